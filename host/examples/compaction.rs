@@ -61,12 +61,11 @@ pub(crate) fn keep(
 
 /// The same elements, by the library.
 fn keep_by_selector(device: &Device, input: &[f32]) -> Result<Vec<f32>, DeviceError> {
-    let mut selector = Selector::new(device, input.len())?;
+    let mut selector = Selector::new(Within::greater_than(BOUND), device, input.len())?;
     let (input, mut kept) = (device.upload(input)?, device.alloc(input.len())?);
     let mut count = device.zeroed(1)?;
-    let by = Within::greater_than(BOUND);
     let nothing = || Ok(());
-    time(device, "Selector", nothing, || selector.launch(by, &input, &mut kept, &mut count))?;
+    time(device, "Selector", nothing, || selector.launch(&input, &mut kept, &mut count))?;
     let count = count.download()?[0] as usize;
     kept.download_part(0..count)
 }

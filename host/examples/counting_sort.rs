@@ -77,7 +77,7 @@ pub(crate) fn sort_by_launches(
     let (input, output) = (device.upload(input)?, device.alloc(input.len())?);
     let counts = BINS * geometry.grid.volume() as usize;
     let [mut array, spare] = [device.alloc::<u32>(counts)?, device.alloc(counts)?];
-    let mut scanner = Scanner::<Sum<u32>>::new(device, counts)?;
+    let mut scanner = Scanner::new(Sum::<u32>::new(), device, counts)?;
     let nothing = || Ok(());
     // SAFETY: as much room as there is input, 16 counts for each block, twice, and whole warps. All
     // of it lives until the download.

@@ -26,7 +26,7 @@ unsafe fn normalise(matrix: Global<f32>, sums: Global<f32>, barrier: Global<u32>
     let mut barrier = GridBarrier::attach(barrier);
     let columns = matrix.len() / thread::block_count();
     let row = matrix.part(thread::block_index() * columns, columns);
-    let (me, threads) = (thread::index_in_block() as usize, thread::threads_per_block() as usize);
+    let (me, threads) = (thread::index_in_block(), thread::threads_per_block());
 
     // Each thread sums its share of the row; then the block adds up the shares.
     let share = (me..columns).step_by(threads).map(|i| row.read(i)).sum();
@@ -63,10 +63,9 @@ fn normalise_rows(device: &Device) -> Result<(), Box<dyn std::error::Error>> {
     // Refuses a grid that cannot be resident: it would hang.
     let geometry = cooperative::<normalise>(device, Blocks::Exactly(rows.into()), 128, 0)?;
     let barrier = barrier_words::<GridBarrier>(device, &geometry)?;
-    // SAFETY: as many sums as blocks, barrier words of 0, a resident geometry, and buffers that
-    // outlive the launch.
+    // SAFETY: as many sums as blocks, barrier words of 0, and a resident geometry.
     unsafe {
-        device.launch::<normalise>(&geometry, (matrix.view(), sums.view(), barrier.view()))?;
+        device.launch::<normalise>(&geometry, (&matrix, &sums, &barrier))?;
     }
 
     let result = matrix.download()?;

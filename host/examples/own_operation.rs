@@ -132,7 +132,7 @@ fn mean_and_variance(device: &Device) -> Result<(), Box<dyn std::error::Error>> 
     let op = Variance { shift: 1e4 };
 
     let input = device.upload(&host)?;
-    let (mean, variance) = Reducer::with(op, device)?.reduce(&input)?;
+    let (mean, variance) = Reducer::new(op, device)?.reduce(&input)?;
     println!("{} elements: mean {mean}, variance {variance}", host.len());
 
     // 0 to 99, a hundred times: (100² − 1) / 12.

@@ -86,13 +86,13 @@ pub(crate) fn run(len: u32) -> Result<(), Box<dyn Error>> {
     let squares = Buffer::from_cust(&device, numbers)?;
     let (mut sums, mut kept) = (device.alloc(squares.len())?, device.alloc(squares.len())?);
     let mut count = device.zeroed(1)?;
-    let mut sum = Reducer::<Sum<f32>>::new(&device)?;
-    let mut scanner = Scanner::<Sum<f32>>::new(&device, squares.len())?;
-    let mut selector = Selector::new(&device, squares.len())?;
+    let mut sum = Reducer::new(Sum::<f32>::new(), &device)?;
+    let mut scanner = Scanner::new(Sum::<f32>::new(), &device, squares.len())?;
+    let above = Within::greater_than(BOUND);
+    let mut selector = Selector::new(above, &device, squares.len())?;
     sum.launch(&squares)?;
     scanner.launch(&squares, &mut sums, Form::Inclusive)?;
-    let above = Within::greater_than(BOUND);
-    selector.launch(above, &squares, &mut kept, &mut count)?;
+    selector.launch(&squares, &mut kept, &mut count)?;
 
     // cust's again, after all that: it is the same stream.
     square(kept.device_pointer(), len)?;

@@ -40,7 +40,7 @@ pub(crate) fn row_sums(
 ) -> Result<Array1<i64>, DeviceError> {
     let (rows, columns) = matrix.dim();
     let input = device.upload(elements(&matrix.as_standard_layout()))?;
-    let mut reducer = RowReducer::<Sum<i32, i64>>::new(device, rows, columns)?;
+    let mut reducer = RowReducer::new(Sum::<i32, i64>::new(), device, rows, columns)?;
     reducer.reduce(&input).map(Array1::from)
 }
 
@@ -53,7 +53,7 @@ pub(crate) fn running_sums(
     let input = device.upload(elements(&matrix.as_standard_layout()))?;
     let mut output = device.alloc(input.len())?;
     let in_rows = InSegments::<Sum<i32, i64>>::new(Segments::rows(columns.max(1) as u64));
-    let mut scanner = Scanner::with(in_rows, device, input.len())?;
+    let mut scanner = Scanner::new(in_rows, device, input.len())?;
     scanner.launch(&input, &mut output, Form::Inclusive)?;
     let sums = output.download()?;
     Ok(Array2::from_shape_vec((rows, columns), sums).expect("a sum for each element"))

@@ -14,21 +14,21 @@
 //! * [`op`]: the operations, which are those of `gridsync_kernels`.
 //! * [`mod@reference`]: the right results, from the CPU with rayon.
 //! * [`memory`]: arrays of the host, with an error where there is no room for them.
+//! * [`prelude`]: the names that most programs need.
 //!
 //! Kernels are written with `cuda_std` and `gridsync_kernels`, whose barriers are in
 //! [`grid::barrier`](gridsync_kernels::grid::barrier); see the example `own_kernel`.
 //!
 //! ```
-//! use gridsync::device::{Device, Emulator, EmulatorConfig};
-//! use gridsync::primitives::Reducer;
-//! use gridsync_kernels::op::Sum;
+//! use gridsync::device::{Emulator, EmulatorConfig};
+//! use gridsync::prelude::*;
 //!
-//! // On a GPU: Device::cuda(0, &gridsync::device::KERNELS)?
+//! // On a GPU: Device::cuda(0, &KERNELS)?
 //! // On the emulator under a few schedules, with a look for data races:
 //! for seed in 0..4 {
 //!     let device = Device::new(Emulator::new(EmulatorConfig::checking(seed)));
 //!     let input = device.upload(&[1.5f32, 2.5, 3.0])?;
-//!     let mut sum = Reducer::<Sum<f32>>::new(&device)?;
+//!     let mut sum = Reducer::new(Sum::<f32>::new(), &device)?;
 //!     assert_eq!(sum.reduce(&input)?, 7.0);
 //! }
 //! # Ok::<(), gridsync::device::DeviceError>(())
@@ -40,6 +40,7 @@ pub mod device;
 pub mod launch;
 pub mod memory;
 pub mod parallel;
+pub mod prelude;
 pub mod primitives;
 pub mod ranks;
 pub mod reference;

@@ -52,7 +52,7 @@ fn is_stopped<T>(result: Result<T, DeviceError>) -> bool {
 fn a_fault_loses_the_emulator_and_no_later_call_gives_an_old_result() {
     let device = emulator();
     let input = upload(&device, &[1u64; 1000]);
-    let mut sum = Reducer::<Sum<u64>>::new(&device).expect("a reducer should fit");
+    let mut sum = Reducer::new(Sum::<u64>::new(), &device).expect("a reducer should fit");
     assert_eq!(sum.reduce(&input), Ok(1000));
     let graph = faulting(&device, &mut sum, &input);
     // SAFETY: all that was recorded is alive.
@@ -76,7 +76,7 @@ fn a_fault_loses_the_emulator_and_no_later_call_gives_an_old_result() {
 fn a_launch_that_was_refused_has_lost_nothing() {
     let device = emulator_with_races();
     let input = device.zeroed::<u32>(1 << 23).expect("the input should fit");
-    let mut sum = Reducer::<Sum<u32, u64>>::new(&device).expect("a reducer should fit");
+    let mut sum = Reducer::new(Sum::<u32, u64>::new(), &device).expect("a reducer should fit");
     let refused = sum.launch(&input).expect_err("there are too many threads");
     assert!(matches!(refused, DeviceError::Fault(_)), "{refused}");
     assert_eq!(sum.reduce(&upload(&device, &[3u32; 7])), Ok(21));
@@ -88,7 +88,7 @@ fn a_scan_in_parts_goes_on_after_a_launch_that_was_refused() {
     let len = 2048 * 8192;
     let input = upload(&device, &vec![1u32; len]);
     let mut output = device.alloc::<u32>(len).expect("the output should fit");
-    let mut scanner = Scanner::<Sum<u32>>::new(&device, len).expect("a scanner should fit");
+    let mut scanner = Scanner::new(Sum::<u32>::new(), &device, len).expect("a scanner should fit");
     let mut launch = |part: Range<usize>| {
         scanner.launch_next(&input, part.clone(), &mut output, part, Form::Inclusive)
     };
@@ -109,7 +109,7 @@ fn a_scan_in_parts_does_not_go_on_after_a_fault() {
     let mut input = device.alloc::<u32>(2000).expect("the input should fit");
     let mut output = device.alloc::<u32>(2000).expect("the output should fit");
     input.copy_part_from(0, &[1; 1000]).expect("it is half of it");
-    let mut scanner = Scanner::<Sum<u32>>::new(&device, 2000).expect("a scanner should fit");
+    let mut scanner = Scanner::new(Sum::<u32>::new(), &device, 2000).expect("a scanner should fit");
     let mut launch = |part: Range<usize>| {
         scanner.launch_next(&input, part.clone(), &mut output, part, Form::Inclusive)
     };
@@ -147,7 +147,7 @@ fn memory_that_a_graph_uses_is_not_replaced_when_a_longer_array_comes() {
     let (short, long) = (upload(&device, &[1u32; 5000]), upload(&device, &vec![1u32; 1 << 20]));
     let mut outputs = [5000, 1 << 20].map(|len| device.alloc::<u32>(len).expect("it should fit"));
 
-    let mut scanner = Scanner::<Sum<u32>>::new(&device, 5000).expect("a scanner should fit");
+    let mut scanner = Scanner::new(Sum::<u32>::new(), &device, 5000).expect("a scanner should fit");
     let [short_sums, long_sums] = &mut outputs;
     let shared = std::cell::RefCell::new(short_sums);
     keeps_what_a_graph_uses(
@@ -162,18 +162,18 @@ fn memory_that_a_graph_uses_is_not_replaced_when_a_longer_array_comes() {
         },
     );
 
-    let mut selector = Selector::<u32>::new(&device, 5000).expect("a selector should fit");
+    let within = Within::less_than(2u32);
+    let mut selector = Selector::new(within, &device, 5000).expect("a selector should fit");
     let mut count = device.zeroed::<u64>(1).expect("a count should fit");
     let [short_kept, long_kept] = &mut outputs;
-    let within = Within::less_than(2u32);
     let counted = std::cell::RefCell::new(&mut count);
     keeps_what_a_graph_uses(
         &device,
         |is_long| {
             let count = &mut counted.borrow_mut();
             match is_long {
-                true => selector.launch(within, &long, long_kept, count),
-                false => selector.launch(within, &short, short_kept, count),
+                true => selector.launch(&long, long_kept, count),
+                false => selector.launch(&short, short_kept, count),
             }
         },
         || assert_eq!(counted.borrow().download(), Ok(vec![5000])),
@@ -209,13 +209,13 @@ fn there_is_no_result_before_a_launch_or_after_one_that_failed() {
         assert!(matches!(error, Some(DeviceError::NoResult { .. })), "{error:?}");
     };
 
-    let mut sum = Reducer::<Sum<u32, u64>>::new(&device).expect("a reducer should fit");
+    let mut sum = Reducer::new(Sum::<u32, u64>::new(), &device).expect("a reducer should fit");
     no_result(sum.result().err());
     assert_eq!(sum.reduce(&input), Ok(4));
     assert!(sum.launch(&foreign).is_err());
     no_result(sum.result().err());
 
-    let rows = RowReducer::<Sum<u32, u64>>::new(&device, 2, 2);
+    let rows = RowReducer::new(Sum::<u32, u64>::new(), &device, 2, 2);
     let mut rows = rows.expect("a reducer should fit");
     no_result(rows.results().err());
     assert_eq!(rows.reduce(&input), Ok(vec![2, 2]));

@@ -19,7 +19,7 @@ fn main() -> Result<(), DeviceError> {
         device => device?,
     };
     let numbers: Vec<f32> = (1..=1000u16).map(f32::from).collect();
-    let sum = Reducer::<Sum<f32>>::new(&device)?.reduce(&device.upload(&numbers)?)?;
+    let sum = Reducer::new(Sum::<f32>::new(), &device)?.reduce(&device.upload(&numbers)?)?;
     assert_eq!(sum, reduce_on_cpu(Sum::<f32>::new(), &numbers));
     println!("{}: {sum}", device.properties().name);
     Ok(())

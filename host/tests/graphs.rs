@@ -157,8 +157,8 @@ fn each_replay_reduces_and_scans_what_is_in_the_input_then() {
         let mut scanned = device.zeroed::<u64>(SCANNED).expect("it fits");
         let mut output = device.zeroed::<u64>(SCANNED).expect("it fits");
         let op = Sum::<u64>::new();
-        let mut sum = Reducer::with(op, &device).expect("it fits");
-        let mut scanner = Scanner::with(op, &device, SCANNED).expect("it fits");
+        let mut sum = Reducer::new(op, &device).expect("it fits");
+        let mut scanner = Scanner::new(op, &device, SCANNED).expect("it fits");
         let graph = device
             .record(|| {
                 sum.launch(&input)?;

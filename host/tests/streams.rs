@@ -109,10 +109,10 @@ fn streams_of_a_device_share_its_buffers_and_no_others() {
     for [device, stranger] in &places {
         let stream = device.new_stream().expect("there may be several");
         let input = device.upload(&[1.5f32; 100]).expect("it fits");
-        let mut sum = Reducer::<Sum<f32>>::new(&stream).expect("it fits");
+        let mut sum = Reducer::new(Sum::<f32>::new(), &stream).expect("it fits");
         assert_eq!(sum.reduce(&input), Ok(150.0));
         assert!(stream.shares_memory_with(device) && !stranger.shares_memory_with(device));
-        let mut sum = Reducer::<Sum<f32>>::new(stranger).expect("it fits");
+        let mut sum = Reducer::new(Sum::<f32>::new(), stranger).expect("it fits");
         let refused = sum.reduce(&input);
         assert!(matches!(refused, Err(DeviceError::OtherDevice { .. })), "{refused:?}");
     }
@@ -238,7 +238,7 @@ fn a_stream_outlives_the_handle_that_it_came_from() {
         let stream = device.new_stream().expect("there may be several");
         let input = device.upload(&[2.0f32; 10]).expect("it fits");
         drop(device);
-        let mut sum = Reducer::<Sum<f32>>::new(&stream).expect("it fits");
+        let mut sum = Reducer::new(Sum::<f32>::new(), &stream).expect("it fits");
         assert_eq!(sum.reduce(&input), Ok(20.0));
     }
     assert_eq!(machine.controls.live(), "");
@@ -348,7 +348,7 @@ fn a_sum_is_launched_only_after_the_last_one_has_written_its_result() {
     let machine = Machine::new();
     let device = machine.open(0);
     let [first, second] = [1.0f32, 2.0].map(|x| device.upload(&[x; 100]).expect("it fits"));
-    let mut sum = Reducer::<Sum<f32>>::new(&device).expect("it fits");
+    let mut sum = Reducer::new(Sum::<f32>::new(), &device).expect("it fits");
     sum.compile().expect("it is in the image");
     let work = machine.keep_busy(&device);
     fail_to_wait(&machine, &mut sum, &first);
@@ -372,7 +372,7 @@ fn a_reduction_overlaps_the_kernel_before_it() {
     let machine = Machine::new();
     let device = machine.open(0);
     let input = device.upload(&[1.0f32; 100]).expect("it fits");
-    let mut sum = Reducer::<Sum<f32>>::new(&device).expect("it fits");
+    let mut sum = Reducer::new(Sum::<f32>::new(), &device).expect("it fits");
     assert_eq!(sum.reduce(&input), Ok(100.0));
     let last = log_of("reduce_sum_f32").pop().expect("it was launched");
     assert!(last.starts_with("ex ") && last.ends_with("programmatic=1"), "{last}");
@@ -391,13 +391,13 @@ fn a_mailbox_is_lent_again_unless_a_launch_may_still_write_to_it() {
     let mailbox = lend();
     give_back(mailbox);
     // The one that came back last is the next to be lent.
-    let mut sum = Reducer::<Sum<f32>>::new(&device).expect("it fits");
+    let mut sum = Reducer::new(Sum::<f32>::new(), &device).expect("it fits");
     assert_eq!(sum.reduce(&input), Ok(100.0));
     drop(sum);
     assert_eq!(lend(), mailbox);
     give_back(mailbox);
 
-    let mut sum = Reducer::<Sum<f32>>::new(&device).expect("it fits");
+    let mut sum = Reducer::new(Sum::<f32>::new(), &device).expect("it fits");
     let work = machine.keep_busy(&device);
     fail_to_wait(&machine, &mut sum, &input);
     drop((work, sum));

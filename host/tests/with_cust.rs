@@ -69,7 +69,7 @@ fn memory(numbers: &[f32]) -> DeviceBuffer<f32> {
 }
 
 fn sum(device: &Device, numbers: &Buffer<f32>) -> Result<f32, DeviceError> {
-    Reducer::<Sum<f32>>::new(device)?.reduce(numbers)
+    Reducer::new(Sum::<f32>::new(), device)?.reduce(numbers)
 }
 
 /// How often the driver has destroyed this stream since the log had so many lines.

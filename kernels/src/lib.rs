@@ -8,10 +8,7 @@
 //! runs in the emulator.
 //!
 //! ```
-//! use cuda_std::prelude::*;
-//! use gridsync_kernels::block;
-//! use gridsync_kernels::grid::barrier::{Barrier, GridBarrier};
-//! use gridsync_kernels::op::Sum;
+//! use gridsync_kernels::prelude::*;
 //!
 //! /// Adds up `numbers`: a part in each block, and after a barrier of the whole grid all of them.
 //! ///
@@ -31,7 +28,7 @@
 //!         parts.write(thread::block_index(), part);
 //!     }
 //!     barrier.sync();
-//!     if thread::index() == 0 {
+//!     if thread::first() {
 //!         total.write(0, (0..parts.len()).map(|i| parts.read(i)).sum());
 //!     }
 //! }
@@ -43,3 +40,14 @@ pub mod block;
 pub mod grid;
 pub mod op;
 pub mod warp;
+
+/// What most kernels need: the prelude of `cuda_std`, what the threads of a block do together, the barrier and the
+/// exchange of the whole grid, and the usual operations.
+///
+/// `warp` is that of `cuda_std`, with the instructions. The reductions and scans of a warp are in [`crate::warp`].
+pub mod prelude {
+    pub use crate::block;
+    pub use crate::grid::barrier::{Barrier, Exchange, GridBarrier};
+    pub use crate::op::{Max, Min, Operation, Product, Sum};
+    pub use cuda_std::prelude::*;
+}

@@ -40,8 +40,8 @@ fn adds_up<K: Kernel<Args = (Global<u32>, Global<u32>, Global<u32>)>>(
 ) -> Result<(), Wrong> {
     let of_blocks = device.zeroed::<u32>(3)?;
     let (arrived, total) = (device.zeroed::<u32>(1)?, device.zeroed::<u32>(1)?);
-    let args = (of_blocks.view(), arrived.view(), total.view());
-    // SAFETY: an element for each of three blocks, and two words of 0. All live until the download.
+    let args = (&of_blocks, &arrived, &total);
+    // SAFETY: an element for each of three blocks, and two words of 0.
     unsafe { device.launch::<K>(&Geometry::new(3, 1), args)? };
     match total.download()?[0] {
         60 => Ok(()),

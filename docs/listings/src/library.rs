@@ -11,11 +11,11 @@ fn main() -> Result<(), DeviceError> {
     let device = Device::new(Emulator::new(EmulatorConfig::checking(0)));
     let input = device.upload(&[3.0f32, 1.0, 4.0, 1.0, 5.0])?;
 
-    let mut sum = Reducer::<Sum<f32>>::new(&device)?; // allocates: make it once, use it often
+    let mut sum = Reducer::new(Sum::<f32>::new(), &device)?; // allocates: make it once, use it often
     assert_eq!(sum.reduce(&input)?, 14.0);
 
     let mut sums = device.zeroed::<f32>(input.len())?;
-    let mut scanner = Scanner::<Sum<f32>>::new(&device, input.len())?;
+    let mut scanner = Scanner::new(Sum::<f32>::new(), &device, input.len())?;
     scanner.launch(&input, &mut sums, Form::Inclusive)?;
     assert_eq!(sums.download()?, [3.0, 4.0, 8.0, 9.0, 14.0]);
 
@@ -40,11 +40,11 @@ fn an_operation_is_a_type_and_the_cpu_gives_the_same_bits() -> Result<(), Device
     let input = device.upload(&tenths)?;
 
     // Sums of f32, added as f64.
-    let sum = Reducer::<Sum<f32, f64>>::new(&device)?.reduce(&input)?;
+    let sum = Reducer::new(Sum::<f32, f64>::new(), &device)?.reduce(&input)?;
     assert_eq!(sum, reduce_on_cpu(Sum::<f32, f64>::new(), &tenths));
 
     // The largest element, and its index.
-    let largest = Reducer::<ArgMax<f32>>::new(&device)?.reduce(&input)?;
+    let largest = Reducer::new(ArgMax::<f32>::new(), &device)?.reduce(&input)?;
     assert_eq!(largest, reduce_on_cpu(ArgMax::<f32>::new(), &tenths));
     Ok(())
 }
@@ -53,7 +53,7 @@ fn an_operation_is_a_type_and_the_cpu_gives_the_same_bits() -> Result<(), Device
 fn scan_to_a_short_buffer(device: &Device) -> Result<(), DeviceError> {
     let input = device.upload(&[1u32; 100])?;
     let mut sums = device.zeroed::<u32>(99)?;
-    Scanner::<Sum<u32>>::new(device, input.len())?.launch(&input, &mut sums, Form::Inclusive)
+    Scanner::new(Sum::<u32>::new(), device, input.len())?.launch(&input, &mut sums, Form::Inclusive)
 }
 
 #[test]

@@ -48,8 +48,8 @@ unsafe fn named(of_lanes: Global<u32>, counts: Global<u32>) {
 fn the_names_of_the_table_do_what_cuda_calls_so() {
     let checked = Check::default().schedules(20).run(|device| {
         let (of_lanes, counts) = (device.zeroed::<u32>(64)?, device.zeroed::<u32>(3)?);
-        let args = (of_lanes.view(), counts.view());
-        // SAFETY: an element for each thread, and three words of 0. They live until the download.
+        let args = (&of_lanes, &counts);
+        // SAFETY: an element for each thread, and three words of 0.
         unsafe { device.launch::<named>(&Geometry::new(2, 32), args)? };
         let (of_lanes, counts) = (of_lanes.download()?, counts.download()?);
         let expected: Vec<u32> = (0..64).map(|i| i % 32).collect();

@@ -59,15 +59,14 @@ fn two_steps_of(device: &Device, blocks: u32) -> Result<Vec<u32>, DeviceError> {
     match plan::<two_steps, one_step>(device, blocks, 64, 0)? {
         Plan::Single(geometry) => {
             let barrier = barrier_words::<GridBarrier>(device, &geometry)?;
-            let args = (x.view(), y.view(), barrier.view());
-            // SAFETY: an element for each thread, the words of the barrier, and a resident grid. All live until the
-            // download.
+            let args = (&x, &y, &barrier);
+            // SAFETY: an element for each thread, the words of the barrier, and a resident grid.
             unsafe { device.launch::<two_steps>(&geometry, args)? };
         }
         Plan::Stages(geometry) => {
             for (from, to) in [(&x, &y), (&y, &x)] {
-                // SAFETY: an element for each thread. Both live until the download.
-                unsafe { device.launch::<one_step>(&geometry, (from.view(), to.view()))? };
+                // SAFETY: an element for each thread.
+                unsafe { device.launch::<one_step>(&geometry, (from, to))? };
             }
         }
     }
@@ -102,7 +101,7 @@ fn a_fault_names_the_kernel_the_thread_and_the_line() -> Result<(), DeviceError>
     let values = device.zeroed::<u32>(64)?;
     let geometry = Geometry::new(2, 32);
     // SAFETY: `values` is one element short. The emulator stops the last thread before it writes.
-    let fault = unsafe { device.launch::<one_behind>(&geometry, (values.view(),)) };
+    let fault = unsafe { device.launch::<one_behind>(&geometry, (&values,)) };
     let said = fault.and_then(|()| device.synchronize()).expect_err("it is caught").to_string();
     for part in ["one_behind", "planning.rs"] {
         assert!(said.contains(part), "{part}: {said}");

@@ -1,10 +1,7 @@
 //! Reductions, scans and selections as a program calls them.
 
-use gridsync::device::{Device, DeviceError, Emulator, EmulatorConfig};
-use gridsync::primitives::scan::Form;
-use gridsync::primitives::select::Within;
-use gridsync::primitives::{Reducer, Scanner, partition};
-use gridsync_kernels::op::Sum;
+use gridsync::device::{Emulator, EmulatorConfig};
+use gridsync::prelude::*;
 
 fn device() -> Device {
     Device::new(Emulator::new(EmulatorConfig::checking(0)))
@@ -15,7 +12,7 @@ fn a_sum_is_one_launch() -> Result<(), DeviceError> {
     let device = device();
     let numbers: Vec<f32> = (1..=1000u16).map(f32::from).collect();
     let input = device.upload(&numbers)?;
-    let mut sum = Reducer::<Sum<f32>>::new(&device)?; // allocates; keep it
+    let mut sum = Reducer::new(Sum::<f32>::new(), &device)?; // allocates; keep it
     let total = sum.reduce(&input)?; // one launch
     assert_eq!(total, 500_500.0);
     Ok(())
@@ -26,7 +23,7 @@ fn a_scan_is_one_launch() -> Result<(), DeviceError> {
     let device = device();
     let input = device.upload(&[3u32, 1, 4, 1, 5])?;
     let mut sums = device.zeroed::<u32>(input.len())?;
-    let mut scanner = Scanner::<Sum<u32>>::new(&device, input.len())?;
+    let mut scanner = Scanner::new(Sum::<u32>::new(), &device, input.len())?;
     scanner.launch(&input, &mut sums, Form::Inclusive)?;
     assert_eq!(sums.download()?, [3, 4, 8, 9, 14]);
     scanner.launch(&input, &mut sums, Form::Exclusive)?;

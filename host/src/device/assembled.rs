@@ -1,7 +1,7 @@
 //! Launches as data, put together by what depends on what.
 
 use super::{Geometry, KernelInfo};
-use cuda_std::launch::{Kernel, KernelArgs};
+use cuda_std::launch::{IntoArgs, Kernel, KernelArgs};
 use std::{ffi::c_void, fmt, ptr};
 
 /// A launch that is not in a stream yet: the kernel, the geometry, and a copy of the arguments.
@@ -12,10 +12,11 @@ pub struct Launch {
 }
 
 impl Launch {
-    /// A launch of `K`. Whoever runs it answers for the kernel's contract.
+    /// A launch of `K`, with arguments as for [`Device::launch`](super::Device::launch). Running it is `unsafe`: the
+    /// kernel's contract must hold, and the buffers must be alive until it has run.
     #[must_use]
-    pub fn new<K: Kernel>(geometry: Geometry, args: K::Args) -> Self {
-        let kernel = KernelInfo::of::<K>();
+    pub fn new<K: Kernel>(geometry: Geometry, args: impl IntoArgs<K::Args>) -> Self {
+        let (kernel, args) = (KernelInfo::of::<K>(), args.into_args());
         // SAFETY: the pointers are those of this kernel's own arguments.
         let args = args.with_pointers(|args| unsafe { Arguments::copy(&kernel, args) });
         Self { kernel, geometry, args }

@@ -50,9 +50,9 @@ impl<T: Pod> Buffer<T> {
     /// work in all streams of the device. If the device is given up by then, it is never dropped.
     ///
     /// ```
-    /// # use gridsync::device::{Buffer, Device, Emulator, EmulatorConfig};
+    /// # use gridsync::device::{Buffer, Device};
     /// # use std::sync::Arc;
-    /// # let device = Device::new(Emulator::new(EmulatorConfig::default()));
+    /// # let device = Device::emulator();
     /// let whole = Arc::new(device.upload(&[1u32; 8])?);
     /// // SAFETY: the second half of `whole`, which is there as long as somebody holds it.
     /// let half: Buffer<u32> =

@@ -11,17 +11,17 @@ use std::{fmt, time::Instant};
 /// nothing orders runs in any order, also at the same time.
 ///
 /// ```
-/// use gridsync::device::{Device, Emulator, EmulatorConfig};
+/// use gridsync::device::Device;
 /// use gridsync::primitives::Reducer;
 /// use gridsync_kernels::op::Sum;
 ///
-/// let device = Device::new(Emulator::new(EmulatorConfig::default())); // or Device::cuda(0, &KERNELS)?
+/// let device = Device::emulator(); // or Device::cuda(0, &KERNELS)?
 /// let other = device.new_stream()?;
 /// let mut values = device.upload(&[1.0f32; 1000])?;
 /// values.zero()?; // in the stream of `device`
 /// let zeroed = device.record_event()?;
 /// other.wait_for(&zeroed)?; // what comes into `other` from here on sees the zeros
-/// let mut sum = Reducer::<Sum<f32>>::new(&other)?;
+/// let mut sum = Reducer::new(Sum::<f32>::new(), &other)?;
 /// assert_eq!(sum.reduce(&values)?, 0.0);
 /// # Ok::<(), gridsync::device::DeviceError>(())
 /// ```

@@ -53,7 +53,7 @@ impl Device {
     /// # Examples
     /// ```
     /// use cuda_std::prelude::*;
-    /// use gridsync::device::{Device, Emulator, EmulatorConfig, Geometry};
+    /// use gridsync::device::{Device, Geometry};
     ///
     /// #[kernel]
     /// unsafe fn double(values: Global<u32>) {
@@ -61,11 +61,11 @@ impl Device {
     ///     values.write(i, 2 * values.read(i));
     /// }
     ///
-    /// let device = Device::new(Emulator::new(EmulatorConfig::default()));
+    /// let device = Device::emulator();
     /// let values = device.upload(&[1u32; 64])?;
     /// let geometry = Geometry::new(2, 32);
     /// // SAFETY: an element for each thread; `values` outlives the graph.
-    /// let graph = device.record(|| unsafe { device.launch::<double>(&geometry, (values.view(),)) })?;
+    /// let graph = device.record(|| unsafe { device.launch::<double>(&geometry, (&values,)) })?;
     /// for _ in 0..10 {
     ///     // SAFETY: as above.
     ///     unsafe { graph.launch()? };

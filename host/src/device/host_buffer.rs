@@ -14,9 +14,9 @@ const PAGE: usize = 1 << 16;
 /// It begins at a multiple of 64 KiB.
 ///
 /// ```
-/// use gridsync::device::{Device, Emulator, EmulatorConfig, HostBuffer};
+/// use gridsync::device::{Device, HostBuffer};
 ///
-/// let device = Device::new(Emulator::new(EmulatorConfig::default()));
+/// let device = Device::emulator();
 /// let mut host = HostBuffer::zeroed(4 << 20)?;
 /// host.pin(&device)?;
 /// host.elements_mut::<f32>()[..3].copy_from_slice(&[1.0, 2.0, 3.0]);

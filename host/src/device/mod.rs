@@ -81,6 +81,13 @@ impl Device {
         Self(Arc::new(backend))
     }
 
+    /// The emulator with the default [configuration](EmulatorConfig::default), which is fast and does not look for data
+    /// races. To test a kernel, take [`Check`](crate::check::Check), or [`EmulatorConfig::checking`].
+    #[must_use]
+    pub fn emulator() -> Self {
+        Self::new(Emulator::new(EmulatorConfig::default()))
+    }
+
     /// CUDA device `ordinal`, with those of `images` that it can run: [`KERNELS`], one's own, or
     /// both together. A kernel is taken from the newest image that has it.
     ///

@@ -3,7 +3,7 @@
 use super::{Buffer, Device, DeviceError, Geometry, KernelInfo};
 use bytemuck::Pod;
 use cuda_std::{
-    launch::{Kernel, KernelArgs},
+    launch::{IntoArg, IntoArgs, Kernel, KernelArgs},
     memory::{Global, Scalar},
 };
 use std::ffi::c_void;
@@ -40,24 +40,26 @@ impl Device {
         self.backend().attributes(&KernelInfo::of::<K>()).map(|_| ())
     }
 
-    /// Puts a launch of `K` into the stream.
+    /// Puts a launch of `K` into the stream. For a parameter `Global<T>` of the kernel, pass a reference to a
+    /// [`Buffer<T>`]: `&mut buffer` if the kernel writes it, as a note for the reader, or `&buffer`.
     ///
     /// # Errors
     /// As for [`Backend::launch`](super::Backend::launch).
     ///
     /// # Safety
-    /// The kernel's own contract holds for `args` and `geometry`, and the buffers that `args` view
-    /// stay alive until the kernel has run: a buffer that is dropped waits for all streams of its
-    /// device. For a
-    /// launch that is being [recorded](Self::record), the caller promises this when the graph is
-    /// launched. An [overlapping](Geometry::overlapping) kernel waits for the one before it by
-    /// itself.
+    /// The kernel's own contract holds for `args` and `geometry`: lengths, contents, which arguments may be the same
+    /// buffer, and nothing else uses what the kernel writes until it has run. An
+    /// [overlapping](Geometry::overlapping) kernel waits for the one before it by itself.
+    ///
+    /// A buffer that is passed by reference may be dropped right after the launch, because dropping it waits for all
+    /// streams of its device. What a `Global` in `args` views has to be alive until the kernel has run; so has every
+    /// buffer, until the last run of the graph, if the launch is being [recorded](Self::record).
     pub unsafe fn launch<K: Kernel>(
         &self,
         geometry: &Geometry,
-        args: K::Args,
+        args: impl IntoArgs<K::Args>,
     ) -> Result<(), DeviceError> {
-        let kernel = KernelInfo::of::<K>();
+        let (kernel, args) = (KernelInfo::of::<K>(), args.into_args());
         // SAFETY: the pointers point into this kernel's own argument tuple; the rest is the
         // caller's promise.
         args.with_pointers(|pointers| unsafe { self.backend().launch(&kernel, geometry, pointers) })
@@ -76,7 +78,7 @@ impl Device {
     pub(crate) unsafe fn launch_in_a_row<K: Kernel>(
         &self,
         geometry: &Geometry,
-        args: K::Args,
+        args: impl IntoArgs<K::Args>,
     ) -> Result<(), DeviceError> {
         let overlapping = self.backend().can_overlap(&KernelInfo::of::<K>());
         // SAFETY: the caller's promise.
@@ -85,11 +87,24 @@ impl Device {
 }
 
 impl<T: Pod + Scalar> Buffer<T> {
-    /// The buffer as an argument for [`Device::launch`].
+    /// The buffer as an argument of a kernel. [`Device::launch`] also takes the buffer itself, by reference; a view
+    /// is for a [part](Global::part) of it, or for a launch that comes later.
     #[must_use]
     pub fn view(&self) -> Global<T> {
         // SAFETY: address and length are those of the buffer. Only a launch can use a view, and its
         // caller answers for how long it is used and for what.
         unsafe { Global::from_address(self.address(), self.len()) }
+    }
+}
+
+impl<T: Pod + Scalar> IntoArg<Global<T>> for &Buffer<T> {
+    fn into_arg(self) -> Global<T> {
+        self.view()
+    }
+}
+
+impl<T: Pod + Scalar> IntoArg<Global<T>> for &mut Buffer<T> {
+    fn into_arg(self) -> Global<T> {
+        self.view()
     }
 }

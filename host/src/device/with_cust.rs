@@ -24,7 +24,7 @@ impl Device {
     /// let numbers = DeviceBuffer::from_slice(&[1.0f32; 1000])?;
     ///
     /// let device = Device::from_cust(&context, stream.clone(), &KERNELS)?;
-    /// let mut sum = Reducer::<Sum<f32>>::new(&device)?;
+    /// let mut sum = Reducer::new(Sum::<f32>::new(), &device)?;
     /// assert_eq!(device.lend(&numbers, |numbers| sum.reduce(numbers))?, 1000.0);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

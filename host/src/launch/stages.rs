@@ -29,7 +29,7 @@ pub enum Plan {
 /// # Examples
 /// ```
 /// use cuda_std::prelude::*;
-/// use gridsync::device::{Device, Emulator, EmulatorConfig};
+/// use gridsync::device::Device;
 /// use gridsync::launch::{Plan, barrier_words, plan};
 /// use gridsync_kernels::grid::barrier::{Barrier, GridBarrier};
 ///
@@ -51,7 +51,7 @@ pub enum Plan {
 ///     each_from_its_neighbour(y, x);
 /// }
 ///
-/// let device = Device::new(Emulator::new(EmulatorConfig::default()));
+/// let device = Device::emulator();
 /// for blocks in [4, 500] {
 ///     let x = device.zeroed::<u32>(blocks as usize * 64)?;
 ///     let y = device.zeroed::<u32>(x.len())?;
@@ -59,13 +59,13 @@ pub enum Plan {
 ///         // SAFETY: an element for each thread, and the words of the barrier.
 ///         Plan::Single(geometry) => unsafe {
 ///             let barrier = barrier_words::<GridBarrier>(&device, &geometry)?;
-///             let args = (x.view(), y.view(), barrier.view());
+///             let args = (&x, &y, &barrier);
 ///             device.launch::<both_stages>(&geometry, args)?;
 ///         },
 ///         // SAFETY: an element for each thread.
 ///         Plan::Stages(geometry) => unsafe {
-///             device.launch::<stage>(&geometry, (x.view(), y.view()))?;
-///             device.launch::<stage>(&geometry, (y.view(), x.view()))?;
+///             device.launch::<stage>(&geometry, (&x, &y))?;
+///             device.launch::<stage>(&geometry, (&y, &x))?;
 ///         },
 ///     }
 ///     assert!(x.download()?.iter().all(|&value| value == 2));

@@ -100,7 +100,7 @@ where
     /// [`DeviceError::OtherDevice`] if the input is not on this device, and errors of the scan.
     pub fn new(device: &Device, input: &Buffer<O::Element>) -> Result<Self, DeviceError> {
         let mut prefixes = device.alloc(input.len())?;
-        let mut scanner = Scanner::<O>::new(device, input.len())?;
+        let mut scanner = Scanner::new(O::default(), device, input.len())?;
         scanner.launch(input, &mut prefixes, Form::Inclusive)?;
         Self::from_prefixes(prefixes)
     }

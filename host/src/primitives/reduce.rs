@@ -24,7 +24,7 @@ pub fn reduce<O: Reducible>(op: O, input: &Buffer<O::Element>) -> Result<O::Outp
 where
     O::Element: Pod,
 {
-    Reducer::with(op, input.device())?.reduce(input)
+    Reducer::new(op, input.device())?.reduce(input)
 }
 
 /// Reduces `input` by `op` on all cores of the CPU, with the same bits as [`reduce`], also for an
@@ -65,23 +65,12 @@ impl<O: Reducible> Reducer<O>
 where
     O::Element: Pod,
 {
-    /// Plans reductions on `device` by an operation without a parameter.
-    ///
-    /// # Errors
-    /// As for [`with`](Self::with).
-    pub fn new(device: &Device) -> Result<Self, DeviceError>
-    where
-        O: Default,
-    {
-        Self::with(O::default(), device)
-    }
-
     /// Plans reductions by `op` on `device`, and allocates their working memory: 32 KiB for each
     /// word of an accumulator.
     ///
     /// # Errors
     /// Errors of the device.
-    pub fn with(op: O, device: &Device) -> Result<Self, DeviceError> {
+    pub fn new(op: O, device: &Device) -> Result<Self, DeviceError> {
         let words = O::Accumulator::WORDS;
         Ok(Self {
             op,

@@ -21,7 +21,7 @@ const WARPS: u32 = SMALL;
 /// than one matrix of a size, keep a [`RowReducer`]: it allocates only when it is made.
 ///
 /// # Errors
-/// As for [`RowReducer::with`] and [`RowReducer::reduce`].
+/// As for [`RowReducer::new`] and [`RowReducer::reduce`].
 pub fn reduce_rows<O: RowReducible>(
     op: O,
     input: &Buffer<O::Element>,
@@ -31,7 +31,7 @@ pub fn reduce_rows<O: RowReducible>(
 where
     O::Element: Pod,
 {
-    RowReducer::with(op, input.device(), rows, columns)?.reduce(input)
+    RowReducer::new(op, input.device(), rows, columns)?.reduce(input)
 }
 
 /// Reduces each row by `op` on all cores of the CPU, with the same bits.
@@ -124,25 +124,13 @@ impl<O: RowReducible> RowReducer<O>
 where
     O::Element: Pod,
 {
-    /// Plans reductions of `rows` rows of `columns` elements on `device` by an operation without a
-    /// parameter.
-    ///
-    /// # Errors
-    /// As for [`with`](Self::with).
-    pub fn new(device: &Device, rows: usize, columns: usize) -> Result<Self, DeviceError>
-    where
-        O: Default,
-    {
-        Self::with(O::default(), device, rows, columns)
-    }
-
     /// Plans reductions by `op` of `rows` rows of `columns` elements on `device`, and allocates
     /// their working memory: an accumulator for each row, and, if rows are longer than 32 KiB, at
     /// most a 240th of the matrix for each word of an accumulator.
     ///
     /// # Errors
     /// Errors of the device.
-    pub fn with(op: O, device: &Device, rows: usize, columns: usize) -> Result<Self, DeviceError> {
+    pub fn new(op: O, device: &Device, rows: usize, columns: usize) -> Result<Self, DeviceError> {
         let plan = Plan::of::<O>(rows, columns);
         let of_result = O::Accumulator::WORDS;
         let (words, state) = plan.workspace(of_result);

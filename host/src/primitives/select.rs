@@ -8,7 +8,6 @@ use bytemuck::Pod;
 use cuda_std::memory::{Global, Scalar};
 use gridsync_kernels::grid::scan::STATE;
 use gridsync_kernels::grid::select::{self, Outputs, WORDS};
-use std::marker::PhantomData;
 use std::ops::Range;
 
 pub use crate::reference::run_lengths;
@@ -122,7 +121,7 @@ fn run<S: Selectable<Element: Pod>>(
     let device = input.device();
     let mut count = device.alloc(1)?;
     let to = To { rest, positions, ..To::new(kept, &mut count) };
-    Selector::new(device, input.len())?.launch_part(by, input, 0..input.len(), to)?;
+    Selector::new(by, device, input.len())?.launch_part(input, 0..input.len(), to)?;
     Ok(count.download()?[0] as usize)
 }
 
@@ -165,18 +164,18 @@ impl<'a, T> To<'a, T> {
     }
 }
 
-/// Selects elements of `T` on one device, and keeps the working memory.
+/// Selects by one predicate on one device, and keeps the working memory.
 ///
 /// One launch per selection, which reads the array once and writes what is kept once.
-pub struct Selector<T> {
+pub struct Selector<S: Selectable> {
+    by: S,
     device: Device,
     words: Scratch<u64>,
     state: Buffer<u32>,
-    element: PhantomData<T>,
 }
 
-impl<T: Scalar + Pod> Selector<T> {
-    /// Allocates the working memory for selections on `device` from up to `longest` elements: about
+impl<S: Selectable<Element: Pod>> Selector<S> {
+    /// Allocates the working memory for selections by `by` on `device` from up to `longest` elements: about
     /// 16 bytes for each tile of 4 to 32 KiB.
     ///
     /// # Errors
@@ -184,17 +183,22 @@ impl<T: Scalar + Pod> Selector<T> {
     ///
     /// # Panics
     /// If there cannot be enough tiles for `longest` elements: from 16 TiB on.
-    pub fn new(device: &Device, longest: usize) -> Result<Self, DeviceError> {
-        let words = select::most_places::<T>(longest) * WORDS;
+    pub fn new(by: S, device: &Device, longest: usize) -> Result<Self, DeviceError> {
+        let words = select::most_places::<S::Element>(longest) * WORDS;
         Ok(Self {
+            by,
             device: device.clone(),
             words: Scratch::new("a selection", device, words, Device::zeroed)?,
             state: device.zeroed(STATE)?,
-            element: PhantomData,
         })
     }
 
-    /// Puts the selection of the elements of `input` that `by` keeps into the stream: they are
+    /// Selects by another predicate of the same type from the next launch on: with another bound, for example.
+    pub fn set_predicate(&mut self, by: S) {
+        self.by = by;
+    }
+
+    /// Puts the selection of the elements of `input` that the predicate keeps into the stream: they are
     /// written to the first places of `kept`, and their number to `count`, which has one place. The
     /// other places of `kept` stay as they were. Waits for nothing, and allocates only if the input
     /// is longer than any before and than this was made for.
@@ -204,14 +208,13 @@ impl<T: Scalar + Pod> Selector<T> {
     /// one; [`DeviceError::OtherDevice`] if a buffer is not on the device of this selector;
     /// [`DeviceError::InGraph`] if it would have to allocate and a graph has recorded a launch; and
     /// errors of the launch.
-    pub fn launch<S: Selectable<Element = T>>(
+    pub fn launch(
         &mut self,
-        by: S,
-        input: &Buffer<T>,
-        kept: &mut Buffer<T>,
+        input: &Buffer<S::Element>,
+        kept: &mut Buffer<S::Element>,
         count: &mut Buffer<u64>,
     ) -> Result<(), DeviceError> {
-        self.launch_part(by, input, 0..input.len(), To::new(kept, count))
+        self.launch_part(input, 0..input.len(), To::new(kept, count))
     }
 
     /// Like [`launch`](Self::launch), from the elements `part` of `input` to the buffers and the
@@ -223,18 +226,17 @@ impl<T: Scalar + Pod> Selector<T> {
     ///
     /// # Panics
     /// If the part does not lie within `input`.
-    pub fn launch_part<S: Selectable<Element = T>>(
+    pub fn launch_part(
         &mut self,
-        by: S,
-        input: &Buffer<T>,
+        input: &Buffer<S::Element>,
         part: Range<usize>,
-        to: To<'_, T>,
+        to: To<'_, S::Element>,
     ) -> Result<(), DeviceError> {
         match self.arguments(input, part, to)? {
             // SAFETY: the arguments are made for the launch; a dropped buffer waits for the stream; a
             // selection begins with the wait for the kernel before.
             Some((geometry, common)) => unsafe {
-                self.device.launch_in_a_row::<S::Kernel>(&geometry, by.arguments(common))
+                self.device.launch_in_a_row::<S::Kernel>(&geometry, self.by.arguments(common))
             },
             None => Ok(()),
         }
@@ -246,19 +248,21 @@ impl<T: Scalar + Pod> Selector<T> {
     ///
     /// # Errors
     /// As for [`launch`](Self::launch), also for `of`.
-    pub fn launch_counted<S: CountedSelectable<Element = T>>(
+    pub fn launch_counted(
         &mut self,
-        by: S,
-        input: &Buffer<T>,
+        input: &Buffer<S::Element>,
         of: &Buffer<u64>,
-        kept: &mut Buffer<T>,
+        kept: &mut Buffer<S::Element>,
         count: &mut Buffer<u64>,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<(), DeviceError>
+    where
+        S: CountedSelectable,
+    {
         let of = count_of(&self.device, of)?;
         match self.arguments(input, 0..input.len(), To::new(kept, count))? {
             // SAFETY: as for `launch_part`: they are made for the whole input, and the kernel takes some of it.
             Some((geometry, common)) => unsafe {
-                self.device.launch::<S::Counted>(&geometry, by.counted_arguments(common, of))
+                self.device.launch::<S::Counted>(&geometry, self.by.counted_arguments(common, of))
             },
             None => Ok(()),
         }
@@ -272,10 +276,10 @@ impl<T: Scalar + Pod> Selector<T> {
     /// None if there is nothing to launch.
     fn arguments(
         &mut self,
-        input: &Buffer<T>,
+        input: &Buffer<S::Element>,
         part: Range<usize>,
-        to: To<'_, T>,
-    ) -> Result<Option<(Geometry, Arguments<T>)>, DeviceError> {
+        to: To<'_, S::Element>,
+    ) -> Result<Option<(Geometry, Arguments<S::Element>)>, DeviceError> {
         self.device.expect_own(input)?;
         let input = part_of(input, &part);
         let none = (input.part(0, 0), self.words.view().part(0, 0));
@@ -294,7 +298,7 @@ impl<T: Scalar + Pod> Selector<T> {
         if input.is_empty() {
             return to.count.zero().map(|()| None);
         }
-        let shape = select::shape::<T>(input.len());
+        let shape = select::shape::<S::Element>(input.len());
         // No word holds a future stamp: the state goes on counting, and new words are 0.
         self.words.fit(shape.places() * WORDS)?;
         let (words, state) = (self.words.view(), self.state.view());

@@ -101,7 +101,7 @@ impl<T: Halves> WideRowReducer<T> {
 impl<O: RowReducible<Element: Pod + Zeroable>> Half<O> {
     fn new(op: O, device: &Device, rows: usize, columns: usize) -> Result<Self, PartError> {
         let len = rows.saturating_mul(columns);
-        let reducer = RowReducer::with(op, device, rows, columns)?;
+        let reducer = RowReducer::new(op, device, rows, columns)?;
         reducer.compile()?;
         Ok(Self { reducer, host: memory::zeroed(len)?, device: device.alloc(len)? })
     }

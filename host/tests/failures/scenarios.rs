@@ -94,7 +94,7 @@ pub(crate) const SCENARIOS: &[Scenario<Device>] = &[
         name: "reduce",
         begin: |device| {
             let input = device.upload(&floats(9000))?;
-            let mut sum = Reducer::with(SUM, device)?;
+            let mut sum = Reducer::new(SUM, device)?;
             Ok(Box::new(move || Ok(bytes(&[sum.reduce(&input)?]))))
         },
         expected: || bytes(&[reduce_on_cpu(SUM, &floats(9000))]),
@@ -106,7 +106,7 @@ pub(crate) const SCENARIOS: &[Scenario<Device>] = &[
             host.pin(device)?;
             host.elements_mut().copy_from_slice(&floats(9000));
             let mut input = device.alloc(9000)?;
-            let mut sum = Reducer::with(SUM, device)?;
+            let mut sum = Reducer::new(SUM, device)?;
             Ok(Box::new(move || {
                 input.copy_from(host.elements())?;
                 Ok(bytes(&[sum.reduce(&input)?]))
@@ -133,7 +133,7 @@ pub(crate) const SCENARIOS: &[Scenario<Device>] = &[
         name: "argmin",
         begin: |device| {
             let input = device.upload(&wide(9000))?;
-            let mut least = Reducer::<ArgMin<f64>>::new(device)?;
+            let mut least = Reducer::new(ArgMin::<f64>::new(), device)?;
             let index = |found: Option<Indexed<f64>>| found.map(|x| x.index);
             Ok(Box::new(move || Ok(bytes(&[index(least.reduce(&input)?).unwrap_or(u64::MAX)]))))
         },
@@ -146,7 +146,7 @@ pub(crate) const SCENARIOS: &[Scenario<Device>] = &[
         name: "mean of 64-bit integers",
         begin: |device| {
             let input = device.upload(&[i64::MAX; 3000])?;
-            let mut mean = Reducer::<Mean<WideSum<i64>>>::new(device)?;
+            let mut mean = Reducer::new(Mean::<WideSum<i64>>::default(), device)?;
             Ok(Box::new(move || Ok(bytes(&[mean.reduce(&input)?.unwrap_or(0.0)]))))
         },
         expected: || bytes(&[i64::MAX as f64]),
@@ -155,7 +155,7 @@ pub(crate) const SCENARIOS: &[Scenario<Device>] = &[
         name: "a graph of a reduction",
         begin: |device| {
             let (device, input) = (device.clone(), device.upload(&[3u64; 7000])?);
-            let mut sum = Reducer::<Sum<u64>>::new(&device)?;
+            let mut sum = Reducer::new(Sum::<u64>::new(), &device)?;
             Ok(Box::new(move || {
                 let graph = device.record(|| sum.launch(&input))?;
                 // SAFETY: the reducer and the input outlive the graph.
@@ -189,7 +189,7 @@ pub(crate) const SCENARIOS: &[Scenario<Device>] = &[
         name: "time",
         begin: |device| {
             let (device, input) = (device.clone(), device.upload(&[3u64; 700])?);
-            let mut sum = Reducer::<Sum<u64>>::new(&device)?;
+            let mut sum = Reducer::new(Sum::<u64>::new(), &device)?;
             Ok(Box::new(move || {
                 let time = device.time(|| sum.launch(&input))?;
                 Ok([bytes(&[time]), bytes(&[sum.result()?])].concat())
@@ -201,7 +201,7 @@ pub(crate) const SCENARIOS: &[Scenario<Device>] = &[
         name: "rows, short",
         begin: |device| {
             let input = device.upload(&floats(9 * 100))?;
-            let mut rows = RowReducer::with(SUM, device, 9, 100)?;
+            let mut rows = RowReducer::new(SUM, device, 9, 100)?;
             Ok(Box::new(move || Ok(bytes(&rows.reduce(&input)?))))
         },
         expected: || bytes(&reduce_rows_on_cpu(SUM, &floats(9 * 100), 9, 100)),
@@ -210,7 +210,7 @@ pub(crate) const SCENARIOS: &[Scenario<Device>] = &[
         name: "rows, long",
         begin: |device| {
             let input = device.upload(&floats(2 * 9000))?;
-            let mut rows = RowReducer::with(SUM, device, 2, 9000)?;
+            let mut rows = RowReducer::new(SUM, device, 2, 9000)?;
             Ok(Box::new(move || Ok(bytes(&rows.reduce(&input)?))))
         },
         expected: || bytes(&reduce_rows_on_cpu(SUM, &floats(2 * 9000), 2, 9000)),
@@ -221,7 +221,7 @@ pub(crate) const SCENARIOS: &[Scenario<Device>] = &[
             let input = device.upload(&floats(1500))?;
             let mut output = device.alloc(1500)?;
             // It is made for no elements, so it has to grow.
-            let mut scanner = Scanner::with(SUM, device, 0)?;
+            let mut scanner = Scanner::new(SUM, device, 0)?;
             Ok(Box::new(move || {
                 scanner.launch(&input, &mut output, Form::Inclusive)?;
                 Ok(bytes::<f32>(&output.download()?))
@@ -237,7 +237,7 @@ pub(crate) const SCENARIOS: &[Scenario<Device>] = &[
             let len = lens.iter().sum();
             let input = device.upload(&vec![1.0f32; len])?;
             let mut output = device.alloc::<f32>(len)?;
-            let mut scanner = Scanner::with(SUM, device, 0)?.with_design(Design::Bulk)?;
+            let mut scanner = Scanner::new(SUM, device, 0)?.with_design(Design::Bulk)?;
             let mut done = 0;
             Ok(Box::new(move || {
                 while done < lens.len() {

@@ -19,7 +19,7 @@ pub(crate) const STREAMS: &[Scenario<Device>] = &[Scenario {
         let other = device.new_stream()?;
         let input = device.upload(&floats(LEN))?;
         let mut zeros = device.alloc::<f32>(LEN)?;
-        let mut sum = Reducer::with(Sum::<f32>::new(), &other)?;
+        let mut sum = Reducer::new(Sum::<f32>::new(), &other)?;
         Ok(Box::new(move || {
             let before = device.record_event()?;
             zeros.zero()?;

@@ -26,7 +26,7 @@ pub(crate) const WITH_CUST: &[Scenario<Device>] = &[
             let stream = Stream::new(StreamFlags::DEFAULT, None).map_err(cust_error)?;
             let lent = DeviceBuffer::from_slice(&floats(LEN)).map_err(cust_error)?;
             let device = Device::from_cust(&context, Arc::new(stream), KERNELS)?;
-            let mut sum = Reducer::with(Sum::<f32>::new(), &device)?;
+            let mut sum = Reducer::new(Sum::<f32>::new(), &device)?;
             Ok(Box::new(move || {
                 let of_lent = device.lend(&lent, |lent| sum.reduce(lent))?;
                 let memory = DeviceBuffer::from_slice(&floats(LEN)).map_err(cust_error)?;
@@ -46,7 +46,7 @@ pub(crate) const WITH_CUST: &[Scenario<Device>] = &[
             let stream = Stream::new(StreamFlags::DEFAULT, None).map_err(cust_error)?;
             let sibling = device.with_cust_stream(stream)?;
             let input = device.upload(&floats(LEN))?;
-            let mut sum = Reducer::with(Sum::<f32>::new(), &sibling)?;
+            let mut sum = Reducer::new(Sum::<f32>::new(), &sibling)?;
             Ok(Box::new(move || Ok(bytes(&[sum.reduce(&input)?]))))
         },
         expected: || bytes(&[sum_on_cpu()]),

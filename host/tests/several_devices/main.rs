@@ -364,10 +364,10 @@ fn a_buffer_of_one_device_is_refused_by_another() {
         assert!(matches!(result, Err(DeviceError::OtherDevice { .. })), "{result:?}");
     };
     let op = Sum::<f32>::new();
-    let mut sum = Reducer::with(op, &devices[0]).expect("there is room");
+    let mut sum = Reducer::new(op, &devices[0]).expect("there is room");
     refused(sum.reduce(&there).map(|_| ()));
     assert_eq!(sum.reduce(&here), Ok(0.0));
-    let mut scanner = Scanner::with(op, &devices[1], 64).expect("there is room");
+    let mut scanner = Scanner::new(op, &devices[1], 64).expect("there is room");
     let mut output = devices[1].zeroed::<f32>(64).expect("there is room");
     refused(scanner.launch(&here, &mut output, Form::Inclusive));
     assert_eq!(scanner.launch(&there, &mut output, Form::Inclusive), Ok(()));

@@ -48,8 +48,7 @@ fn run(node: u32, part: usize, parts: usize, memory: Memory) {
     let Memory { vectors, sums, scalars, side } = memory;
     let cells = vectors.len() / 4;
     let [x, r, p, q] = [0, 1, 2, 3].map(|at| vectors.part(at * cells, cells));
-    let (thread, threads) =
-        (thread::index_in_block() as usize, thread::threads_per_block() as usize);
+    let (thread, threads) = (thread::index_in_block(), thread::threads_per_block());
     let share = cells.div_ceil(parts);
     let own = || (part * share + thread..cells.min((part + 1) * share)).step_by(threads);
     let mut sum = 0.0;

@@ -35,7 +35,7 @@ fn counts_of_warp() -> Shared<u32> {
 /// The place in the array for what this block has of the thread's bin.
 #[device]
 fn place_in_array() -> usize {
-    thread::index_in_block() as usize * thread::block_count() + thread::block_index()
+    thread::index_in_block() * thread::block_count() + thread::block_index()
 }
 
 /// The bin of an element. Where there is none, it is [`BINS`].
@@ -47,7 +47,7 @@ fn bin_of(element: Option<u32>, shift: u32) -> usize {
 /// Counts the elements of the block, into shared memory and the array.
 #[device]
 fn count(input: Global<u32>, shift: u32, array: Global<u32>) {
-    let (of_warp, me) = (counts_of_warp(), thread::index_in_block() as usize);
+    let (of_warp, me) = (counts_of_warp(), thread::index_in_block());
     if (lane_id() as usize) < BINS {
         of_warp.write(lane_id() as usize, 0);
     }
@@ -60,7 +60,7 @@ fn count(input: Global<u32>, shift: u32, array: Global<u32>) {
     thread::sync_threads();
     if me < BINS {
         let mut before = 0;
-        for warp in 0..(thread::threads_per_block() / WARP_SIZE) as usize {
+        for warp in 0..(thread::in_32_bits::threads_per_block() / WARP_SIZE) as usize {
             let at = warp * BINS + me;
             let count = gridsync_example_counts().read(at);
             gridsync_example_counts().write(at, before);
@@ -74,7 +74,7 @@ fn count(input: Global<u32>, shift: u32, array: Global<u32>) {
 #[device]
 fn place(input: Global<u32>, shift: u32, array: Global<u32>, output: Global<u32>) {
     let (of_warp, starts) = (counts_of_warp(), gridsync_example_starts());
-    let me = thread::index_in_block() as usize;
+    let me = thread::index_in_block();
     if me < BINS {
         starts.write(me, array.read(place_in_array()));
     }

@@ -143,7 +143,7 @@ fn shared_first<T: Number>(
 ) {
     let sum = dynamic_shared::<T>();
     // Always 0, and the compiler cannot see that.
-    let own = (thread::index_in_block() / threads_per_word) as usize;
+    let own = (thread::in_32_bits::index_in_block() / threads_per_word) as usize;
     if thread::is_first_in_block() {
         sum.write(0, T::default());
     }

@@ -57,10 +57,10 @@ fn load(
     fill: impl Fn(u32),
     next: impl Fn(u32) -> u32,
 ) {
-    let mut element = thread::index_in_block();
+    let mut element = thread::in_32_bits::index_in_block();
     while element < ELEMENTS {
         fill(element);
-        element += thread::threads_per_block();
+        element += thread::in_32_bits::threads_per_block();
     }
     let mut at = lane_id() * stride;
     thread::sync_threads();

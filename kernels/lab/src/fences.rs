@@ -75,7 +75,8 @@ fn measure(
     rounds: u32,
     operation: impl Fn(Global<u32>, usize, u32) -> u32,
 ) {
-    let first = thread::block_index() * WORDS_PER_BLOCK + thread::index_in_block() as usize;
+    let first =
+        thread::block_index() * WORDS_PER_BLOCK + thread::in_32_bits::index_in_block() as usize;
     let own = first + MAX_STORES as usize * LINE;
     let mut seen = 0;
     let start = clock();

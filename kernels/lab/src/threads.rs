@@ -16,7 +16,7 @@ pub const WORDS: usize = 6;
 #[kernel]
 pub unsafe fn threads_numbers(records: Global<u32>) {
     let position = thread::thread_idx();
-    let number = thread::index_in_block();
+    let number = thread::in_32_bits::index_in_block();
     // This comes from another lane. So it tells which threads the hardware has put into the warp.
     let (first, _) = warp_shuffle_idx(lanes_of_warp(), number, 0, WARP_SIZE);
     let record = [position.x, position.y, position.z, number, first, lane_id()];
@@ -29,6 +29,6 @@ pub unsafe fn threads_numbers(records: Global<u32>) {
 /// idle lanes.
 #[device]
 pub(crate) fn lanes_of_warp() -> u32 {
-    let threads = thread::threads_per_block() - warp_index() * WARP_SIZE;
+    let threads = thread::in_32_bits::threads_per_block() - warp_index() * WARP_SIZE;
     FULL_MASK >> (WARP_SIZE - threads.min(WARP_SIZE))
 }

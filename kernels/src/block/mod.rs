@@ -2,8 +2,10 @@
 
 mod position;
 mod reduce;
+mod scan;
 mod slots;
 
 pub(crate) use position::ThreadPosition;
 pub use reduce::reduce;
+pub use scan::{Prefix, scan, scan_exclusive};
 pub use slots::Slots;

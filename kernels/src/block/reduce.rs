@@ -31,7 +31,7 @@ pub fn reduce<O: Operation>(op: O, value: O::Accumulator) -> O::Accumulator {
     if warp != 0 {
         return value;
     }
-    let warps = (thread::threads_per_block() / WARP_SIZE) as usize;
+    let warps = (thread::in_32_bits::threads_per_block() / WARP_SIZE) as usize;
     let of_warp = if lane < warps { results.read(lane) } else { op.identity() };
     warp::reduce(op, of_warp)
 }

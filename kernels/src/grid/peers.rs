@@ -98,7 +98,7 @@ impl Peers {
 /// How many lanes the first warp has.
 #[device]
 pub(in crate::grid) fn lanes() -> u32 {
-    thread::threads_per_block().min(WARP_SIZE)
+    thread::in_32_bits::threads_per_block().min(WARP_SIZE)
 }
 
 /// The lanes of the first warp, as a mask.

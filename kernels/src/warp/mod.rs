@@ -7,7 +7,7 @@ mod shuffle;
 
 pub use reduce::{reduce, reduce_groups};
 pub use rows::{ROWS, reduce_rows, scan_rows};
-pub use scan::{before, scan, scan_each, total};
+pub use scan::{before, scan, scan_each, scan_exclusive, total};
 pub use shuffle::{of_lane, swap};
 
 use crate::op::Operation;

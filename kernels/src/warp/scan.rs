@@ -18,6 +18,15 @@ pub fn scan<O: Operation>(op: O, value: O::Accumulator) -> O::Accumulator {
     scan_each(op, [value])[0]
 }
 
+/// The exclusive scan of one value per lane: lane i gets what the lanes before it combine to, and lane 0 the identity.
+///
+/// Called by all 32 lanes of the warp. Orders no memory. It is [`before`] of a [`scan`]; call the two yourself if you
+/// also need the inclusive scan or the [`total`].
+#[device]
+pub fn scan_exclusive<O: Operation>(op: O, value: O::Accumulator) -> O::Accumulator {
+    before(op, scan(op, value))
+}
+
 /// Separate [`scan`]s of several values per lane. Their shuffles are in flight together.
 #[device]
 pub fn scan_each<O: Operation, P: Pack<O::Accumulator>>(op: O, values: P) -> P {

@@ -89,11 +89,14 @@ fn functions_of_warps_and_blocks_name_their_callers() {
         on(1, 32) => |_zeros| warp::scan_rows(op, [lane(); 8]);
         on(1, 32) => |_zeros| warp::scan(op, lane());
         on(1, 32) => |_zeros| warp::scan_each(op, [lane(), 2]);
+        on(1, 32) => |_zeros| warp::scan_exclusive(op, lane());
         on(1, 32) => |_zeros| warp::before(op, lane());
         on(1, 32) => |_zeros| warp::total(lane());
         on(1, 32) => |_zeros| warp::swap(u64::from(lane()), 3);
         on(1, 32) => |_zeros| warp::of_lane(four, 3);
         on(2, 96) => |_zeros| block::reduce(op, lane());
+        on(2, 96) => |_zeros| block::scan(op, lane());
+        on(2, 96) => |_zeros| block::scan_exclusive(op, lane());
         on(1, 32) => |_zeros| {
             let slots = Slots::new(slots(), 4);
             slots.write(lane() as usize, four);

@@ -107,7 +107,7 @@ fn read_memory(views: Views) {
         } else {
             let read = views.results.read(0);
             if thread::index_in_block() < 63 {
-                views.results.write(thread::index_in_block() as usize + 1, read);
+                views.results.write(thread::index_in_block() + 1, read);
             }
         }
         task.finish(0);
@@ -189,7 +189,7 @@ fn each_thread_receives_what_other_threads_of_other_tasks_send_in_each_launch() 
         let words = views.state.part(views.state.len() - 4 * 64, 4 * 64);
         let mut tasks = Tasks::attach(views.plan, views.state);
         while let Some(task) = tasks.next() {
-            let (at, me) = (task.argument(0) as usize, thread::index_in_block() as usize);
+            let (at, me) = (task.argument(0) as usize, thread::index_in_block());
             let sent = match at {
                 0 | 1 => 0,
                 _ => task.receive(words, [1, 2].map(|ago| (at - ago) * 64 + 63 - me)).iter().sum(),

@@ -47,7 +47,7 @@ where
     O::Element: Plain + Sample,
     O::Output: Outcome,
 {
-    let mut reducer = Reducer::with(op, device).expect("a reducer should fit");
+    let mut reducer = Reducer::new(op, device).expect("a reducer should fit");
     for len in [0, 1, 7, 9, 33, 2999, 9001] {
         for start in 0..=8 {
             // The elements around the part would change the result.
@@ -144,9 +144,10 @@ fn buffers_over_other_memory_may_begin_at_any_multiple_of_16(device: &Device) {
         let of = |host: &[f32]| shifted(device, host, bytes);
         let x = of(&floats);
 
-        let sum = Reducer::<Sum<f32>>::new(device)?.reduce(&x)?;
-        let rows = RowReducer::<Sum<f32>>::new(device, 90, 100)?.reduce(&of(&floats[1..]))?;
-        let scanner = || Scanner::<Sum<u32>>::new(device, words.len());
+        let sum = Reducer::new(Sum::<f32>::new(), device)?.reduce(&x)?;
+        let rows =
+            RowReducer::new(Sum::<f32>::new(), device, 90, 100)?.reduce(&of(&floats[1..]))?;
+        let scanner = || Scanner::new(Sum::<u32>::new(), device, words.len());
         let scanned = scanner()?.designs(words.len()).iter().map(|&design| {
             let mut sums = shifted(device, &words, bytes);
             let input = shifted(device, &words, bytes);

@@ -63,7 +63,7 @@ where
     O::Output: Debug,
 {
     let input = device.upload(host).expect("the input should fit");
-    let mut reducer = Reducer::with(op, device).expect("a reducer should fit");
+    let mut reducer = Reducer::new(op, device).expect("a reducer should fit");
     let result = reducer.reduce(&input).expect("it should be computed");
     let on_the_cpu = reduce_on_cpu(op, host);
     assert!(

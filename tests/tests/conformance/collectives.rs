@@ -2,12 +2,13 @@
 
 use cuda_std::launch::Kernel;
 use cuda_std::memory::Global;
-use gridsync::device::{Device, Emulator, EmulatorConfig};
+use gridsync::device::{Device, Emulator, EmulatorConfig, Geometry};
 use gridsync::launch::{Blocks, cooperative};
 use gridsync_kernels::grid::barrier::Exchange;
 use gridsync_kernels::op::{Affine, Compose, Operation};
 use gridsync_lab_kernels::barrier::{
-    exchange_in_order, exchange_scan_threads, exchange_scan_threads_only, exchange_votes,
+    block_scans, exchange_in_order, exchange_scan_threads, exchange_scan_threads_only,
+    exchange_votes,
 };
 use gridsync_tests::devices::{emulator_under, schedules, with_cuda};
 use gridsync_tests::trials;
@@ -23,7 +24,8 @@ pub(crate) fn trials() -> Trials {
         on_each_backend:
             small_grids_have_the_right_results,
             the_scan_over_threads_keeps_their_order,
-            the_scan_that_is_measured_adds_up;
+            the_scan_that_is_measured_adds_up,
+            the_scans_of_a_block_keep_the_order_of_its_threads;
         thorough:
             more_blocks_than_one_step_takes_have_the_right_results;
     }
@@ -81,6 +83,40 @@ fn threads_are_scanned(device: &Device, (blocks, threads): (u32, u32), rounds: u
     assert!(all.iter().all(|&all| all == expected), "{geometry}: all threads get all maps");
 }
 
+/// Scans within the blocks of a grid: the maps are composed as one thread would do it.
+fn blocks_are_scanned(device: &Device, (blocks, threads): (u32, u32), rounds: u32) {
+    let geometry = Geometry::new(blocks, threads);
+    let len = (blocks * threads) as usize;
+    let maps: Vec<u64> =
+        (1..=len as u64).map(|i| i.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1).collect();
+    let input = device.upload(&maps).expect("the maps should fit");
+    let [through, before, all] =
+        [(); 3].map(|()| device.zeroed::<u64>(len).expect("room for results"));
+    let errors = device.zeroed::<u32>(1).expect("a counter should fit");
+    let args = (&input, &through, &before, &all, &errors, rounds);
+    // SAFETY: an element for each thread, a counter, and whole warps.
+    unsafe { device.launch::<block_scans>(&geometry, args) }
+        .unwrap_or_else(|error| panic!("{geometry}, {rounds} rounds: {error}"));
+    let [through, before, all] =
+        [through, before, all].map(|results| results.download().expect("it should have run"));
+    assert_eq!(errors.download().expect("it should have run"), [0], "{geometry}: scans of warps");
+    let op = Compose::new();
+    for (block, maps) in maps.chunks(threads as usize).enumerate() {
+        let mut composed = op.identity();
+        let first = block * threads as usize;
+        for (at, &map) in (first..).zip(maps) {
+            assert_eq!(before[at], composed.to_bits(), "before thread {at} of {geometry}");
+            composed = op.combine(composed, Affine::from_bits(map));
+            assert_eq!(through[at], composed.to_bits(), "through thread {at} of {geometry}");
+        }
+        let all = &all[first..first + threads as usize];
+        assert!(
+            all.iter().all(|&all| all == composed.to_bits()),
+            "{geometry}: all of block {block}"
+        );
+    }
+}
+
 /// An emulated GPU that holds 384 blocks of one warp.
 fn large_emulator(races: bool) -> Device {
     Device::new(Emulator::new(EmulatorConfig {
@@ -101,6 +137,13 @@ fn the_scan_over_threads_keeps_their_order(device: &Device) {
     for shape in [(1, 32), (1, 384), (3, 96), (5, 64), (40, 32)] {
         threads_are_scanned(device, shape, 1);
         threads_are_scanned(device, shape, 4);
+    }
+}
+
+fn the_scans_of_a_block_keep_the_order_of_its_threads(device: &Device) {
+    for shape in [(1, 32), (3, 64), (2, 96), (1, 1024)] {
+        blocks_are_scanned(device, shape, 1);
+        blocks_are_scanned(device, shape, 3);
     }
 }
 
@@ -136,6 +179,7 @@ fn every_schedule_gives_the_right_results() {
         for shape in [(1, 64), (2, 96), (5, 64)] {
             all_results_are_right(&device, shape, 2, 0);
             threads_are_scanned(&device, shape, 3);
+            blocks_are_scanned(&device, shape, 2);
         }
     }
 }

@@ -83,7 +83,7 @@ where
     if let Some(sign) = bytemuck::bytes_of_mut(&mut nothing).last_mut() {
         *sign = 0x80;
     }
-    let mut reducer = Reducer::with(op, device).expect("a reducer should fit");
+    let mut reducer = Reducer::new(op, device).expect("a reducer should fit");
     for &len in capacities(device) {
         let host = sample::<O::Element>(Kind::Values, len, len as u64);
         let input = device.upload(&host).expect("the input should fit");
@@ -107,7 +107,7 @@ where
     O: CountedScannable<Element: Sample + Pod, Output: Sample + Pod + Debug> + Default,
 {
     let op = O::default();
-    let mut scanner = Scanner::with(op, device, 9001).expect("a scanner should fit");
+    let mut scanner = Scanner::new(op, device, 9001).expect("a scanner should fit");
     for &len in capacities(device) {
         let host = sample::<O::Element>(Kind::Values, len, len as u64);
         let before = sample::<O::Output>(Kind::Values, len, 1);
@@ -135,7 +135,7 @@ fn selections<S>(device: &Device, by: S)
 where
     S: CountedSelectable<Element: Sample + Pod + Debug>,
 {
-    let mut selector = Selector::new(device, 9001).expect("a selector should fit");
+    let mut selector = Selector::new(by, device, 9001).expect("a selector should fit");
     for &len in capacities(device) {
         let host = sample::<S::Element>(Kind::Values, len, len as u64);
         let before = sample::<S::Element>(Kind::Values, len, 1);
@@ -144,9 +144,7 @@ where
             let of = device.upload(&[count]).expect("a number should fit");
             let mut kept = device.upload(&before).expect("the output should fit");
             let mut found = device.alloc(1).expect("a number should fit");
-            selector
-                .launch_counted(by, &input, &of, &mut kept, &mut found)
-                .expect("it should launch");
+            selector.launch_counted(&input, &of, &mut kept, &mut found).expect("it should launch");
             let found = found.download().expect("the kernel should have run")[0] as usize;
             let got = kept.download().expect("the kernel should have run");
             let expected = select_on_cpu(by, &host[..len.min(count as usize)]);
@@ -173,11 +171,11 @@ fn a_graph_takes_the_count_of_each_replay(device: &Device) {
     let mut kept = device.zeroed(len).expect("an array should fit");
     let mut count = device.zeroed(1).expect("a number should fit");
     let mut sums = device.zeroed(len).expect("an array should fit");
-    let mut selector = Selector::new(device, len).expect("a selector should fit");
-    let mut scanner = Scanner::with(sum, device, len).expect("a scanner should fit");
-    let mut reducer = Reducer::with(Max::<f32>::new(), device).expect("a reducer should fit");
+    let mut selector = Selector::new(by, device, len).expect("a selector should fit");
+    let mut scanner = Scanner::new(sum, device, len).expect("a scanner should fit");
+    let mut reducer = Reducer::new(Max::<f32>::new(), device).expect("a reducer should fit");
     let recorded = device.record(|| {
-        selector.launch(by, &input, &mut kept, &mut count)?;
+        selector.launch(&input, &mut kept, &mut count)?;
         scanner.launch_counted(&kept, &count, &mut sums, Form::Inclusive)?;
         reducer.launch_counted(&kept, &count)
     });
@@ -207,7 +205,7 @@ fn a_graph_takes_the_count_of_each_replay(device: &Device) {
 fn what_cannot_be_counted_is_refused(device: &Device) {
     let input = device.zeroed::<f32>(9).expect("the input should fit");
     let two = device.zeroed::<u64>(2).expect("two numbers should fit");
-    let mut sum = Reducer::with(Sum::<f32>::new(), device).expect("a reducer should fit");
+    let mut sum = Reducer::new(Sum::<f32>::new(), device).expect("a reducer should fit");
     let refused = sum.launch_counted(&input, &two);
     assert_eq!(refused, Err(DeviceError::LengthMismatch { buffer: 2, given: 1 }));
     assert!(matches!(sum.result(), Err(DeviceError::NoResult { .. })));

@@ -130,6 +130,7 @@ const OTHERS: &[(&str, &str)] = &[
     (barriers::exchange_in_order::NAME, "collectives"),
     (barriers::exchange_only::NAME, "exchange"),
     (barriers::exchange_rounds::NAME, "exchange"),
+    (barriers::block_scans::NAME, "collectives"),
     (barriers::exchange_scan_threads::NAME, "collectives"),
     (barriers::exchange_scan_threads_only::NAME, "collectives"),
     (barriers::exchange_votes::NAME, "collectives"),

@@ -111,7 +111,7 @@ fn a_scan_of_more_than_two_to_the_32_elements_is_right_on_cuda() {
         let Some(mut array) = zeros_but(cuda, len, &places, 1u32) else {
             return;
         };
-        let mut scanner = Scanner::<Sum<u32>>::new(cuda, len).expect("the words should fit");
+        let mut scanner = Scanner::new(Sum::<u32>::new(), cuda, len).expect("the words should fit");
         scanner.launch_in_place(&mut array, Form::Inclusive).expect("it should launch");
         let sum_at = |place: usize| {
             let mut sum = 0u32;

@@ -33,7 +33,7 @@ where
 {
     let mean = Mean::new(sum);
     let input = device.upload(host).expect("the input should fit");
-    let mut reducer = Reducer::with(mean, device).expect("a reducer should fit");
+    let mut reducer = Reducer::new(mean, device).expect("a reducer should fit");
     let got = reducer.reduce(&input).expect("it should reduce");
     let on_the_cpu = reference::reduce(mean, host);
     assert_eq!(got.map(f64::to_bits), on_the_cpu.map(f64::to_bits), "{} elements", host.len());
@@ -82,7 +82,7 @@ fn a_mean_of_64_bit_integers_is_right_where_their_sum_is_beyond_64_bits(device: 
     let unsigned = vec![u64::MAX; 3000];
     assert_eq!(mean_of(device, WideSum::<u64>::new(), &unsigned), Some(u64::MAX as f64));
     let input = device.upload(&unsigned).expect("the input should fit");
-    let mut sum = Reducer::<WideSum<u64>>::new(device).expect("a reducer should fit");
+    let mut sum = Reducer::new(WideSum::<u64>::new(), device).expect("a reducer should fit");
     assert_eq!(sum.reduce(&input), Ok(3000 * i128::from(u64::MAX)));
 }
 
@@ -101,8 +101,8 @@ where
         let rows = 9;
         let host = sample::<O::Element>(Kind::Values, rows * columns, 5);
         let input = device.upload(&host).expect("the input should fit");
-        let mut reducer =
-            RowReducer::<Mean<O>>::new(device, rows, columns).expect("a reducer should fit");
+        let mut reducer = RowReducer::new(Mean::<O>::default(), device, rows, columns)
+            .expect("a reducer should fit");
         let got = reducer.reduce(&input).expect("it should reduce");
         let alone = |row: usize| {
             reference::reduce(Mean::new(O::default()), &host[row * columns..][..columns])
@@ -117,7 +117,8 @@ where
 fn a_mean_is_not_recorded_since_a_replay_does_not_know_its_length() {
     let device = emulator();
     let input = device.upload(&[1i64, 2]).expect("the input should fit");
-    let mut mean = Reducer::<Mean<WideSum<i64>>>::new(&device).expect("a reducer should fit");
+    let mut mean =
+        Reducer::new(Mean::<WideSum<i64>>::default(), &device).expect("a reducer should fit");
     let refused = device.record(|| mean.launch(&input));
     let error = refused.expect_err("it should be refused");
     assert!(matches!(error, DeviceError::NotRecordable { .. }), "{error}");

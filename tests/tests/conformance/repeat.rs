@@ -32,7 +32,7 @@ where
     O::Element: Plain + Sample,
     O::Output: Debug,
 {
-    let mut reducer = Reducer::with(op, device).map_err(|error| error.to_string())?;
+    let mut reducer = Reducer::new(op, device).map_err(|error| error.to_string())?;
     for (seed, len) in (0..).zip([9000, 0, 1, 50_000, 4096, 4097, 0, 33, 12_289, 12_289]) {
         let host = sample::<O::Element>(Kind::Values, len, seed);
         let input = device.upload(&host).map_err(|error| error.to_string())?;
@@ -48,7 +48,7 @@ where
 /// The bits of a sum that rounds in nearly every step.
 fn bits_of_a_sum(device: &Device, len: usize) -> u32 {
     let input = device.upload(&sample::<f32>(Kind::Values, len, 7)).expect("the input should fit");
-    let mut reducer = Reducer::<Sum<f32>>::new(device).expect("a reducer should fit");
+    let mut reducer = Reducer::new(Sum::<f32>::new(), device).expect("a reducer should fit");
     let sum = reducer.reduce(&input).expect("the sum should be computed");
     sum.to_bits()
 }

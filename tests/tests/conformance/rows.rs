@@ -144,7 +144,7 @@ where
     let shapes = [(300, 1), (70, 3), (33, 16), (9, 33), (5, run), (3, run + 5)];
     for (rows, columns) in shapes {
         let mut reducer =
-            RowReducer::<O>::new(device, rows, columns).expect("a reducer should fit");
+            RowReducer::new(O::default(), device, rows, columns).expect("a reducer should fit");
         for start in 0..=8 {
             let len = rows * columns;
             let host = sample::<O::Element>(Kind::Values, start + len + 9, len as u64);

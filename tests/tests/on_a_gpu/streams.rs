@@ -75,12 +75,12 @@ fn primitives_are_right_on(device: &Device) {
     let [memory, output] = [(); 2].map(|()| DeviceBuffer::from_slice(&host).expect("it fits"));
     // cust copies in the default stream, which a non-blocking one does not follow.
     CurrentContext::synchronize().expect("nothing has failed");
-    let mut reducer = Reducer::with(sum, device).expect("it fits");
+    let mut reducer = Reducer::new(sum, device).expect("it fits");
     let total = device.lend(&memory, |numbers| reducer.reduce(numbers));
     assert_eq!(total.map(f32::to_bits), Ok(reduce_on_cpu(sum, &host).to_bits()));
 
     let mut sums = Buffer::from_cust(device, output).expect("it is memory of the device");
-    let mut scanner = Scanner::with(sum, device, host.len()).expect("it fits");
+    let mut scanner = Scanner::new(sum, device, host.len()).expect("it fits");
     device
         .lend(&memory, |numbers| scanner.launch(numbers, &mut sums, Form::Inclusive))
         .expect("it should run");
@@ -127,7 +127,7 @@ fn what_gridsync_drops_leaves_the_program_its_context_and_stream() {
     let memory = DeviceBuffer::from_slice(&[1.0f32; 1000]).expect("it fits");
     for _ in 0..3 {
         let device = Device::from_cust(&context, stream.clone(), &KERNELS).expect("it opens");
-        let mut sum = Reducer::<Sum<f32>>::new(&device).expect("it fits");
+        let mut sum = Reducer::new(Sum::<f32>::new(), &device).expect("it fits");
         assert_eq!(device.lend(&memory, |numbers| sum.reduce(numbers)), Ok(1000.0));
     }
     stream.synchronize().expect("it is live");
@@ -186,8 +186,8 @@ fn a_stream_that_waits_for_an_event_sees_all_that_came_before_it() {
     let second = first.new_stream().expect("there should be room");
     let ones = first.upload(&vec![1u32; LONG]).expect("it fits");
     let mut sums = first.zeroed::<u32>(LONG).expect("it fits");
-    let mut scanner = Scanner::<Sum<u32>>::new(&first, LONG).expect("it fits");
-    let mut reducer = Reducer::<Sum<u32, u64>>::new(&second).expect("it fits");
+    let mut scanner = Scanner::new(Sum::<u32>::new(), &first, LONG).expect("it fits");
+    let mut reducer = Reducer::new(Sum::<u32, u64>::new(), &second).expect("it fits");
     // The sum of 1 to LONG.
     let expected = (LONG as u64) * (LONG as u64 + 1) / 2;
     for _ in 0..20 {
@@ -210,14 +210,14 @@ fn a_buffer_that_another_stream_writes_is_not_freed_before() {
     let device = gpu.open();
     let other = device.new_stream().expect("there should be room");
     let ones = device.upload(&vec![1u32; LONG]).expect("it fits");
-    let mut scanner = Scanner::<Sum<u32>>::new(&other, LONG).expect("it fits");
+    let mut scanner = Scanner::new(Sum::<u32>::new(), &other, LONG).expect("it fits");
     for _ in 0..20 {
         let mut sums = device.alloc::<u32>(LONG).expect("it fits");
         scanner.launch(&ones, &mut sums, Form::Inclusive).expect("it should launch");
         drop(sums);
         // What was freed is taken again.
         let zeros = device.zeroed::<u32>(LONG).expect("it fits");
-        let mut sum = Reducer::<Sum<u32, u64>>::new(&device).expect("it fits");
+        let mut sum = Reducer::new(Sum::<u32, u64>::new(), &device).expect("it fits");
         assert_eq!(sum.reduce(&zeros), Ok(0));
         other.synchronize().expect("it should have run");
         assert_eq!(sum.reduce(&zeros), Ok(0));
@@ -229,9 +229,9 @@ fn a_graph_of_one_stream_is_recorded_while_another_works() {
     let device = gpu.open();
     let other = device.new_stream().expect("there should be room");
     let numbers = device.upload(&vec![1u32; 100_000]).expect("it fits");
-    let mut recorded = Reducer::<Sum<u32, u64>>::new(&device).expect("it fits");
+    let mut recorded = Reducer::new(Sum::<u32, u64>::new(), &device).expect("it fits");
     let mut dropped = device.upload(&[1u32; 1000]).ok();
-    let mut meanwhile = Reducer::<Sum<u32, u64>>::new(&other).expect("it fits");
+    let mut meanwhile = Reducer::new(Sum::<u32, u64>::new(), &other).expect("it fits");
     let graph = device.record(|| {
         assert_eq!(meanwhile.reduce(&numbers), Ok(100_000));
         drop(dropped.take());

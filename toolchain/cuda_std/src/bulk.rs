@@ -3,7 +3,7 @@
 //! One thread asks for a whole tile, and the copy engine moves it (PTX ISA, "cp.async.bulk"; CUDA
 //! calls it TMA, here without tensors). Both views have the same length, begin at multiples of 16
 //! bytes and hold a multiple of 16 bytes, at least 16.
-//! [`unaligned_head`](crate::memory::View::unaligned_head) says how far an array is from that. The
+//! [`unaligned_head`](crate::memory::Global::unaligned_head) says how far an array is from that. The
 //! device checks none of this.
 //!
 //! | function | called by | what it orders |

@@ -21,7 +21,7 @@
 //! wait without an arrival, and two arrivals without a wait. PTX leaves both undefined.
 
 use crate::backend;
-use crate::memory::{ClusterShared, Scalar, Shared, View};
+use crate::memory::{ClusterShared, Scalar, Shared};
 use cuda_std_macros::instruction;
 
 /// The number of this block in its cluster, 0 to [`blocks`]` - 1`: `%cluster_ctarank`.
@@ -67,7 +67,7 @@ pub fn shared_of<T: Scalar>(view: Shared<T>, rank: u32) -> ClusterShared<T> {
     let base = backend::cluster::shared_of(view.at(0), view.len() * size_of::<T>(), rank);
     // SAFETY: as many elements of the other block's memory as the view has of this one's. The caller
     // answers for the accesses by the contract of the view.
-    unsafe { View::from_base(base, view.len()) }
+    unsafe { ClusterShared::from_base(base, view.len()) }
 }
 
 /// The barrier of the cluster: waits for all threads of all its blocks, and makes each thread's

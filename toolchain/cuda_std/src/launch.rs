@@ -67,7 +67,7 @@
 //!
 //! A parameter that means nothing on the device, here a slice of the host:
 //!
-//! ```compile_fail,E0277
+//! ```compile_fail
 //! use cuda_std::prelude::*;
 //!
 //! #[kernel(cooperative)]
@@ -142,6 +142,36 @@ plain_args!(u8, u16, u32, u64, i8, i16, i32, i64, f32, f64, usize, isize);
 // SAFETY: `repr(C)` of a 64-bit address and a 64-bit length on both sides.
 unsafe impl<T: Scalar> KernelArg for Global<T> {}
 
+/// A value that the host passes for a parameter of type `A`: an `A`, or what stands for it on the
+/// host, such as a reference to a buffer of gridsync for a [`Global`].
+#[diagnostic::on_unimplemented(
+    message = "a launch cannot pass `{Self}` for a parameter `{A}` of the kernel",
+    label = "the kernel takes `{A}`",
+    note = "for a `Global<T>` pass `&buffer` or `&mut buffer`, with a `gridsync::device::Buffer<T>` of the same `T`",
+    note = "for a number pass one of exactly its type, such as `len as u32` for a `u32`"
+)]
+pub trait IntoArg<A> {
+    /// The argument as the kernel gets it.
+    fn into_arg(self) -> A;
+}
+
+impl<A: KernelArg> IntoArg<A> for A {
+    fn into_arg(self) -> A {
+        self
+    }
+}
+
+/// A tuple of values that the host passes to a kernel with the arguments `A`: an [`IntoArg`] for each.
+#[diagnostic::on_unimplemented(
+    message = "a launch cannot pass `{Self}` to a kernel that takes `{A}`",
+    label = "the kernel takes `{A}`",
+    note = "pass a tuple with a value for each parameter of the kernel, `(&buffer,)` if there is one"
+)]
+pub trait IntoArgs<A> {
+    /// The arguments as the kernel gets them.
+    fn into_args(self) -> A;
+}
+
 /// The arguments of one kernel, as a tuple.
 ///
 /// # Safety
@@ -154,6 +184,11 @@ unsafe impl<T: Scalar> KernelArg for Global<T> {}
 /// # use core::ffi::c_void;
 /// #[derive(Clone, Copy)]
 /// struct Mine;
+/// impl cuda_std::launch::IntoArgs<Mine> for Mine {
+///     fn into_args(self) -> Mine {
+///         self
+///     }
+/// }
 /// impl cuda_std::launch::KernelArgs for Mine { // It needs `unsafe impl`.
 ///     const COUNT: usize = 1;
 ///     const SIZES: &'static [usize] = &[1 << 40];
@@ -167,7 +202,7 @@ unsafe impl<T: Scalar> KernelArg for Global<T> {}
 ///     unsafe fn write_to(self, _: *mut c_void) {}
 /// }
 /// ```
-pub unsafe trait KernelArgs: Copy + 'static {
+pub unsafe trait KernelArgs: IntoArgs<Self> + Copy + 'static {
     /// How many arguments there are.
     const COUNT: usize;
 
@@ -213,7 +248,14 @@ const fn offsets<const N: usize>(layouts: [(usize, usize); N]) -> [usize; N] {
 }
 
 macro_rules! tuple_args {
-    ($count:literal: $($name:ident $index:tt),*) => {
+    ($count:literal: $($name:ident $from:ident $index:tt),*) => {
+        impl<$($name: KernelArg, $from: IntoArg<$name>),*> IntoArgs<($($name,)*)> for ($($from,)*) {
+            #[allow(clippy::unused_unit)]
+            fn into_args(self) -> ($($name,)*) {
+                ($(self.$index.into_arg(),)*)
+            }
+        }
+
         // SAFETY: there is a size, an offset and an address for each element, in their order.
         unsafe impl<$($name: KernelArg),*> KernelArgs for ($($name,)*) {
             const COUNT: usize = $count;
@@ -246,14 +288,14 @@ macro_rules! tuple_args {
     };
 }
 tuple_args!(0:);
-tuple_args!(1: A 0);
-tuple_args!(2: A 0, B 1);
-tuple_args!(3: A 0, B 1, C 2);
-tuple_args!(4: A 0, B 1, C 2, D 3);
-tuple_args!(5: A 0, B 1, C 2, D 3, E 4);
-tuple_args!(6: A 0, B 1, C 2, D 3, E 4, F 5);
-tuple_args!(7: A 0, B 1, C 2, D 3, E 4, F 5, G 6);
-tuple_args!(8: A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7);
+tuple_args!(1: A I 0);
+tuple_args!(2: A I 0, B J 1);
+tuple_args!(3: A I 0, B J 1, C K 2);
+tuple_args!(4: A I 0, B J 1, C K 2, D L 3);
+tuple_args!(5: A I 0, B J 1, C K 2, D L 3, E M 4);
+tuple_args!(6: A I 0, B J 1, C K 2, D L 3, E M 4, F N 5);
+tuple_args!(7: A I 0, B J 1, C K 2, D L 3, E M 4, F N 5, G O 6);
+tuple_args!(8: A I 0, B J 1, C K 2, D L 3, E M 4, F N 5, G O 6, H P 7);
 
 /// A kernel as a type. Implemented by `#[kernel]` on the host, and on the device for kernels that
 /// are [`Launchable`].

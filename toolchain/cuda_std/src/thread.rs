@@ -35,8 +35,8 @@ positions! {
 
 /// The linear number of the thread in its block, x fastest.
 #[instruction]
-pub fn index_in_block() -> u32 {
-    block_dim().linear(thread_idx()) as u32
+pub fn index_in_block() -> usize {
+    in_32_bits::index_in_block() as usize
 }
 
 /// The linear number of the block in the grid, x fastest.
@@ -49,13 +49,13 @@ pub fn block_index() -> usize {
 /// in each block.
 #[instruction]
 pub fn index() -> usize {
-    block_index() * threads_per_block() as usize + index_in_block() as usize
+    block_index() * in_32_bits::threads_per_block() as usize + in_32_bits::index_in_block() as usize
 }
 
 /// The number of threads in a block.
 #[instruction]
-pub fn threads_per_block() -> u32 {
-    block_dim().volume() as u32
+pub fn threads_per_block() -> usize {
+    in_32_bits::threads_per_block() as usize
 }
 
 /// The number of blocks in the grid.
@@ -67,13 +67,13 @@ pub fn block_count() -> usize {
 /// The number of threads in the grid.
 #[instruction]
 pub fn thread_count() -> usize {
-    block_count() * threads_per_block() as usize
+    block_count() * in_32_bits::threads_per_block() as usize
 }
 
 /// Whether this is the first thread of its block.
 #[instruction]
 pub fn is_first_in_block() -> bool {
-    index_in_block() == 0
+    in_32_bits::index_in_block() == 0
 }
 
 /// Whether this is the first thread of the grid.
@@ -148,4 +148,23 @@ pub fn device_fence() {
 #[instruction]
 pub fn system_fence() {
     fence(Ordering::SeqCst, Scope::System);
+}
+
+/// The numbers within a block in 32 bits, for gridsync's own kernels: arithmetic in 64 bits takes registers.
+#[doc(hidden)]
+pub mod in_32_bits {
+    use super::{block_dim, thread_idx};
+    use cuda_std_macros::instruction;
+
+    /// [`index_in_block`](super::index_in_block).
+    #[instruction]
+    pub fn index_in_block() -> u32 {
+        block_dim().linear(thread_idx()) as u32
+    }
+
+    /// [`threads_per_block`](super::threads_per_block).
+    #[instruction]
+    pub fn threads_per_block() -> u32 {
+        block_dim().volume() as u32
+    }
 }

@@ -26,7 +26,7 @@ pub fn lane_id() -> u32 {
 /// The number of the warp in its block: the linear thread number divided by 32.
 #[instruction]
 pub fn warp_index() -> u32 {
-    crate::thread::index_in_block() / WARP_SIZE
+    crate::thread::in_32_bits::index_in_block() / WARP_SIZE
 }
 
 /// The lanes that happen to execute this together: `activemask`. A snapshot: it does not tell which

@@ -1,6 +1,6 @@
 //! The expansion of `#[device]`.
 
-use crate::std_only;
+use crate::{host_only, std_only};
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{
@@ -19,6 +19,7 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
         let message = "a `const fn` calls no device functions: it needs no `#[device]`";
         return Err(Error::new_spanned(token, message));
     }
+    host_only::refuse(&function.block)?;
     std_only::prepare(&mut function.block)?;
     let ImplItemFn { attrs, vis, defaultness, sig, block } = &function;
     let statements = &block.stmts;

@@ -1,10 +1,11 @@
 //! The expansion of `#[kernel]`.
 
-use crate::std_only;
+use crate::{host_only, std_only};
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::{
-    Attribute, Error, FnArg, ItemFn, LitInt, LitStr, Pat, Result, ReturnType, parse::Parser,
+    Attribute, Error, FnArg, GenericArgument, ItemFn, LitInt, LitStr, Pat, PathArguments,
+    PathSegment, Result, ReturnType, Type, parse::Parser,
 };
 
 /// The longest tuple that is a `cuda_std::launch::KernelArgs`.
@@ -17,6 +18,7 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
     let (cooperative, bounds) = (options.cooperative, options.bounds());
     let mut function: ItemFn = syn::parse2(item)?;
     check(&function)?;
+    host_only::refuse(&function.block)?;
     std_only::prepare(&mut function.block)?;
     let (names, types) = parameters(&function)?;
     let texts = names.iter().map(|name| quote!(#name).to_string());
@@ -234,13 +236,65 @@ fn parameters(function: &ItemFn) -> Result<(Vec<&Pat>, Vec<&syn::Type>)> {
         .inputs
         .iter()
         .map(|input| match input {
-            FnArg::Typed(typed) => Ok((&*typed.pat, &*typed.ty)),
+            FnArg::Typed(typed) => {
+                refuse_host_memory(&typed.pat, &typed.ty)?;
+                Ok((&*typed.pat, &*typed.ty))
+            }
             FnArg::Receiver(receiver) => {
                 Err(Error::new_spanned(receiver, "a kernel cannot take `self`"))
             }
         })
         .collect::<Result<Vec<_>>>()
         .map(|pairs| pairs.into_iter().unzip())
+}
+
+/// Refuses a reference, a pointer, a slice or a `Vec` as a parameter, and names the view to take instead.
+fn refuse_host_memory(pattern: &Pat, ty: &Type) -> Result<()> {
+    let (kind, inner) = match ty {
+        Type::Reference(reference) => ("a reference", &*reference.elem),
+        Type::Ptr(pointer) => ("a pointer", &*pointer.elem),
+        ty if element_of(ty).is_some() => ("an array of the host", ty),
+        _ => return Ok(()),
+    };
+    let element = element_of(inner).unwrap_or(inner);
+    let (written, element) = (quote!(#pattern: #ty), quote!(#element).to_string());
+    let message = format!(
+        "a kernel cannot take {kind}: in place of `{}` take `{}: Global<{element}>`",
+        plain(&written.to_string()),
+        quote!(#pattern)
+    );
+    Err(Error::new_spanned(ty, message))
+}
+
+/// The element of a slice, an array or a `Vec`.
+fn element_of(ty: &Type) -> Option<&Type> {
+    match ty {
+        Type::Slice(slice) => Some(&slice.elem),
+        Type::Array(array) => Some(&array.elem),
+        Type::Path(path) => match path.path.segments.last()? {
+            PathSegment { ident, arguments: PathArguments::AngleBracketed(of) }
+                if ident == "Vec" =>
+            {
+                of.args.iter().find_map(|argument| match argument {
+                    GenericArgument::Type(element) => Some(element),
+                    _ => None,
+                })
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Tokens as text, with the spaces that a person would write.
+fn plain(tokens: &str) -> String {
+    let mut text = tokens.to_owned();
+    for (spaced, close) in
+        [(" :", ":"), (" ;", ";"), ("& ", "&"), ("* ", "*"), (" <", "<"), ("< ", "<"), (" >", ">")]
+    {
+        text = text.replace(spaced, close);
+    }
+    text
 }
 
 #[cfg(test)]
@@ -266,6 +320,23 @@ mod tests {
         ] {
             let said = refusal(item);
             assert!(said.contains(word), "{said}");
+        }
+    }
+
+    #[test]
+    fn memory_of_the_host_as_a_parameter_is_refused_with_the_view_to_take() {
+        for (parameter, kind, written) in [
+            ("values: &mut [f32]", "a reference", "values: &mut [f32]"),
+            ("values: &'static [f32]", "a reference", "values: &'static [f32]"),
+            ("values: &f32", "a reference", "values: &f32"),
+            ("values: &Vec<f32>", "a reference", "values: &Vec<f32>"),
+            ("values: *const f32", "a pointer", "values: *const f32"),
+            ("values: Vec<f32>", "an array of the host", "values: Vec<f32>"),
+            ("values: [f32; 4]", "an array of the host", "values: [f32; 4]"),
+        ] {
+            let said = refusal(&format!("unsafe fn k({parameter}) {{}}"));
+            let remedy = format!("take {kind}: in place of `{written}` take `values: Global<f32>`");
+            assert!(said.contains(&remedy), "{said}");
         }
     }
 

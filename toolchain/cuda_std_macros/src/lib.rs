@@ -20,6 +20,7 @@
 //! ```
 
 mod device;
+mod host_only;
 mod kernel;
 mod std_only;
 
@@ -40,6 +41,10 @@ use proc_macro::TokenStream;
 /// `x.sqrt()` and other methods of numbers that are rounded exactly work in the body on both sides.
 /// `x.exp()`, `x.sin()` and the like, which only `std` has, are refused on both sides. Use the
 /// functions of `cuda_std::math` in their place.
+///
+/// The body is refused on both sides if it names the heap (`Vec`, `vec!`, `Box`, `String`, `format!`), output
+/// (`println!`, `dbg!`) or a path of `std`: the device has none of them. A function that the body calls is not
+/// looked into.
 ///
 /// Lint attributes and function attributes, such as `#[inline]`, apply to the body on both sides.
 ///

@@ -158,7 +158,7 @@ fn in_process(
     sampling: &Sampling,
 ) -> Result<Measurement, CallError> {
     let input = device.zeroed::<f32>(n)?;
-    let mut reducer = Reducer::with(Sum::<f32>::new(), device)?;
+    let mut reducer = Reducer::new(Sum::<f32>::new(), device)?;
     reducer.launch(&input)?;
     let mut work: Box<dyn FnMut() -> Result<(), DeviceError> + '_> = match call {
         Call::Launch => Box::new(|| reducer.launch(&input)),

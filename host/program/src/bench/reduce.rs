@@ -71,7 +71,7 @@ where
 {
     let Load { n, plan } = load;
     let inputs = bench.stock.inputs::<O::Element>(bench.device, *n, plan.calls)?;
-    let mut reducer = Reducer::<O>::new(bench.device)?;
+    let mut reducer = Reducer::new(O::default(), bench.device)?;
     let reduce = |i: usize| reducer.launch(&inputs[i]);
     // SAFETY: a reduction only reads its input and leaves its workspace ready for the next one;
     // inputs and reducer outlive the measurement.

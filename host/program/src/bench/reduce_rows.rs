@@ -60,7 +60,7 @@ where
     let rows = n.div_ceil(columns);
     let len = rows * columns;
     let inputs = bench.stock.inputs::<O::Element>(bench.device, len, plan.calls)?;
-    let mut reducer = RowReducer::<O>::new(bench.device, rows, columns)?;
+    let mut reducer = RowReducer::new(O::default(), bench.device, rows, columns)?;
     let reduce = |i: usize| reducer.launch(&inputs[i]);
     // SAFETY: a reduction only reads its input and leaves its workspace ready for the next one;
     // inputs and reducer outlive the measurement.

@@ -75,7 +75,7 @@ where
     // This comes first: an array that does not fit in memory may have more tiles than a scan
     // allows.
     let inputs = bench.stock.inputs::<T>(bench.device, n, plan.calls)?;
-    let mut scanner = Scanner::<Sum<T>>::new(bench.device, n)?;
+    let mut scanner = Scanner::new(Sum::<T>::new(), bench.device, n)?;
     if let Some(design) = design {
         if scanner.designs(n).len() < 2 {
             return Ok(None);

@@ -121,8 +121,8 @@ fn measure<S: Selectable<Element = f32>>(
     let inputs = bench.stock.of_values(bench.device, n, plan.calls, values)?;
     let outputs = (0..plan.calls).map(|_| Room::new(bench.device, n, wanted));
     let mut outputs: Vec<Room<f32>> = outputs.collect::<Result<_, DeviceError>>()?;
-    let mut selector = Selector::new(bench.device, n)?;
-    let select = |i: usize| selector.launch_part(by, &inputs[i], 0..n, outputs[i].to());
+    let mut selector = Selector::new(by, bench.device, n)?;
+    let select = |i: usize| selector.launch_part(&inputs[i], 0..n, outputs[i].to());
     // SAFETY: a selection only reads its input, writes its outputs and leaves its workspace ready
     // for the next one; all of them outlive the measurement.
     let measured = unsafe { time_cold(bench.device, &plan, bench.sampling, select) }?;

@@ -263,7 +263,7 @@ mod tests {
         };
         let never_written = |device: &Device| {
             let input = device.alloc(8)?;
-            Reducer::<Sum<f32>>::new(device)?.reduce(&input)?;
+            Reducer::new(Sum::<f32>::new(), device)?.reduce(&input)?;
             Ok(())
         };
         let kernel = Kernel {

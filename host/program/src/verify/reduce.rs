@@ -37,7 +37,7 @@ where
 {
     let host = sample::<O::Element>(inputs, len, seed);
     let input = device.upload(&host)?;
-    let mut reducer = Reducer::with(op, device)?;
+    let mut reducer = Reducer::new(op, device)?;
     let result = reducer.reduce(&input)?;
     let check = op.check(&host, result, reference::reduce_depth::<O>(len));
     let case = || format!("{} of {len} elements, seed {seed}", std::any::type_name::<O>());

@@ -36,7 +36,7 @@ where
 {
     let host = sample::<O::Element>(inputs, rows * columns, seed);
     let input = device.upload(&host)?;
-    let mut reducer = RowReducer::with(op, device, rows, columns)?;
+    let mut reducer = RowReducer::new(op, device, rows, columns)?;
     for time in ["", ", the second time"] {
         let results = reducer.reduce(&input)?;
         for (row, result) in results.into_iter().enumerate() {

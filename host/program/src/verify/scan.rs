@@ -37,7 +37,7 @@ where
     let host = sample::<O::Element>(inputs, len, seed);
     let input = device.upload(&host)?;
     let mut output = device.alloc(len)?;
-    let mut scanner = Scanner::with(op, device, len)?;
+    let mut scanner = Scanner::new(op, device, len)?;
     for form in FORMS {
         let case = format!("{form:?} {} of {len} elements, seed {seed}", type_name::<O>());
         let mut run = |output: &mut Buffer<O::Output>| {

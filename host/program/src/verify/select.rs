@@ -63,12 +63,14 @@ where
     S: Selectable<Element: Pod + Debug> + Debug,
 {
     let len = input.len();
-    let mut selector = Selector::new(device, len)?;
     let on_device = device.upload(input)?;
     // The old contents of the outputs. None of it may be taken for a result.
     let old: Vec<S::Element> = input.iter().rev().copied().collect();
     let old_positions = vec![u64::MAX; len];
+    let Some(&first) = all.first() else { return Ok(()) };
+    let mut selector = Selector::new(first, device, len)?;
     for &by in all {
+        selector.set_predicate(by);
         let (mut kept, mut rest, mut positions) = (old.clone(), old.clone(), old_positions.clone());
         let (mut count, mut others) = (0, 0);
         for (index, &element) in input.iter().enumerate() {
@@ -89,7 +91,7 @@ where
             positions: Some(&mut got_positions),
             ..To::new(&mut got_kept, &mut got_count)
         };
-        selector.launch_part(by, &on_device, 0..len, to)?;
+        selector.launch_part(&on_device, 0..len, to)?;
         let case = format!("{by:?} of {len} elements");
         same(&case, "count", &got_count.download()?, &[count as u64])?;
         same(&case, "kept", &got_kept.download()?, &kept)?;

@@ -263,7 +263,7 @@ impl<O: PartReducible<Element: Pod>> OnDevices<O> {
 impl<O: PartReducible<Element: Pod>> OnDevice<O> {
     /// A device that takes up to `share` elements at a time of an array of `len`.
     fn new(op: O, device: &Device, len: usize, share: usize) -> Result<Self, DeviceError> {
-        let reducer = Reducer::with(op, device)?;
+        let reducer = Reducer::new(op, device)?;
         reducer.compile()?;
         let tiles = match O::EXACT {
             true => 1,

@@ -163,7 +163,7 @@ impl<O: Scannable<Element: Pod, Output: Pod>> OnDevices<O> {
 impl<O: Scannable<Element: Pod, Output: Pod>> OnDevice<O> {
     /// A device that takes up to `share` elements at a time.
     fn new(op: O, device: &Device, share: usize) -> Result<Self, DeviceError> {
-        let mut scanner = Scanner::with(op, device, share)?;
+        let mut scanner = Scanner::new(op, device, share)?;
         scanner.compile(share)?;
         Ok(Self { scanner, elements: device.alloc(share)?, results: device.alloc(share)? })
     }

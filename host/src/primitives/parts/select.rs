@@ -43,7 +43,7 @@ struct OnDevices<S: Selectable> {
 /// A device that selects from its share of a part.
 struct OnDevice<S: Selectable> {
     device: Device,
-    selector: Selector<S::Element>,
+    selector: Selector<S>,
     /// The share, with the element before it.
     chunk: Buffer<S::Element>,
     room: Room<S::Element>,
@@ -67,7 +67,7 @@ impl<S: Selectable<Element: Pod>> PartSelector<S> {
             let most = share.saturating_add(1);
             Ok(OnDevice {
                 device: device.clone(),
-                selector: Selector::new(device, most)?,
+                selector: Selector::new(by, device, most)?,
                 chunk: device.alloc(most)?,
                 room: Room::new(device, most, wanted)?,
             })
@@ -174,8 +174,7 @@ impl<S: Selectable<Element: Pod>> OnDevice<S> {
         chunk.copy_part_from(known.len(), elements)?;
         // The outputs end where those of the longest share would.
         let from = chunk.len() - len;
-        let us =
-            device.time(|| selector.launch_part(by, chunk, 0..len, To { from, ..room.to() }))?;
+        let us = device.time(|| selector.launch_part(chunk, 0..len, To { from, ..room.to() }))?;
         let kept = room.count.download()?[0] as usize;
         let others = known.len() - known_kept..len - kept;
         let others = from + others.start..from + others.end;

@@ -37,7 +37,7 @@ where
 {
     let device = input.device();
     let mut output = device.alloc(input.len())?;
-    Scanner::with(op, device, input.len())?.launch(input, &mut output, form)?;
+    Scanner::new(op, device, input.len())?.launch(input, &mut output, form)?;
     Ok(output)
 }
 
@@ -78,13 +78,13 @@ where
 {
     /// Allocates the working memory for scans by `O` within segments: element i starts a segment if
     /// `starts[i]`. Arrays may not be longer than `starts`. For the rows of a matrix take
-    /// [`Segments::rows`] and [`with`](Self::with), which store no marks.
+    /// [`Segments::rows`] and [`new`](Self::new), which store no marks.
     ///
     /// # Errors
     /// Errors of the device.
     ///
     /// # Panics
-    /// As for [`with`](Self::with).
+    /// As for [`new`](Self::new).
     pub fn in_marked(device: &Device, starts: &[bool]) -> Result<Self, DeviceError> {
         let words: Vec<u32> = starts
             .chunks(32)
@@ -94,7 +94,7 @@ where
         // SAFETY: the scanner keeps the words for as long as it launches anything, never writes
         // them again, and refuses longer arrays; a dropped buffer waits for the stream.
         let segments = unsafe { Segments::marked(marks.view()) };
-        let mut scanner = Self::with(InSegments::new(segments), device, starts.len())?;
+        let mut scanner = Self::new(InSegments::new(segments), device, starts.len())?;
         scanner.marks = Some(marks);
         Ok(scanner)
     }
@@ -105,20 +105,6 @@ where
     O::Element: Pod,
     O::Output: Pod,
 {
-    /// Allocates the working memory for scans by an operation without a parameter.
-    ///
-    /// # Errors
-    /// As for [`with`](Self::with).
-    ///
-    /// # Panics
-    /// As for [`with`](Self::with).
-    pub fn new(device: &Device, longest: usize) -> Result<Self, DeviceError>
-    where
-        O: Default,
-    {
-        Self::with(O::default(), device, longest)
-    }
-
     /// Allocates the working memory for scans by `op` on `device` of up to `longest` elements:
     /// about 8 bytes for each tile of 4 to 32 KiB and each word of an accumulator.
     ///
@@ -127,7 +113,7 @@ where
     ///
     /// # Panics
     /// If a scan cannot have enough tiles for `longest` elements: from 16 TiB on.
-    pub fn with(op: O, device: &Device, longest: usize) -> Result<Self, DeviceError> {
+    pub fn new(op: O, device: &Device, longest: usize) -> Result<Self, DeviceError> {
         let places = Shape::most_places::<O::Element, O::Accumulator>(longest);
         let words = places * O::Accumulator::WORDS;
         Ok(Self {

@@ -32,7 +32,7 @@ impl<O: PartReducible<Element: Pod>> SpreadReducer<O> {
     pub fn new(op: O, devices: &Devices) -> Result<Self, DeviceError> {
         let words = MOST_TILES * O::Accumulator::WORDS;
         let each =
-            devices.each(|_, device| Ok((Reducer::with(op, device)?, device.alloc(words)?)))?;
+            devices.each(|_, device| Ok((Reducer::new(op, device)?, device.alloc(words)?)))?;
         let mailboxes = devices.each(|_, device| Mailbox::of(device, words))?;
         let mailboxes = mailboxes.into_iter().collect();
         Ok(Self { op, devices: devices.clone(), each, mailboxes, is_launched: false })

@@ -47,7 +47,7 @@ impl<O: SpreadScannable<Element: Pod, Output: Pod>> SpreadScanner<O> {
         let words = words_with_heads(devices, words::<O>(longest))?;
         // The other devices write there, and their streams know nothing of the zeros.
         devices.synchronize()?;
-        let alone = Scanner::with(op, &devices[0], longest);
+        let alone = Scanner::new(op, &devices[0], longest);
         Ok(Self {
             op,
             devices: devices.clone(),

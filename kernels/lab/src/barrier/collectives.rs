@@ -4,6 +4,7 @@ use super::stress::come_late;
 use cuda_std::prelude::*;
 use gridsync_kernels::grid::barrier::{Exchange, Members};
 use gridsync_kernels::op::{Affine, ArgMax, Carried, Compose, Indexed, Max, Operation, Sum};
+use gridsync_kernels::{block, warp};
 
 /// A value that block `block` brings to `round`: any two blocks and rounds differ.
 #[device]
@@ -72,7 +73,8 @@ pub unsafe fn exchange_in_order(words: Global<u64>, errors: Global<u32>, rounds:
 pub unsafe fn exchange_votes(words: Global<u64>, errors: Global<u32>, rounds: u32, skew: u32) {
     let (mut first, mut second) = attach_to_both(words);
     let (block, blocks) = (thread::block_index() as u32, thread::block_count() as u32);
-    let (thread, threads) = (thread::index_in_block(), thread::threads_per_block());
+    let (thread, threads) =
+        (thread::in_32_bits::index_in_block(), thread::in_32_bits::threads_per_block());
     let mut wrong = 0;
     for round in 0..rounds {
         come_late(round, skew);
@@ -137,8 +139,8 @@ pub unsafe fn exchange_scan_threads(
     rounds: u32,
 ) {
     let mut exchange = Exchange::attach(words);
-    let at = thread::block_index() * thread::threads_per_block() as usize
-        + thread::index_in_block() as usize;
+    let at = thread::block_index() * thread::in_32_bits::threads_per_block() as usize
+        + thread::in_32_bits::index_in_block() as usize;
     let op = Compose::new();
     for round in 0..rounds {
         // Maps of earlier rounds are others.
@@ -147,6 +149,41 @@ pub unsafe fn exchange_scan_threads(
         if round == rounds - 1 {
             before.write(at, u64::from_words(scanned.before.to_words()));
             all.write(at, u64::from_words(scanned.all.to_words()));
+        }
+    }
+}
+
+/// Composes the maps of the threads of each block, `rounds` times: `through` gets for each thread what the threads of its
+/// block up to it compose to, `before` what those before it do, and `all` what all do, in the last round. Counts in
+/// `errors[0]` the lanes whose scan within the warp is wrong.
+///
+/// # Safety
+///
+/// Blocks have a multiple of 32 threads. `maps`, `through`, `before` and `all` have an element for each thread of the
+/// grid, and `errors` has one.
+#[kernel(max_threads = 1024)]
+pub unsafe fn block_scans(
+    maps: Global<u64>,
+    through: Global<u64>,
+    before: Global<u64>,
+    all: Global<u64>,
+    errors: Global<u32>,
+    rounds: u32,
+) {
+    let (op, at) = (Compose::new(), thread::index());
+    for round in 0..rounds {
+        // Maps of earlier rounds are others.
+        let own = op.lift(maps.read(at).wrapping_add(u64::from(rounds - 1 - round)), 0);
+        let inclusive = block::scan(op, own);
+        thread::sync_threads();
+        let exclusive = block::scan_exclusive(op, own);
+        thread::sync_threads();
+        let in_warp = op.combine(warp::scan_exclusive(op, own), own).to_words();
+        count(u32::from(in_warp != warp::scan(op, own).to_words()), errors);
+        if round == rounds - 1 {
+            through.write(at, u64::from_words(inclusive.to_words()));
+            before.write(at, u64::from_words(exclusive.before.to_words()));
+            all.write(at, u64::from_words(exclusive.all.to_words()));
         }
     }
 }
@@ -161,8 +198,8 @@ pub unsafe fn exchange_scan_threads(
 #[kernel(cooperative)]
 pub unsafe fn exchange_scan_threads_only(words: Global<u64>, numbers: Global<u32>, rounds: u32) {
     let mut exchange = Exchange::attach(words);
-    let at = thread::block_index() * thread::threads_per_block() as usize
-        + thread::index_in_block() as usize;
+    let at = thread::block_index() * thread::in_32_bits::threads_per_block() as usize
+        + thread::in_32_bits::index_in_block() as usize;
     let mut number = numbers.read(at);
     for _ in 0..rounds {
         let scanned = exchange.scan_threads(Sum::<u32>::new(), number);

@@ -99,7 +99,7 @@ pub unsafe fn exchange_by_barrier_only(
             numbers.write(block, mean);
         }
         barrier.sync();
-        let lane = thread::index_in_block();
+        let lane = thread::in_32_bits::index_in_block();
         if lane < WARP_SIZE {
             let mut sum = 0.0;
             let mut at = lane as usize;

@@ -10,7 +10,8 @@ mod system;
 
 pub use bounded::bounded_barrier_rounds;
 pub use collectives::{
-    exchange_in_order, exchange_scan_threads, exchange_scan_threads_only, exchange_votes,
+    block_scans, exchange_in_order, exchange_scan_threads, exchange_scan_threads_only,
+    exchange_votes,
 };
 pub use exchange::{exchange_by_barrier_only, exchange_only, exchange_rounds};
 pub use mutants::{

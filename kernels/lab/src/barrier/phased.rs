@@ -54,7 +54,7 @@ pub unsafe fn subset_barrier_rounds(
     skew: u32,
 ) {
     let (block, blocks) = (thread::block_index() as u32, thread::block_count() as u32);
-    let threads = thread::threads_per_block() as usize;
+    let threads = thread::in_32_bits::threads_per_block() as usize;
     let odd = block % 2;
     let members = Members::new(block / 2, (blocks - odd).div_ceil(2));
 
@@ -66,7 +66,7 @@ pub unsafe fn subset_barrier_rounds(
     let evens = blocks.div_ceil(2) as usize * threads;
     let start = odd as usize * evens;
     let cells = cells.part(start, members.count() as usize * threads);
-    let own = members.rank() as usize * threads + thread::index_in_block() as usize;
+    let own = members.rank() as usize * threads + thread::in_32_bits::index_in_block() as usize;
 
     let mut wrong = 0;
     for round in 1..=rounds << odd {

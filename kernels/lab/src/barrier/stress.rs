@@ -85,8 +85,8 @@ pub(super) fn write_own(cells: Global<u32>, round: u32) {
 /// cells.
 #[device]
 pub(super) fn count_stale(cells: Global<u32>, round: u32) -> u32 {
-    let (mut stale, mut at) = (0, thread::index_in_block() as usize);
-    let step = thread::threads_per_block() as usize;
+    let (mut stale, mut at) = (0, thread::in_32_bits::index_in_block() as usize);
+    let step = thread::in_32_bits::threads_per_block() as usize;
     // Four loads are in flight, because single loads would take most of the time.
     while at + 3 * step < cells.len() {
         let (a, b) = (cells.read(at), cells.read(at + step));
@@ -124,7 +124,7 @@ pub(super) fn come_late(round: u32, skew: u32) {
 /// The straggler: the block and the warp that all others wait for in an odd round.
 #[device]
 fn straggler(round: u32) -> (u32, u32) {
-    let warps = thread::threads_per_block().div_ceil(WARP_SIZE);
+    let warps = thread::in_32_bits::threads_per_block().div_ceil(WARP_SIZE);
     let block = mix(1, round) % thread::block_count() as u32;
     (block, mix(2, round) % warps)
 }
@@ -134,8 +134,8 @@ fn straggler(round: u32) -> (u32, u32) {
 #[device]
 fn count_stale_of_straggler(cells: Global<u32>, round: u32, skew: u32) -> u32 {
     let (block, warp) = straggler(round);
-    let threads = thread::threads_per_block();
-    let thread = warp * WARP_SIZE + thread::index_in_block() % WARP_SIZE;
+    let threads = thread::in_32_bits::threads_per_block();
+    let thread = warp * WARP_SIZE + thread::in_32_bits::index_in_block() % WARP_SIZE;
     if skew == 0 || round.is_multiple_of(2) || thread >= threads {
         return 0;
     }

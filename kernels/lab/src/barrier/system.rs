@@ -189,8 +189,8 @@ pub unsafe fn system_exchange_votes(
         wrong += u32::from(said.index != brought(root, round).into());
 
         // One thread of one block votes otherwise.
-        let threads = thread::threads_per_block();
-        let is_it = rank == root && thread::index_in_block() == round % threads;
+        let threads = thread::in_32_bits::threads_per_block();
+        let is_it = rank == root && thread::in_32_bits::index_in_block() == round % threads;
         wrong += u32::from(exchange.count(is_it) != 1);
         wrong += u32::from(!exchange.any(is_it)) + u32::from(exchange.all(!is_it));
     }

@@ -75,9 +75,9 @@ fn run(task: &Task<'_>, Memory { arrays, inputs, elements, .. }: Memory) -> u32 
     let elements = elements as usize;
     let out = arrays.part(node * elements, elements);
     let inputs = inputs.part(number(argument::FIRST), count);
-    let threads = thread::threads_per_block();
+    let threads = thread::in_32_bits::threads_per_block();
     let share = Share {
-        first: task.argument(argument::PART) * threads + thread::index_in_block(),
+        first: task.argument(argument::PART) * threads + thread::in_32_bits::index_in_block(),
         stride: task.argument(argument::PARTS) * threads,
     };
     // Only a node of one element has a value, and then this is it.
@@ -125,8 +125,8 @@ fn run_by_words(
     let (node, count, elements) =
         (number(argument::NODE), number(argument::COUNT), elements as usize);
     let inputs = inputs.part(number(argument::FIRST), count);
-    let threads = thread::threads_per_block() as usize;
-    let mut i = number(argument::PART) * threads + thread::index_in_block() as usize;
+    let threads = thread::in_32_bits::threads_per_block() as usize;
+    let mut i = number(argument::PART) * threads + thread::in_32_bits::index_in_block() as usize;
     work(task.argument(argument::CYCLES));
     while i < elements {
         let mut all = task.argument(argument::VALUE);

@@ -172,7 +172,7 @@ fn push(
 /// The lanes of the caller's warp that exist.
 #[device]
 fn lanes_of_warp() -> u32 {
-    let left = thread::threads_per_block() - warp_index() * WARP_SIZE;
+    let left = thread::in_32_bits::threads_per_block() - warp_index() * WARP_SIZE;
     if left < WARP_SIZE { (1 << left) - 1 } else { FULL_MASK }
 }
 

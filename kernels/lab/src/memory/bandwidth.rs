@@ -129,7 +129,7 @@ pub unsafe fn memory_read_shared(
     let start = clock();
     let mut sum = 0u32;
     for round in 0..rounds {
-        let next = thread::index_in_block() + round + (sum & zero);
+        let next = thread::in_32_bits::index_in_block() + round + (sum & zero);
         let packs: [[u32; PACK]; SHARED_PACKS] = from_fn(|pack| {
             let apart = (SHARED_THREADS / SHARED_PACKS * pack) as u32;
             let pack = (next + apart) as usize % SHARED_THREADS;

@@ -26,10 +26,10 @@ shared_array! {
 #[device]
 fn copied(words: Global<u32>) -> Shared<u32> {
     let copy = memory_words().part(0, words.len());
-    let mut at = thread::index_in_block() as usize;
+    let mut at = thread::in_32_bits::index_in_block() as usize;
     while at < words.len() {
         copy.write(at, words.read(at));
-        at += thread::threads_per_block() as usize;
+        at += thread::in_32_bits::threads_per_block() as usize;
     }
     copy
 }

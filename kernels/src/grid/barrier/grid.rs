@@ -42,7 +42,7 @@ impl Barrier for GridBarrier {
     #[device]
     fn attach_among(state: Global<u32>, members: Members) -> Self {
         let (blocks, threads) = ONE_COUNTER;
-        let one = members.count() <= blocks && thread::threads_per_block() <= threads;
+        let one = members.count() <= blocks && thread::in_32_bits::threads_per_block() <= threads;
         // Both designs are the same code with other numbers, so a crossing needs no slow branch.
         let (start, counters) = if one { (0, 1) } else { (words(1), 2) };
         Self(Counters::attach(state.part(start, words(counters)), members, counters))

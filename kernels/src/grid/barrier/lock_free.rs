@@ -43,7 +43,8 @@ impl LockFreeBarrier {
     #[device]
     fn coordinate(&self, round: u32) {
         let (state, count) = (self.state, self.members.count());
-        let (me, threads) = (thread::index_in_block(), thread::threads_per_block());
+        let (me, threads) =
+            (thread::in_32_bits::index_in_block(), thread::in_32_bits::threads_per_block());
         let mut rank = me;
         while rank < count {
             let at = Self::flag_in(rank);

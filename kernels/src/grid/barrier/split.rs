@@ -74,9 +74,9 @@ impl Counters {
         let (rank, blocks) = (members.rank(), members.count());
         // A lane looks at one counter. If a block has fewer threads than there are counters, all
         // blocks arrive at the first.
-        let used = if thread::threads_per_block() < counters { 1 } else { counters };
+        let used = if thread::in_32_bits::threads_per_block() < counters { 1 } else { counters };
         let own = words(rank % used);
-        let round = if thread::index_in_block() < WARP_SIZE {
+        let round = if thread::in_32_bits::index_in_block() < WARP_SIZE {
             state.load(own, Ordering::Relaxed, Scope::Device) / ROUND * ROUND
         } else {
             0
@@ -117,8 +117,8 @@ impl Counters {
 
     #[device(protocol = NAME)]
     pub(super) fn wait(&mut self) {
-        let threads = thread::threads_per_block();
-        if thread::index_in_block() < WARP_SIZE {
+        let threads = thread::in_32_bits::threads_per_block();
+        if thread::in_32_bits::index_in_block() < WARP_SIZE {
             let lanes = if threads < WARP_SIZE { (1 << threads) - 1 } else { FULL_MASK };
             // The other lanes must not spin before the first one has arrived, because that costs
             // time: the compiler lets a warp that has diverged stay so.

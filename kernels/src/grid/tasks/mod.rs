@@ -98,7 +98,7 @@ impl Tasks {
             records: plan.part(records, RECORD * count),
             state,
             words: state_word(blocks, 0),
-            thread: thread::index_in_block(),
+            thread: thread::in_32_bits::index_in_block(),
             position: 0,
             count,
             next_page: [0; PAGE],

@@ -66,7 +66,7 @@ pub(crate) unsafe fn forgets_the_block_barrier(
         results.write(warp, value);
     }
     if warp == 0 {
-        let warps = (thread::threads_per_block() / WARP_SIZE) as usize;
+        let warps = thread::threads_per_block() / WARP_SIZE as usize;
         let value = warp::reduce(Total::new(), if lane < warps { results.read(lane) } else { 0 });
         finish(value, words.cast(), state, result);
     }
@@ -172,7 +172,7 @@ shared_array! {
 #[kernel]
 pub(crate) unsafe fn last_warp_without_barriers(input: Global<u32>, sum: Global<u32>) {
     let sums = broken_last_warp_sums();
-    let me = thread::index_in_block() as usize;
+    let me = thread::index_in_block();
     let add = |apart: usize| sums.write(me, sums.read(me) + sums.read(me + apart));
     sums.write(me, input.read(me));
     thread::sync_threads();

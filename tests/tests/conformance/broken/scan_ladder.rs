@@ -41,7 +41,7 @@ unsafe fn hillis_steele_in_one_buffer(
     _words: Global<u64>,
 ) {
     let buffer = broken_scan_buffer();
-    let me = thread::index_in_block() as usize;
+    let me = thread::index_in_block();
     buffer.write(me, input.read(me));
     thread::sync_threads();
     let mut distance = 1;

@@ -37,7 +37,7 @@ where
     O::Element: Plain + Sample,
     O::Output: Plain + Sample + Debug,
 {
-    let mut scanner = Scanner::<O>::new(device, 3000).expect("a scanner should fit");
+    let mut scanner = Scanner::new(O::default(), device, 3000).expect("a scanner should fit");
     for len in [0, 1, 7, 9, 33, 2999] {
         for (from, into) in (0..=8).map(|start| (start, 0)).chain([(0, 1), (3, 1), (1, 3)]) {
             // Elements around the input would change the result; those around the output must stay.
@@ -65,7 +65,7 @@ where
     T: Plain + Sample + cuda_std::memory::Scalar + Debug,
     O: Scannable + Default + Operation<Element = T, Output = T>,
 {
-    let mut scanner = Scanner::<O>::new(device, 9001).expect("a scanner should fit");
+    let mut scanner = Scanner::new(O::default(), device, 9001).expect("a scanner should fit");
     for len in [0, 1, 33, 9001] {
         let host = sample::<T>(Kind::Values, len, 5);
         for form in FORMS {

@@ -38,7 +38,7 @@ where
 {
     let input = device.upload(host).expect("the input should fit");
     let mut output = device.alloc(host.len()).expect("the output should fit");
-    let mut scanner = Scanner::<O>::new(device, host.len()).expect("a scanner should fit");
+    let mut scanner = Scanner::new(O::default(), device, host.len()).expect("a scanner should fit");
     for form in FORMS {
         scanner.launch(&input, &mut output, form).expect("it should launch");
         let got = output.download().expect("the kernel should have run");

@@ -243,7 +243,8 @@ fn the_stamps_begin_anew_after_the_last_one(device: &Device) {
 fn a_scanner_of_either_design_gives_the_same_bits_in_turn(device: &Device) {
     // More than 1 MiB; in the same workspace as the other design; in place too.
     let host = sample::<f32>(Kind::Values, (1 << 18) + 4, 3);
-    let scanner = Scanner::<Sum<f32>>::new(device, host.len()).expect("a scanner should fit");
+    let scanner =
+        Scanner::new(Sum::<f32>::new(), device, host.len()).expect("a scanner should fit");
     let mut scanner = Some(scanner);
     for design in [Design::Registers, Design::Bulk, Design::Registers, Design::Bulk] {
         let mut by_design = scanner
@@ -262,7 +263,7 @@ fn a_scanner_of_either_design_gives_the_same_bits_in_turn(device: &Device) {
 }
 
 fn what_has_no_bulk_copies_is_refused(device: &Device) {
-    let scanner = Scanner::<Max<f32>>::new(device, 9).expect("a scanner should fit");
+    let scanner = Scanner::new(Max::<f32>::new(), device, 9).expect("a scanner should fit");
     let refused = scanner.with_design(Design::Bulk).map(|_| ());
     assert!(matches!(refused, Err(DeviceError::Unsupported { .. })), "{refused:?}");
 }

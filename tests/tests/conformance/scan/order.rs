@@ -100,7 +100,7 @@ fn in_groups(device: &Device) {
 
 fn maps_that_do_not_commute_keep_their_order_in_every_shape() {
     let device = emulator();
-    let mut scanner = Scanner::with(Affine, &device, 5000).expect("a scanner should fit");
+    let mut scanner = Scanner::new(Affine, &device, 5000).expect("a scanner should fit");
     for len in [1, 2, 33, 64, 65, 511, 513, 5000] {
         let host = sample::<u64>(Kind::Values, len, len as u64);
         let input = device.upload(&host).expect("the input should fit");

@@ -37,7 +37,7 @@ where
     let host = sample::<O::Element>(Kind::Values, len, 11);
     let input = device.upload(&host).expect("the input should fit");
     let mut output = device.alloc(len).expect("the output should fit");
-    let mut scanner = Scanner::<O>::new(device, 0).expect("a scanner should fit");
+    let mut scanner = Scanner::new(O::default(), device, 0).expect("a scanner should fit");
     if let Some(design) = design {
         scanner = scanner.with_design(design).expect("it has that design");
     }
@@ -82,7 +82,7 @@ where
 {
     let input = device.upload(host).expect("the input should fit");
     let mut output = device.alloc(host.len()).expect("the output should fit");
-    let scanner = Scanner::<Sum<T>>::new(device, 0).expect("a scanner should fit");
+    let scanner = Scanner::new(Sum::<T>::new(), device, 0).expect("a scanner should fit");
     let mut scanner = scanner.with_design(design).expect("it has that design");
     let mut start = 0;
     for len in lens {

@@ -24,7 +24,7 @@ pub(crate) fn trials() -> Trials {
 }
 
 fn one_workspace_serves_scans_of_every_length(device: &Device) {
-    let mut scanner = Scanner::<Sum<f32>>::new(device, 5000).expect("a scanner should fit");
+    let mut scanner = Scanner::new(Sum::<f32>::new(), device, 5000).expect("a scanner should fit");
     // Short after long and long after short, and longer than the scanner was made for.
     for (seed, len) in (0..).zip([5000, 0, 1, 40_000, 1024, 1025, 0, 33, 12_289, 12_289]) {
         let host = sample::<f32>(Kind::Values, len, seed);
@@ -53,7 +53,7 @@ fn a_scan_by_itself_gives_the_same(device: &Device) {
 fn lengths_that_differ_are_refused(device: &Device) {
     let input = device.upload(&[1.0f32; 5]).expect("the input should fit");
     let mut output = device.alloc(4).expect("the output should fit");
-    let mut scanner = Scanner::<Sum<f32>>::new(device, 5).expect("a scanner should fit");
+    let mut scanner = Scanner::new(Sum::<f32>::new(), device, 5).expect("a scanner should fit");
     let refused = scanner.launch(&input, &mut output, Form::Inclusive);
     let error = refused.expect_err("the output is too short").to_string();
     assert!(error.contains('5') && error.contains('4'), "{error}");

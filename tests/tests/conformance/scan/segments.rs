@@ -106,7 +106,7 @@ where
         for row in ROWS {
             let starts = |index: usize| (index as u64).is_multiple_of(row);
             let op = InSegments::<O>::new(Segments::rows(row));
-            let scanner = Scanner::with(op, device, len).expect("a scanner should fit");
+            let scanner = Scanner::new(op, device, len).expect("a scanner should fit");
             check(&format!("rows of {row}"), scanner, &starts);
         }
         for every in [1, 2, 7, 300] {
@@ -151,7 +151,7 @@ where
         let op = InSegments::<O>::new(Segments::rows(row));
         let input = device.upload(&host).expect("the input should fit");
         let mut output = device.alloc(len).expect("the output should fit");
-        let mut scanner = Scanner::with(op, device, len).expect("a scanner should fit");
+        let mut scanner = Scanner::new(op, device, len).expect("a scanner should fit");
         for form in FORMS {
             scanner.launch(&input, &mut output, form).expect("it should launch");
             let got = output.download().expect("the kernel should have run");

@@ -34,7 +34,7 @@ where
 {
     let input = device.upload(host).expect("the input should fit");
     let mut output = device.alloc(host.len()).expect("the output should fit");
-    let mut scanner = Scanner::with(op, device, host.len()).expect("a scanner should fit");
+    let mut scanner = Scanner::new(op, device, host.len()).expect("a scanner should fit");
     scanner.launch(&input, &mut output, form).expect("it should launch");
     let got = output.download().expect("the kernel should have run");
     let what = format!("{form:?} of {}", host.len());

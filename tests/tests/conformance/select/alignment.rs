@@ -27,7 +27,7 @@ fn every_start<S>(device: &Device, by: S, sampled: fn(usize, u64) -> Vec<S::Elem
 where
     S: Selectable<Element: Pod + Sample + Debug> + Debug,
 {
-    let mut selector = Selector::new(device, 3000).expect("a selector should fit");
+    let mut selector = Selector::new(by, device, 3000).expect("a selector should fit");
     for len in [0, 1, 7, 33, 2999] {
         let starts = (0..=5).map(|start| (start, 0));
         for (from, into) in starts.chain((0..=5).map(|start| (0, start))).chain([(3, 1), (1, 3)]) {
@@ -48,7 +48,7 @@ where
                 from: into,
             };
             let part = from..from + len;
-            selector.launch_part(by, &input, part.clone(), to).expect("it should launch");
+            selector.launch_part(&input, part.clone(), to).expect("it should launch");
 
             let what = format!("{by:?}, {len} from {from} into {into}");
             let over = |mut old: Vec<S::Element>, new: &[S::Element]| {

@@ -23,7 +23,7 @@ pub(crate) fn trials() -> Trials {
             larger_shapes_select_the_same_on_the_emulator,
             larger_shapes_select_the_same_on_cuda;
         on_each_backend:
-            one_workspace_serves_selections_of_every_length_and_kind,
+            one_workspace_serves_selections_of_every_length,
             selections_by_themselves_give_the_same,
             outputs_of_other_lengths_are_refused,
             the_stamps_begin_anew_after_the_last_one;
@@ -44,22 +44,22 @@ fn stamps(device: &Device, launches: usize) -> Vec<u32> {
 
 const AROUND_THE_LAST: [u32; 6] = [u32::MAX - 2, u32::MAX - 1, 0, 1, 2, 3];
 
-fn one_workspace_serves_selections_of_every_length_and_kind(device: &Device) {
-    let mut selector = Selector::new(device, 5000).expect("a selector should fit");
+fn one_workspace_serves_selections_of_every_length(device: &Device) {
+    let (below, first_of_run) = (Within::<f32>::less_than(1.0), FirstOfRun::<f32>::new());
+    let mut below_one = Selector::new(below, device, 5000).expect("a selector should fit");
+    let mut unique = Selector::new(first_of_run, device, 5000).expect("a selector should fit");
     let mut count = device.alloc(1).expect("the count should fit");
     // Short after long and long after short, and longer than the selector was made for.
     for (seed, len) in (0..).zip([5000, 0, 1, 40_000, 1024, 1025, 0, 33, 12_289, 12_289]) {
         let host = runs::<f32>(len, seed);
         let input = device.upload(&host).expect("the input should fit");
         let mut kept = device.alloc(len).expect("the output should fit");
-        let by = Within::<f32>::less_than(1.0);
-        selector.launch(by, &input, &mut kept, &mut count).expect("it should launch");
-        let expected = select_on_cpu(by, &host);
+        below_one.launch(&input, &mut kept, &mut count).expect("it should launch");
+        let expected = select_on_cpu(below, &host);
         same_bits("less than 1", &first(&kept, expected.len()), &expected);
         same_bits("their count", &first(&count, 1), &[expected.len() as u64]);
-        let by = FirstOfRun::<f32>::new();
-        selector.launch(by, &input, &mut kept, &mut count).expect("it should launch");
-        let expected = select_on_cpu(by, &host);
+        unique.launch(&input, &mut kept, &mut count).expect("it should launch");
+        let expected = select_on_cpu(first_of_run, &host);
         same_bits("runs", &first(&kept, expected.len()), &expected);
         same_bits("their count", &first(&count, 1), &[expected.len() as u64]);
     }
@@ -93,11 +93,12 @@ fn selections_by_themselves_give_the_same(device: &Device) {
 
 fn outputs_of_other_lengths_are_refused(device: &Device) {
     let input = device.upload(&[1.0f32; 5]).expect("the input should fit");
-    let mut selector = Selector::new(device, 5).expect("a selector should fit");
+    let not_nan = Within::<f32>::not_nan();
+    let mut selector = Selector::new(not_nan, device, 5).expect("a selector should fit");
     for (kept, count) in [(4, 1), (5, 0), (5, 2)] {
         let mut kept = device.alloc(kept).expect("the output should fit");
         let mut count = device.alloc(count).expect("the count should fit");
-        let refused = selector.launch(Within::<f32>::not_nan(), &input, &mut kept, &mut count);
+        let refused = selector.launch(&input, &mut kept, &mut count);
         assert!(matches!(refused, Err(DeviceError::LengthMismatch { .. })), "{refused:?}");
     }
 }

@@ -16,17 +16,7 @@ pub use core::sync::atomic::Ordering;
 pub use scalar::{Pack, Scalar};
 pub use shared::{dynamic_shared, static_shared};
 pub use space::{ClusterSpace, GlobalSpace, SharedSpace, Space, SpaceKind};
-pub use view::View;
-
-/// A view of device memory: the whole grid sees it.
-pub type Global<T> = View<T, GlobalSpace>;
-
-/// A view of a block's shared memory: only the threads of that block see it.
-pub type Shared<T> = View<T, SharedSpace>;
-
-/// A view of the shared memory of a block of the cluster, from `cluster::shared_of`: the threads of
-/// all blocks of the cluster see it.
-pub type ClusterShared<T> = View<T, ClusterSpace>;
+pub use view::{ClusterShared, Global, Shared};
 
 /// How far an ordering or a fence reaches (PTX ISA, "Scope").
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -12,7 +12,7 @@ use cuda_std_macros::instruction;
 pub fn dynamic_shared<T: Scalar>() -> Shared<T> {
     let (base, bytes) = backend::dynamic();
     // SAFETY: the block's own memory, live while the block runs. The kernel that asked for it
-    // answers for the accesses by the contract of `View`.
+    // answers for the accesses by the contract of a view.
     unsafe { Shared::from_base(base, bytes / size_of::<T>()) }
 }
 

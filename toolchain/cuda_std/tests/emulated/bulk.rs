@@ -66,7 +66,7 @@ pub(crate) fn fault(races: bool, body: impl Fn(Global<u32>, Global<u32>)) -> Fau
 fn a_bulk_load_is_there_after_the_wait() {
     let copied = launch(true, |from, to| {
         init(1);
-        let i = thread::index_in_block() as usize;
+        let i = thread::index_in_block();
         if i == 0 {
             fill(1, from);
         }
@@ -81,7 +81,7 @@ fn a_bulk_load_is_there_after_the_wait() {
 fn a_load_may_come_before_it_is_expected_and_a_phase_ends_with_its_last_byte() {
     let copied = launch(true, |from, to| {
         init(1);
-        let i = thread::index_in_block() as usize;
+        let i = thread::index_in_block();
         let half = |part: usize| (stage(0).part(32 * part, 32), from.part(32 * part, 32));
         if i == 0 {
             let ((first_to, first), (second_to, second)) = (half(0), half(1));
@@ -152,7 +152,7 @@ fn pipeline(from: Global<u32>, to: Global<u32>, rounds: usize) {
         mbarrier::init(outgoing(), FREE, 1);
     }
     init(64);
-    let i = thread::index_in_block() as usize;
+    let i = thread::index_in_block();
     let tile = |of: Global<u32>, round: usize| of.part(TILE * round, TILE);
     let parity = |turn: usize| turn as u32 % 2;
     for round in 0..rounds {
@@ -213,7 +213,7 @@ fn a_ring_of_three_stages_carries_many_tiles_under_every_schedule() {
 /// Stores the block's results. The first thread does it after all threads have written them.
 fn store_results(to: Global<u32>) {
     let i = thread::index_in_block();
-    results().write(i as usize, i);
+    results().write(i, i as u32);
     bulk::fence_shared();
     thread::sync_threads();
     if i == 0 {
@@ -405,7 +405,7 @@ fn a_late_load_shows_a_kernel_that_does_not_wait() {
         let (from, to) = (upload(&mut memory, &[1u32; TILE]), upload(&mut memory, &[0u32; TILE]));
         let config = LaunchConfig { schedule: Schedule::from_seed(seed), ..config(1, 64) };
         let launched = simt::launch(&mut memory, &config, &|| {
-            let i = thread::index_in_block() as usize;
+            let i = thread::index_in_block();
             stage(0).write(i, 7);
             bulk::fence_shared();
             init(1);
@@ -441,7 +441,7 @@ pub(crate) fn assert_trap(fault: &Fault, line: u32, says: &str) {
 fn a_thread_that_exits_before_its_store_is_read_is_found() {
     let line = line!() + 6;
     let fault = fault(false, |_, to| {
-        results().write(thread::index_in_block() as usize, 1);
+        results().write(thread::index_in_block(), 1);
         bulk::fence_shared();
         thread::sync_threads();
         if thread::is_first_in_block() {

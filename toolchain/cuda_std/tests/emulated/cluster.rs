@@ -66,7 +66,7 @@ fn a_cluster_can_be_held_at_its_barrier_until_its_leader_arrives() {
 fn blocks_add_to_the_shared_memory_of_their_cluster_and_read_it() {
     let checked = LaunchConfig { races: true, ..in_clusters_of(4, config(8, 40)) };
     let bins = leaves(&checked, &[0u32; 320], |out| {
-        let me = thread::index_in_block() as usize;
+        let me = thread::index_in_block();
         if me < 8 {
             counts().write(me, 0);
         }

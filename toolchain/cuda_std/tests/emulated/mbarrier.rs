@@ -42,12 +42,12 @@ fn a_phase_ends_with_its_last_arrival_and_shows_what_came_before_each() {
         init(64);
         let i = thread::index_in_block();
         if i < 64 {
-            values().write(i as usize, i);
+            values().write(i, i as u32);
             mbarrier::arrive(barriers(), 0);
         } else {
             mbarrier::wait(barriers(), 0, 0);
             let sum = (0..64).map(|j| values().read(j)).sum();
-            out.write(32 * thread::block_index() + i as usize - 64, sum);
+            out.write(32 * thread::block_index() + i - 64, sum);
         }
     });
     assert_eq!(sums, [2016; 64]);

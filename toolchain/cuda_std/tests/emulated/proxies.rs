@@ -10,7 +10,7 @@ fn a_store_without_the_fence_of_the_proxies_is_found() {
     let fault = fault(false, |_, to| {
         let i = thread::index_in_block();
         bulk::fence_shared();
-        results().write(i as usize, i);
+        results().write(i, i as u32);
         thread::sync_threads();
         if i == 0 {
             bulk::store(to, results());
@@ -31,7 +31,7 @@ fn a_stage_that_is_loaded_again_needs_a_fence_after_it_was_read() {
                     fill(0, from);
                 }
                 mbarrier::wait(full(), 0, round);
-                stage(0).read(thread::index_in_block() as usize);
+                stage(0).read(thread::index_in_block());
                 if fences {
                     bulk::fence_shared();
                 }

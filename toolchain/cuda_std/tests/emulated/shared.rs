@@ -15,7 +15,7 @@ shared_array! {
 fn each_block_has_its_own_arrays_which_its_threads_share() {
     let sums = leaves(&config(3, 64), &[0u32; 3], |out| {
         let i = thread::index_in_block();
-        numbers().write(i as usize, i + 100 * thread::block_index() as u32);
+        numbers().write(i, (i + 100 * thread::block_index()) as u32);
         thread::sync_threads();
         if i == 0 {
             out.write(thread::block_index(), (0..64).map(|j| numbers().read(j)).sum());
@@ -54,9 +54,9 @@ fn dynamic_memory_is_what_the_launch_gave_in_whole_elements() {
     });
     let swapped = leaves(&with(8), &[0u32; 4], |out: Global<u32>| {
         let shared = dynamic_shared::<u32>();
-        shared.write(thread::index_in_block() as usize, thread::index() as u32);
+        shared.write(thread::index_in_block(), thread::index() as u32);
         thread::sync_threads();
-        out.write(thread::index(), shared.read(1 - thread::index_in_block() as usize));
+        out.write(thread::index(), shared.read(1 - thread::index_in_block()));
     });
     assert_eq!(swapped, [1, 0, 3, 2]);
 }
@@ -69,7 +69,7 @@ fn atomics_work_in_shared_memory_as_in_global() {
             numbers().write(0, 0);
         }
         thread::sync_threads();
-        numbers().add(0, i, Ordering::Relaxed, Scope::Block);
+        numbers().add(0, i as u32, Ordering::Relaxed, Scope::Block);
         numbers().fetch_add(0, 1, Ordering::AcqRel, Scope::Block);
         thread::sync_threads();
         out.write(thread::block_index(), numbers().read(0));

@@ -14,7 +14,7 @@ fn threads_of_a_grid_in_three_dimensions_are_numbered_x_first() {
         assert_eq!(thread::grid_dim(), Dim3::new(3, 2, 4));
         let in_block = at.x + 5 * (at.y + 3 * at.z);
         let block = block.x + 3 * (block.y + 2 * block.z);
-        assert_eq!(thread::index_in_block(), in_block);
+        assert_eq!(thread::index_in_block(), in_block as usize);
         assert_eq!(thread::block_index(), block as usize);
         assert_eq!(thread::index(), (105 * block + in_block) as usize);
         assert_eq!(warp::lane_id(), in_block % 32);
@@ -57,8 +57,8 @@ fn a_barrier_shows_each_thread_what_all_wrote_before() {
 #[test]
 fn a_barrier_that_votes_counts_its_own_block_alone() {
     run(&config(3, 70), || {
-        let (i, block) = (thread::index_in_block(), thread::block_index() as u32);
-        assert_eq!(thread::sync_threads_count(i < 10 * block), 10 * block);
+        let (i, block) = (thread::index_in_block(), thread::block_index());
+        assert_eq!(thread::sync_threads_count(i < 10 * block), 10 * block as u32);
         assert_eq!(thread::sync_threads_and(i < 35 * block), block == 2);
         assert_eq!(thread::sync_threads_or(i >= 70 - block), block != 0);
     });

@@ -93,7 +93,7 @@ pub(in crate::bench) unsafe fn time_cold(
     device.synchronize()?;
     let l2 = device.properties().l2_bytes as usize;
     let other = device.zeroed::<u64>(EVICTED_BY * l2 / size_of::<u64>())?;
-    let mut evict = Reducer::<Sum<u64>>::new(device)?;
+    let mut evict = Reducer::new(Sum::<u64>::new(), device)?;
     if *plan == Plan::ALONE {
         let mut alone = || device.time_behind(|| evict.launch(&other), || call(0));
         warm_up(&mut alone)?;
@@ -160,7 +160,7 @@ mod tests {
             .map(|_| device.upload(&[1u64; 100]))
             .collect::<Result<_, _>>()
             .expect("there is room");
-        let mut reducer = Reducer::<Sum<u64>>::new(&device).expect("it has the kernel");
+        let mut reducer = Reducer::new(Sum::<u64>::new(), &device).expect("it has the kernel");
         let (calls, once) = (Cell::new(0), Sampling { at_most: 7, ..Sampling::default() });
         let plan = Plan { calls: 3, sample_us: 0.0 };
         let call = |i: usize| {

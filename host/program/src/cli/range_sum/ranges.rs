@@ -71,7 +71,7 @@ impl<O: RangeSummable<Element: Pod, Output: Pod>> AtOnce<'_, O> {
     fn scan(&mut self, elements: &[O::Element]) -> anyhow::Result<()> {
         let input = self.device.upload(elements)?;
         let mut prefixes = self.device.alloc(elements.len())?;
-        let mut scanner = Scanner::with(self.op, &self.device, elements.len())?;
+        let mut scanner = Scanner::new(self.op, &self.device, elements.len())?;
         scanner.compile(elements.len())?;
         let form = Form::Inclusive;
         self.us += self.device.time(|| scanner.launch(&input, &mut prefixes, form))?;

@@ -250,7 +250,7 @@ fn on_device<O: Scannable<Element: Pod, Output: Pod>>(
 ) -> anyhow::Result<f64> {
     let input = device.upload(input)?;
     let mut output = device.alloc(input.len())?;
-    let mut scanner = Scanner::with(op, device, input.len())?;
+    let mut scanner = Scanner::new(op, device, input.len())?;
     scanner.compile(input.len())?;
     let us = device.time(|| scanner.launch(&input, &mut output, form))?;
     output.download_to(0, results)?;

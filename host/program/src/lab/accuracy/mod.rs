@@ -150,7 +150,7 @@ where
 {
     let on_cpu = reduce_on_cpu(O::default(), values);
     let found = match device {
-        Some(device) => Reducer::<O>::new(device)?.reduce(&device.upload(values)?)?,
+        Some(device) => Reducer::new(O::default(), device)?.reduce(&device.upload(values)?)?,
         None => on_cpu,
     };
     Ok(Summed {

@@ -2,7 +2,7 @@
 
 use super::{Cost, Target, job};
 use bytemuck::Pod;
-use cuda_std::launch::Kernel;
+use cuda_std::launch::{Kernel, KernelArg};
 use cuda_std::memory::Global;
 use gridsync::device::{Device, DeviceError, Geometry};
 use gridsync_lab_kernels::atomics::{
@@ -36,7 +36,7 @@ pub struct Measured {
 }
 
 /// A type with kernels.
-pub(super) trait Added: Number + Pod + PartialEq {
+pub(super) trait Added: Number + KernelArg + Pod + PartialEq {
     const TYPE: Type;
     type Add: Kernel<Args = Args<Self>>;
     type FetchAdd: Kernel<Args = WithSeen<Self>>;

@@ -16,11 +16,19 @@ pub struct Entry<Args> {
 
 impl<Args> Entry<Args> {
     pub(super) const fn of<K: Kernel<Args = Args>>() -> Self {
-        Self {
-            name: K::NAME,
-            launch: Device::launch::<K>,
-            resident: resident_blocks::<K>,
-            run: K::run,
-        }
+        Self { name: K::NAME, launch: launch::<K>, resident: resident_blocks::<K>, run: K::run }
     }
+}
+
+/// [`Device::launch`] as a function pointer.
+///
+/// # Safety
+/// As for that.
+unsafe fn launch<K: Kernel>(
+    device: &Device,
+    geometry: &Geometry,
+    args: K::Args,
+) -> Result<(), DeviceError> {
+    // SAFETY: the caller's promise.
+    unsafe { device.launch::<K>(geometry, args) }
 }

@@ -25,8 +25,8 @@ pub(super) unsafe fn bounded_rounds(
     leave_after: u32,
 ) {
     let mut barrier = BoundedBarrier::attach(barrier, Members::grid(), limit_ns);
-    let (block, threads) = (thread::block_index(), thread::threads_per_block() as usize);
-    let next = (block + 1) % thread::block_count() * threads + thread::index_in_block() as usize;
+    let (block, threads) = (thread::block_index(), thread::threads_per_block());
+    let next = (block + 1) % thread::block_count() * threads + thread::index_in_block();
     let rounds = if block >= absent as usize { leave_after } else { rounds };
     // Cells of even and odd rounds, so that nobody writes what others still read.
     let at = |thread: usize, round: u32| 2 * thread + round as usize % 2;

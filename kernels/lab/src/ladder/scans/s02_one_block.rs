@@ -42,7 +42,10 @@ pub fn one_block(input: Global<u32>, output: Global<u32>) {
 #[device]
 pub(super) fn hillis_steele(value: u32) -> (u32, u32) {
     let buffers = gridsync_ladder_scan_buffers();
-    let (me, threads) = (thread::index_in_block() as usize, thread::threads_per_block() as usize);
+    let (me, threads) = (
+        thread::in_32_bits::index_in_block() as usize,
+        thread::in_32_bits::threads_per_block() as usize,
+    );
     let (mut from, mut to) = (buffers.part(0, threads), buffers.part(threads, threads));
     from.write(me, value);
     thread::sync_threads();

@@ -44,7 +44,10 @@ pub(super) fn scan_tile(
     word: impl Fn(usize) -> usize,
 ) {
     let tree = gridsync_ladder_scan_tree();
-    let (me, threads) = (thread::index_in_block() as usize, thread::threads_per_block() as usize);
+    let (me, threads) = (
+        thread::in_32_bits::index_in_block() as usize,
+        thread::in_32_bits::threads_per_block() as usize,
+    );
     let tile = 2 * threads;
     let first = thread::block_index() * tile + me;
     let second = first + threads;

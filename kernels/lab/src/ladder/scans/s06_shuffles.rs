@@ -139,7 +139,9 @@ fn across_warps(total: u32) -> (u32, u32) {
     }
     thread::sync_threads();
     let of_lane = match lane_id() {
-        lane if lane < thread::threads_per_block() / WARP_SIZE => totals.read(lane as usize),
+        lane if lane < thread::in_32_bits::threads_per_block() / WARP_SIZE => {
+            totals.read(lane as usize)
+        }
         _ => 0,
     };
     let scanned = warp::scan(Sum::<u32>::new(), of_lane);

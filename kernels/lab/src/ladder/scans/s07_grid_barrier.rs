@@ -65,7 +65,8 @@ pub fn grid_barrier(
 #[device]
 fn before_block(partials: Global<u32>) -> u32 {
     let earlier = partials.part(0, thread::block_index());
-    let (me, threads) = (thread::index_in_block(), thread::threads_per_block());
+    let (me, threads) =
+        (thread::in_32_bits::index_in_block(), thread::in_32_bits::threads_per_block());
     let of_thread = strided_sum(earlier, me as usize, threads as usize);
     let of_block = block::reduce(Sum::<u32>::new(), of_thread);
     let before = gridsync_ladder_scan_before();

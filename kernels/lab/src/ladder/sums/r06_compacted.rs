@@ -16,7 +16,8 @@ use cuda_std::prelude::*;
 #[device]
 pub fn compacted<T: Summand>(input: Global<T>, partials: Global<T>) {
     let sums = sums_of_block::<T>();
-    let (me, threads) = (thread::index_in_block(), thread::threads_per_block());
+    let (me, threads) =
+        (thread::in_32_bits::index_in_block(), thread::in_32_bits::threads_per_block());
     sums.write(me as usize, element(input, thread::index()));
     thread::sync_threads();
     let mut apart = 1;

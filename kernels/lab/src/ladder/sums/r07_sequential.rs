@@ -21,7 +21,8 @@ pub fn sequential<T: Summand>(input: Global<T>, partials: Global<T>) {
 #[device]
 pub(super) fn block_sum<T: Summand>(value: T, partials: Global<T>) {
     let sums = sums_of_block::<T>();
-    let (me, threads) = (thread::index_in_block(), thread::threads_per_block());
+    let (me, threads) =
+        (thread::in_32_bits::index_in_block(), thread::in_32_bits::threads_per_block());
     let at = me as usize;
     sums.write(at, value);
     thread::sync_threads();

@@ -20,7 +20,7 @@ pub fn first_add<T: Summand>(input: Global<T>, partials: Global<T>) {
 /// The sum of the thread's two elements, which are `threads_per_block` elements apart.
 #[device]
 pub(super) fn two_elements<T: Summand>(input: Global<T>) -> T {
-    let threads = thread::threads_per_block() as usize;
-    let first = 2 * threads * thread::block_index() + thread::index_in_block() as usize;
+    let threads = thread::in_32_bits::threads_per_block() as usize;
+    let first = 2 * threads * thread::block_index() + thread::in_32_bits::index_in_block() as usize;
     element(input, first).add(element(input, first + threads))
 }

@@ -20,7 +20,8 @@ use cuda_std::warp::{FULL_MASK, WARP_SIZE, sync_warp};
 #[device]
 pub fn last_warp<T: Summand>(input: Global<T>, partials: Global<T>) {
     let sums = sums_of_block::<T>();
-    let (me, threads) = (thread::index_in_block(), thread::threads_per_block());
+    let (me, threads) =
+        (thread::in_32_bits::index_in_block(), thread::in_32_bits::threads_per_block());
     let at = me as usize;
     sums.write(at, two_elements(input));
     thread::sync_threads();

@@ -23,7 +23,7 @@ shared_array! {
 pub fn warps_first<T: Summand>(input: Global<T>, partials: Global<T>) {
     let sums = sums_of_block::<T>();
     let warp_sums = gridsync_ladder_warp_sums().cast::<T>();
-    let (warp, warps) = (warp_index(), thread::threads_per_block() / WARP_SIZE);
+    let (warp, warps) = (warp_index(), thread::in_32_bits::threads_per_block() / WARP_SIZE);
     let own = sums.part((warp * WARP_SIZE) as usize, WARP_SIZE as usize);
     own.write(lane_id() as usize, two_elements(input));
     sync_warp(FULL_MASK);

@@ -26,8 +26,8 @@ pub fn wide_loads<T: Summand>(input: Global<T>, partials: Global<T>) {
 /// of the grid also add the elements after the last whole pack.
 #[device]
 pub(super) fn two_packs<T: Summand>(input: Global<T>) -> T {
-    let threads = thread::threads_per_block() as usize;
-    let first = 2 * threads * thread::block_index() + thread::index_in_block() as usize;
+    let threads = thread::in_32_bits::threads_per_block() as usize;
+    let first = 2 * threads * thread::block_index() + thread::in_32_bits::index_in_block() as usize;
     let packs = input.len() / T::PACK;
     let load = |p: usize| {
         if p < packs {

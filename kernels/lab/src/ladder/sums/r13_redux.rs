@@ -26,7 +26,7 @@ pub fn redux(input: Global<u32>, partials: Global<u32>) {
         return;
     }
     let lane = lane_id();
-    let warps = thread::threads_per_block() / WARP_SIZE;
+    let warps = thread::in_32_bits::threads_per_block() / WARP_SIZE;
     let of_warp = if lane < warps { sums.read(lane as usize) } else { 0 };
     let sum = warp_redux_add(FULL_MASK, of_warp);
     if lane == 0 {

@@ -37,7 +37,8 @@ pub fn last_block<T: Summand>(
         last = before as usize == blocks - 1;
     }
     if thread::sync_threads_or(last) {
-        let (me, threads) = (thread::index_in_block(), thread::threads_per_block());
+        let (me, threads) =
+            (thread::in_32_bits::index_in_block(), thread::in_32_bits::threads_per_block());
         let of_grid = block::reduce(
             Sum::<T>::new(),
             strided_sum(partials.part(0, blocks), me as usize, threads as usize),

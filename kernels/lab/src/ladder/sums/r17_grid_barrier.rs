@@ -31,7 +31,8 @@ pub fn grid_barrier<T: Summand>(
     }
     GridBarrier::attach(barrier).sync();
     if thread::block_index() == 0 {
-        let (me, threads) = (thread::index_in_block(), thread::threads_per_block());
+        let (me, threads) =
+            (thread::in_32_bits::index_in_block(), thread::in_32_bits::threads_per_block());
         let of_grid = block::reduce(
             Sum::<T>::new(),
             strided_sum(partials.part(0, thread::block_count()), me as usize, threads as usize),

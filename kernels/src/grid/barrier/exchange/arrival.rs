@@ -2,7 +2,7 @@
 
 use super::row::Row;
 use super::{DIRECT, Exchange, GROUP, row_stride};
-use crate::block::Slots;
+use crate::block::{Prefix, Slots};
 use crate::op::Operation;
 use cuda_std::prelude::*;
 use cuda_std::time::clock;
@@ -17,16 +17,6 @@ pub struct Arrival<'a, O> {
     pub(super) op: O,
     /// The clock when the block sent its value.
     pub(super) began: u64,
-}
-
-/// What the members before one combine to, and what all combine to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Prefix<A> {
-    /// Of those before, in their order: the identity for the first. Combined with the own value it is
-    /// the inclusive prefix.
-    pub before: A,
-    /// Of all, in their order.
-    pub all: A,
 }
 
 impl<O: Operation> Arrival<'_, O> {
@@ -54,7 +44,7 @@ impl<O: Operation> Arrival<'_, O> {
         let Self { exchange, op, began } = self;
         let results = exchange.results();
         let place = 2 * (exchange.crossing % 2) as usize;
-        if thread::index_in_block() < WARP_SIZE {
+        if thread::in_32_bits::index_in_block() < WARP_SIZE {
             let Prefix { before, all } = if exchange.members.count() <= DIRECT {
                 exchange.cross::<O, PREFIX>(op, began)
             } else {

@@ -12,7 +12,8 @@ mod collectives;
 mod row;
 mod threads;
 
-pub use arrival::{Arrival, Prefix};
+pub use crate::block::Prefix;
+pub use arrival::Arrival;
 pub(super) use collectives::AnyBits;
 pub use collectives::Gathered;
 

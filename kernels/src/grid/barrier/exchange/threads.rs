@@ -55,7 +55,7 @@ impl Exchange {
         thread::sync_threads();
         let mut of_block = op.identity();
         if index == 0 {
-            let is_there = lane < (thread::threads_per_block() / WARP_SIZE) as usize;
+            let is_there = lane < (thread::in_32_bits::threads_per_block() / WARP_SIZE) as usize;
             let total = if is_there { totals.read(lane) } else { op.identity() };
             let in_block = warp::scan(op, total);
             of_block = warp::total(in_block);

@@ -67,7 +67,7 @@ impl SystemBarrier {
         let peers = Peers::of(words);
         join_barrier::<u64>(NAME, peers.words_of(0));
         // Other blocks may have arrived, but the round cannot end before this block arrives.
-        let round = if thread::index_in_block() < WARP_SIZE {
+        let round = if thread::in_32_bits::index_in_block() < WARP_SIZE {
             (words.load(COUNTER, Ordering::Relaxed, Scope::Device) / ROUND) as u32
         } else {
             0
@@ -82,7 +82,7 @@ impl SystemBarrier {
     pub fn arrive(&mut self) {
         // The release below then covers what all threads of the block wrote.
         thread::sync_threads();
-        if thread::index_in_block() < WARP_SIZE {
+        if thread::in_32_bits::index_in_block() < WARP_SIZE {
             self.arrive_for_block();
         }
     }
@@ -111,7 +111,7 @@ impl SystemBarrier {
     /// Called by every thread of every block.
     #[device(protocol = NAME)]
     pub fn wait(&mut self) {
-        if thread::index_in_block() < WARP_SIZE {
+        if thread::in_32_bits::index_in_block() < WARP_SIZE {
             let (peers, goal) = (self.peers, self.round.wrapping_add(1));
             let has_come = |gpu| has_sent(peers.words, INBOX + gpu as usize, goal);
             spin::until(|| warp_vote_all(all_lanes(), peers.all(has_come)));

@@ -147,7 +147,7 @@ impl SystemExchange {
         of_gpu: O::Accumulator,
     ) -> Prefix<O::Accumulator> {
         let results = Slots::new(gridsync_system_exchange(), WORDS);
-        if thread::index_in_block() < WARP_SIZE {
+        if thread::in_32_bits::index_in_block() < WARP_SIZE {
             // A GPU may be one crossing ahead, never two: see the README.
             let crossing = self.of_gpu.crossing();
             let inbox = INBOX + (crossing % 2) as usize * CROSSING;

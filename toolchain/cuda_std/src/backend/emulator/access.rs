@@ -99,7 +99,7 @@ pub(crate) unsafe fn load_pair(at: *mut u8, scope: Scope) -> [u64; 2] {
     if !(at as usize).is_multiple_of(16) {
         simt::trap("a pair of words that does not begin at a multiple of 16 bytes");
     }
-    // SAFETY: the contract of `View`, of both elements.
+    // SAFETY: the contract of a view, of both elements.
     unsafe {
         [
             load::<u64, GlobalSpace>(at, Ordering::Relaxed, scope),
@@ -110,7 +110,7 @@ pub(crate) unsafe fn load_pair(at: *mut u8, scope: Scope) -> [u64; 2] {
 
 #[track_caller]
 pub(crate) unsafe fn wait_while_nonzero(at: *mut u8) {
-    // SAFETY: the contract of `View`.
+    // SAFETY: the contract of a view.
     while unsafe { load::<u32, GlobalSpace>(at, Ordering::Relaxed, Scope::Device) } != 0
         && super::thread::spin()
     {}

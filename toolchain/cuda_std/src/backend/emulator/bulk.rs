@@ -1,12 +1,11 @@
 //! Bulk copies, checked.
 
 use super::mbarrier;
-use crate::memory::{Global, Scalar, Shared, Space, View};
+use crate::memory::{Global, GlobalSpace, Scalar, Shared, SharedSpace, Space};
 
-/// The pointer to the first element.
-#[track_caller]
-fn start<T: Scalar, S: Space>(view: View<T, S>) -> *mut u8 {
-    core::ptr::with_exposed_provenance_mut(S::to_bits(view.at(0)) as usize)
+/// The pointer at an address.
+fn pointer<S: Space>(at: S::Address) -> *mut u8 {
+    core::ptr::with_exposed_provenance_mut(S::to_bits(at) as usize)
 }
 
 /// The bytes of a copy.
@@ -24,13 +23,15 @@ fn bytes<T: Scalar>(to: usize, from: usize) -> usize {
 #[track_caller]
 pub(crate) unsafe fn load<T: Scalar>(to: Shared<T>, from: Global<T>, barrier: *mut u8) {
     let bytes = bytes::<T>(to.len(), from.len());
-    simt::bulk_load(start(to), start(from), bytes, barrier, mbarrier::after_copy);
+    let (to, from) = (pointer::<SharedSpace>(to.at(0)), pointer::<GlobalSpace>(from.at(0)));
+    simt::bulk_load(to, from, bytes, barrier, mbarrier::after_copy);
 }
 
 #[track_caller]
 pub(crate) unsafe fn store<T: Scalar>(to: Global<T>, from: Shared<T>) {
     let bytes = bytes::<T>(to.len(), from.len());
-    simt::bulk_store(start(to), start(from), bytes);
+    let (to, from) = (pointer::<GlobalSpace>(to.at(0)), pointer::<SharedSpace>(from.at(0)));
+    simt::bulk_store(to, from, bytes);
 }
 
 #[track_caller]

@@ -85,7 +85,7 @@ impl Barrier {
 #[track_caller]
 unsafe fn update(at: *mut u8, f: impl FnOnce(Barrier) -> Result<Barrier, String>) {
     let mut flaw = None;
-    // SAFETY: the contract of `View`.
+    // SAFETY: the contract of a view.
     unsafe {
         rmw::update::<u64, SharedSpace>(at, Ordering::Release, Scope::Block, |word| {
             match Barrier::of(word).and_then(f) {
@@ -108,7 +108,7 @@ pub(crate) unsafe fn init(at: *mut u8, arrivals: u32) {
         simt::trap(&format!("a barrier takes 1 to {MOST} arrivals a phase, not {arrivals}"));
     }
     let barrier = Barrier { parity: 0, arrivals, pending: arrivals, bytes: 0 };
-    // SAFETY: the contract of `View`.
+    // SAFETY: the contract of a view.
     unsafe { access::write::<u64, SharedSpace>(at, barrier.word()) }
     simt::mbarrier_init(at);
 }
@@ -122,13 +122,13 @@ pub(crate) fn fence_init() {
 
 #[track_caller]
 pub(crate) unsafe fn arrive(at: *mut u8) {
-    // SAFETY: the contract of `View`.
+    // SAFETY: the contract of a view.
     unsafe { update(at, Barrier::arrive) }
 }
 
 #[track_caller]
 pub(crate) unsafe fn arrive_expect(at: *mut u8, bytes: u32) {
-    // SAFETY: the contract of `View`.
+    // SAFETY: the contract of a view.
     unsafe { update(at, |barrier| barrier.expect(bytes.into())?.arrive()) }
 }
 
@@ -143,7 +143,7 @@ pub(crate) unsafe fn wait(at: *mut u8, parity: u32) {
         simt::trap(&format!("the parity of a phase is 0 or 1, not {parity}"));
     }
     loop {
-        // SAFETY: the contract of `View`.
+        // SAFETY: the contract of a view.
         let word = unsafe { access::load::<u64, SharedSpace>(at, Ordering::Acquire, Scope::Block) };
         match Barrier::of(word) {
             Ok(barrier) if barrier.parity == parity && simt::spin_for_phase(barrier.phase()) => {}

@@ -33,7 +33,7 @@ macro_rules! operations {
         #[track_caller]
         unsafe fn $name<S: Space>(at: S::Address, value: $ty, order: Ordering, scope: Scope) -> $ty {
             let f: fn($ty, $ty) -> $ty = $f;
-            // SAFETY: the contract of `View`.
+            // SAFETY: the contract of a view.
             unsafe { update::<$ty, S>(at, order, scope, |old| f(old, value)) }
         }
     )*};
@@ -56,7 +56,7 @@ macro_rules! atomic {
                 scope: Scope,
             ) -> $ty {
                 let bits = $bits;
-                // SAFETY: the contract of `View`.
+                // SAFETY: the contract of a view.
                 unsafe {
                     update::<$ty, S>(at, order, scope, |old| {
                         if bits(old) == bits(current) { new } else { old }
@@ -74,7 +74,7 @@ macro_rules! atomic {
                 if !matches!(order, Ordering::Relaxed | Ordering::Release) {
                     simt::trap("an addition without a result can be Relaxed or Release only");
                 }
-                // SAFETY: the contract of `View`.
+                // SAFETY: the contract of a view.
                 unsafe { <$ty>::add::<S>(at, value, order, scope) };
             }
         }
@@ -110,6 +110,6 @@ pub(crate) unsafe fn inc<S: Space>(
     order: Ordering,
     scope: Scope,
 ) -> u32 {
-    // SAFETY: the contract of `View`.
+    // SAFETY: the contract of a view.
     unsafe { update::<u32, S>(at, order, scope, |old| if old >= limit { 0 } else { old + 1 }) }
 }

@@ -89,25 +89,25 @@ pub(crate) fn prefetch(at: u64) {
     unsafe { asm!("prefetch.global.L2 [{}];", in(reg64) at, options(nostack, preserves_flags)) }
 }
 
-// Each of these functions has the contract of `View`: the address is aligned and lies in live
+// Each of these functions has the contract of a view: the address is aligned and lies in live
 // memory of the space, and conflicting accesses are ordered.
 
 // `pure, readonly`: a plain load may be reused and moved between stores, as the language allows.
 #[inline(always)]
 pub(crate) unsafe fn read<T: Scalar, S: Space>(at: S::Address) -> T {
-    // SAFETY: the contract of `View`.
+    // SAFETY: the contract of a view.
     unsafe { load_from!(T, S, at, "ld.global", "ld.shared", "ld.shared::cluster", pure, readonly) }
 }
 
 #[inline(always)]
 pub(crate) unsafe fn write<T: Scalar, S: Space>(at: S::Address, value: T) {
-    // SAFETY: the contract of `View`.
+    // SAFETY: the contract of a view.
     unsafe { store_to!(T, S, at, value, "st.global", "st.shared", "st.shared::cluster") }
 }
 
 #[inline(always)]
 pub(crate) unsafe fn read_volatile<T: Scalar, S: Space>(at: S::Address) -> T {
-    // SAFETY: the contract of `View`.
+    // SAFETY: the contract of a view.
     unsafe {
         load_from!(
             T,
@@ -122,7 +122,7 @@ pub(crate) unsafe fn read_volatile<T: Scalar, S: Space>(at: S::Address) -> T {
 
 #[inline(always)]
 pub(crate) unsafe fn write_volatile<T: Scalar, S: Space>(at: S::Address, value: T) {
-    // SAFETY: the contract of `View`.
+    // SAFETY: the contract of a view.
     unsafe {
         store_to!(
             T,
@@ -139,7 +139,7 @@ pub(crate) unsafe fn write_volatile<T: Scalar, S: Space>(at: S::Address, value: 
 #[inline(always)]
 pub(crate) unsafe fn load<T: Scalar, S: Space>(at: S::Address, order: Ordering, scope: Scope) -> T {
     fence_if_seq_cst::<S>(order, scope);
-    // SAFETY: the contract of `View`.
+    // SAFETY: the contract of a view.
     unsafe {
         match (order == Ordering::Relaxed, scope) {
             (true, Scope::Block) => {
@@ -211,7 +211,7 @@ pub(crate) unsafe fn load_pair(at: u64, scope: Scope) -> [u64; 2] {
     macro_rules! load {
         ($instruction:literal) => {{
             let (first, second);
-            // SAFETY: the contract of `View`.
+            // SAFETY: the contract of a view.
             unsafe {
                 asm!(
                     concat!($instruction, " {{{}, {}}}, [{}];"),
@@ -234,7 +234,7 @@ pub(crate) unsafe fn load_pair(at: u64, scope: Scope) -> [u64; 2] {
 #[allow(named_asm_labels)]
 #[inline(always)]
 pub(crate) unsafe fn wait_while_nonzero(at: u64) {
-    // SAFETY: the contract of `View`. Not `pure`: it ends when another thread stores 0.
+    // SAFETY: the contract of a view. Not `pure`: it ends when another thread stores 0.
     unsafe {
         asm!(
             "{{",
@@ -259,7 +259,7 @@ pub(crate) unsafe fn store<T: Scalar, S: Space>(
     scope: Scope,
 ) {
     fence_if_seq_cst::<S>(order, scope);
-    // SAFETY: the contract of `View`.
+    // SAFETY: the contract of a view.
     unsafe {
         match (order == Ordering::Release, scope) {
             (false, Scope::Block) => {
@@ -354,7 +354,7 @@ macro_rules! st_16 {
 #[inline(always)]
 pub(crate) unsafe fn read_16<P: Copy, S: Space>(at: S::Address, hint: CacheHint) -> P {
     let bits = S::to_bits(at);
-    // SAFETY: the contract of `View`; `P` is 16 bytes of plain numbers.
+    // SAFETY: the contract of a view; `P` is 16 bytes of plain numbers.
     unsafe {
         let words = match (S::KIND, hint) {
             (SpaceKind::Shared, _) => ld_16!(reg32 bits as u32, "ld.shared", pure, readonly),
@@ -377,7 +377,7 @@ pub(crate) unsafe fn read_16<P: Copy, S: Space>(at: S::Address, hint: CacheHint)
 #[inline(always)]
 pub(crate) unsafe fn write_16<P: Copy, S: Space>(at: S::Address, pack: P, hint: CacheHint) {
     let bits = S::to_bits(at);
-    // SAFETY: the contract of `View`; `P` is 16 bytes of plain numbers.
+    // SAFETY: the contract of a view; `P` is 16 bytes of plain numbers.
     unsafe {
         let words: [u32; 4] = transmute_copy(&pack);
         match (S::KIND, hint) {
@@ -396,7 +396,7 @@ pub(crate) unsafe fn write_16<P: Copy, S: Space>(at: S::Address, pack: P, hint: 
 // PTX has no numeric labels. The braces scope this one, so the function may be inlined twice.
 #[allow(named_asm_labels)]
 pub(crate) fn spin_until_reached(word: Global<u32>, goal: u32) {
-    // SAFETY: the contract of `View`. The label and the registers are local to the braces.
+    // SAFETY: the contract of a view. The label and the registers are local to the braces.
     unsafe {
         asm!("{{",
              ".reg .pred behind;",

@@ -12,7 +12,7 @@ fn start<T: Scalar>(shared: Shared<T>) -> u32 {
 #[inline(always)]
 pub(crate) unsafe fn load<T: Scalar>(to: Shared<T>, from: Global<T>, barrier: u32) {
     let bytes = (to.len() * size_of::<T>()) as u32;
-    // SAFETY: the contract of `View`. An address of the block's memory is also one of the
+    // SAFETY: the contract of a view. An address of the block's memory is also one of the
     // cluster's.
     unsafe {
         asm!(
@@ -26,7 +26,7 @@ pub(crate) unsafe fn load<T: Scalar>(to: Shared<T>, from: Global<T>, barrier: u3
 #[inline(always)]
 pub(crate) unsafe fn store<T: Scalar>(to: Global<T>, from: Shared<T>) {
     let bytes = (from.len() * size_of::<T>()) as u32;
-    // SAFETY: the contract of `View`.
+    // SAFETY: the contract of a view.
     unsafe {
         asm!(
             "cp.async.bulk.global.shared::cta.bulk_group [{}], [{}], {};",

@@ -2,12 +2,12 @@
 
 use core::arch::asm;
 
-// Each of these functions has the contract of `View`: the address is that of eight aligned bytes of
+// Each of these functions has the contract of a view: the address is that of eight aligned bytes of
 // the block's shared memory, which are used only as a barrier.
 
 #[inline(always)]
 pub(crate) unsafe fn init(at: u32, arrivals: u32) {
-    // SAFETY: the contract of `View`.
+    // SAFETY: the contract of a view.
     unsafe {
         asm!("mbarrier.init.shared::cta.b64 [{}], {};", in(reg32) at, in(reg32) arrivals,
              options(nostack, preserves_flags));
@@ -24,7 +24,7 @@ pub(crate) fn fence_init() {
 
 #[inline(always)]
 pub(crate) unsafe fn arrive(at: u32) {
-    // SAFETY: the contract of `View`.
+    // SAFETY: the contract of a view.
     unsafe {
         asm!("mbarrier.arrive.release.cta.shared::cta.b64 _, [{}];", in(reg32) at,
              options(nostack, preserves_flags));
@@ -33,7 +33,7 @@ pub(crate) unsafe fn arrive(at: u32) {
 
 #[inline(always)]
 pub(crate) unsafe fn arrive_expect(at: u32, bytes: u32) {
-    // SAFETY: the contract of `View`.
+    // SAFETY: the contract of a view.
     unsafe {
         asm!("mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 _, [{}], {};",
              in(reg32) at, in(reg32) bytes, options(nostack, preserves_flags));
@@ -44,7 +44,7 @@ pub(crate) unsafe fn arrive_expect(at: u32, bytes: u32) {
 #[allow(named_asm_labels)]
 #[inline(always)]
 pub(crate) unsafe fn wait(at: u32, parity: u32) {
-    // SAFETY: the contract of `View`. The label and the predicate are local to the braces.
+    // SAFETY: the contract of a view. The label and the predicate are local to the braces.
     unsafe {
         asm!(
             "{{",

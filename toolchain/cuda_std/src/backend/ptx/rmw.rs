@@ -75,7 +75,7 @@ macro_rules! operation {
         ) -> $ty {
             fence_if_seq_cst::<S>(order, scope);
             let bits = S::to_bits(at);
-            // SAFETY: the contract of `View`.
+            // SAFETY: the contract of a view.
             unsafe { by_order_scope_space!(S, order, scope, atom!(bits, $op, $class, $ty, value)) }
         }
     };
@@ -99,7 +99,7 @@ macro_rules! atomic {
             ) -> $ty {
                 fence_if_seq_cst::<S>(order, scope);
                 let bits = S::to_bits(at);
-                // SAFETY: the contract of `View`.
+                // SAFETY: the contract of a view.
                 unsafe {
                     by_order_scope_space!(
                         S,
@@ -124,7 +124,7 @@ macro_rules! atomic {
                     Ordering::Relaxed => Ordering::Relaxed,
                     _ => Ordering::Release,
                 };
-                // SAFETY: the contract of `View`.
+                // SAFETY: the contract of a view.
                 unsafe { by_order_scope_space!(S, order, scope, red!(bits, $add, $class, value)) }
             }
         }
@@ -154,7 +154,7 @@ macro_rules! atomic_int {
                 order: Ordering,
                 scope: Scope,
             ) -> $ty {
-                // SAFETY: the contract of `View`.
+                // SAFETY: the contract of a view.
                 unsafe { <$ty>::add::<S>(at, value.wrapping_neg(), order, scope) }
             }
         }
@@ -173,6 +173,6 @@ pub(crate) unsafe fn inc<S: Space>(
     scope: Scope,
 ) -> u32 {
     operation!(inc_u32, "inc.u32", reg32, u32);
-    // SAFETY: the contract of `View`.
+    // SAFETY: the contract of a view.
     unsafe { inc_u32::<S>(at, limit, order, scope) }
 }

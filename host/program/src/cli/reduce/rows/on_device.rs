@@ -24,7 +24,7 @@ pub(super) fn by_kernels<O: RowReducible<Element: Pod>>(
     rows: usize,
     columns: usize,
 ) -> anyhow::Result<OnDevice<O>> {
-    let mut reducer = RowReducer::with(op, device, rows, columns)?;
+    let mut reducer = RowReducer::new(op, device, rows, columns)?;
     reducer.compile()?;
     let mut matrix = device.alloc(rows * columns)?;
     let device = device.clone();
@@ -60,7 +60,7 @@ pub(super) fn alone<O: Reducible<Element: Pod>>(
     rows: usize,
     columns: usize,
 ) -> anyhow::Result<OnDevice<O>> {
-    let mut reducer = Reducer::with(op, device)?;
+    let mut reducer = Reducer::new(op, device)?;
     reducer.compile()?;
     let mut matrix = device.alloc(rows * columns)?;
     let device = device.clone();

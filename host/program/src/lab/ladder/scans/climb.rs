@@ -61,7 +61,7 @@ impl Ladder for Climb {
     fn new(device: &Device, input: &[u32]) -> Result<Self, DeviceError> {
         let len = input.len();
         let resident = resident_blocks::<ladder_scan_grid_barrier>(device, THREADS, 0)?.max(1);
-        let scanner = || Scanner::new(device, len);
+        let scanner = || Scanner::new(Sum::<u32>::new(), device, len);
         Ok(Self {
             device: device.clone(),
             input: device.upload(input)?,

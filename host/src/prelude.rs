@@ -1,0 +1,26 @@
+//! What most programs need: `use gridsync::prelude::*`.
+//!
+//! Kernels have a prelude of their own, `gridsync_kernels::prelude`. The two go together.
+//!
+//! ```
+//! use gridsync::prelude::*;
+//!
+//! let device = Device::emulator(); // on a GPU: Device::cuda(0, &KERNELS)?
+//! let input = device.upload(&[0.5f32, 2.5, 3.0])?;
+//! assert_eq!(reduce(Sum::<f32>::new(), &input)?, 6.0);
+//! let sums = scan(Sum::<f32>::new(), &input, Form::Inclusive)?;
+//! assert_eq!(sums.download()?, [0.5, 3.0, 6.0]);
+//! let kept = select(Within::greater_than(1.0f32), &input)?;
+//! assert_eq!(kept.download()?, [2.5, 3.0]);
+//! # Ok::<(), DeviceError>(())
+//! ```
+
+pub use crate::check::Check;
+#[cfg(feature = "cuda")]
+pub use crate::device::KERNELS;
+pub use crate::device::{Buffer, Device, DeviceError, Geometry};
+pub use crate::launch::{Blocks, barrier_words, cooperative};
+pub use crate::primitives::scan::Form;
+pub use crate::primitives::select::Within;
+pub use crate::primitives::{Reducer, Scanner, Selector, partition, reduce, scan, select};
+pub use gridsync_kernels::op::{Max, Min, Product, Sum};
