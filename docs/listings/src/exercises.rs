@@ -22,7 +22,7 @@ shared_array! {
 /// `from` has an element for each thread, `largest` has one for each block. Blocks have 64 threads.
 #[kernel]
 unsafe fn largest_of_block(from: Global<u32>, largest: Global<u32>) {
-    let (numbers, me) = (of_threads(), thread::index_in_block() as usize);
+    let (numbers, me) = (of_threads(), thread::index_in_block());
     numbers.write(me, from.read(thread::index()));
     let mut active = THREADS / 2;
     while active > 0 {

@@ -90,7 +90,7 @@ pub(crate) fn log_of(kernel: &str) -> Vec<String> {
 
 /// A kernel without arguments.
 pub(crate) fn kernel(name: &'static str) -> KernelInfo {
-    KernelInfo { name, cooperative: false, args: &[], run: |_| {} }
+    KernelInfo { name, cooperative: false, args: &[], parameters: &[], run: |_| {} }
 }
 
 /// Launches a kernel without arguments.

@@ -95,7 +95,7 @@ unsafe fn counted(words: Global<u32>, out: Global<u32>, bug: u32) {
     if bug == 7 && thread::is_first_in_block() {
         thread::device_fence();
     }
-    let next = (me + thread::threads_per_block() as usize) % all;
+    let next = (me + thread::threads_per_block()) % all;
     out.write(me, words.read(DATA + next));
 }
 
@@ -117,7 +117,7 @@ unsafe fn synced(words: Global<u32>, out: Global<u32>, bug: u32) {
         }
         _ => barrier.sync(),
     }
-    let next = (me + thread::threads_per_block() as usize) % all;
+    let next = (me + thread::threads_per_block()) % all;
     out.write(me, words.read(DATA + next));
 }
 
@@ -126,7 +126,7 @@ unsafe fn synced(words: Global<u32>, out: Global<u32>, bug: u32) {
 unsafe fn stages(words: Global<u32>, out: Global<u32>, bug: u32) {
     let (me, all) = (thread::index(), thread::thread_count());
     words.write(DATA + me, RIGHT);
-    let next = if bug == 1 { (me + thread::threads_per_block() as usize) % all } else { me };
+    let next = if bug == 1 { (me + thread::threads_per_block()) % all } else { me };
     out.write(me, words.read(DATA + next));
 }
 
@@ -170,7 +170,7 @@ unsafe fn chained(words: Global<u32>, out: Global<u32>, bug: u32) {
 /// Each block fills its tile.
 #[kernel]
 unsafe fn tiles(words: Global<u32>, out: Global<u32>, bug: u32) {
-    let (tile, lane) = (32, thread::index_in_block() as usize);
+    let (tile, lane) = (32, thread::index_in_block());
     let start = DATA + thread::block_index() * tile;
     words.write(start + lane, RIGHT);
     if bug == 1 && lane == 0 {

@@ -17,8 +17,8 @@ shared_array! {
 /// Each thread reads what the next one wrote, twice in the same memory.
 #[kernel]
 unsafe fn rotated(words: Global<u32>, out: Global<u32>, bug: u32) {
-    let (tile, me) = (tile(), thread::index_in_block() as usize);
-    let next = (me + 1) % thread::threads_per_block() as usize;
+    let (tile, me) = (tile(), thread::index_in_block());
+    let next = (me + 1) % thread::threads_per_block();
     for round in 0..2 {
         if bug == 5 && me == 40 {
             return;
@@ -43,8 +43,8 @@ unsafe fn rotated(words: Global<u32>, out: Global<u32>, bug: u32) {
 /// The same in device memory.
 #[kernel]
 unsafe fn rotated_in_device_memory(words: Global<u32>, out: Global<u32>, bug: u32) {
-    let me = thread::index_in_block() as usize;
-    let next = (me + 1) % thread::threads_per_block() as usize;
+    let me = thread::index_in_block();
+    let next = (me + 1) % thread::threads_per_block();
     words.write(me, RIGHT);
     if bug != 1 {
         thread::sync_threads();
@@ -55,7 +55,7 @@ unsafe fn rotated_in_device_memory(words: Global<u32>, out: Global<u32>, bug: u3
 /// The same among the lanes of a warp, which count themselves on the way.
 #[kernel]
 unsafe fn rotated_in_warp(words: Global<u32>, out: Global<u32>, bug: u32) {
-    let (tile, me) = (tile(), thread::index_in_block() as usize);
+    let (tile, me) = (tile(), thread::index_in_block());
     tile.write(me, RIGHT);
     words.fetch_add(0, 1, Ordering::Relaxed, Scope::Device);
     if bug != 1 {
@@ -68,13 +68,13 @@ unsafe fn rotated_in_warp(words: Global<u32>, out: Global<u32>, bug: u32) {
 #[kernel]
 unsafe fn shuffled(words: Global<u32>, out: Global<u32>, bug: u32) {
     let me = thread::index_in_block();
-    out.write(me as usize, RIGHT);
+    out.write(me, RIGHT);
     if bug == 1 && me == 31 {
         return;
     }
     let mask = if bug == 2 && me % 2 == 0 { FULL_MASK >> 1 } else { FULL_MASK };
-    let (sum, _) = warp::warp_shuffle_xor(mask, me, 1, 32);
-    words.write(me as usize, sum);
+    let (sum, _) = warp::warp_shuffle_xor(mask, me as u32, 1, 32);
+    words.write(me, sum);
 }
 
 /// A flag from one warp to another.
@@ -98,8 +98,8 @@ unsafe fn flagged(words: Global<u32>, out: Global<u32>, bug: u32) {
 /// A barrier in shared memory.
 #[kernel]
 unsafe fn arrived(words: Global<u32>, out: Global<u32>, bug: u32) {
-    let (tile, phases, me) = (tile(), phases(), thread::index_in_block() as usize);
-    let all = thread::threads_per_block();
+    let (tile, phases, me) = (tile(), phases(), thread::index_in_block());
+    let all = thread::threads_per_block() as u32;
     if me == 0 {
         mbarrier::init(phases, 0, all + u32::from(bug == 1));
         mbarrier::fence_init();

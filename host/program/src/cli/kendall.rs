@@ -161,9 +161,9 @@ fn warn_of_many(job: &Job<'_>, len: usize, part: usize) {
     let halves = len.div_ceil(part / 2);
     let steps = halves.saturating_mul(halves + 1) / 2;
     if steps >= MANY && !job.global.quiet && !job.global.json {
-        eprintln!(
+        output::say(format_args!(
             "gridsync: parts of {part} of {len} places take {steps} correlations: a larger --part takes less time"
-        );
+        ));
     }
 }
 
