@@ -104,6 +104,19 @@ fn a_gpu_that_was_taken_as_several_is_not_shown_as_several() {
 }
 
 #[test]
+fn only_several_gpus_are_in_the_figure_of_scaling() {
+    let at = |ordinals: Value, us: f64| {
+        let gpus = ordinals.as_array().map(Vec::len);
+        let params = json!({ "dtype": "f32", "n": 1024, "gpus": gpus, "ordinals": ordinals });
+        record("scaling", "sum", params, us, None)
+    };
+    let [one, real, taken] = [at(json!([0]), 8.0), at(json!([0, 1]), 4.0), at(json!([0, 0]), 9.0)];
+    let svg = figures(&[one.clone(), real, taken.clone()]).remove(0).2;
+    assert!(svg.contains("sum: 2 at 2") && !svg.contains("sum: 0.8"), "{svg}");
+    assert!(figures(&[one, taken]).is_empty());
+}
+
+#[test]
 fn a_rate_is_that_of_the_most_calls_in_a_row() {
     let at = |variant: &str, op: &str, calls: u32, median: f64| {
         let params = json!({ "op": op, "dtype": "f32", "n": 1 << 20, "calls": calls });

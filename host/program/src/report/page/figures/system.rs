@@ -77,7 +77,12 @@ fn crossings(
 
 /// A line for each primitive, with a given length and with a length that grows with the GPUs.
 pub(super) fn scaling(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
-    let records = of.suite("scaling");
+    let mut records = of.suite("scaling");
+    // One GPU that was taken as several has nothing to scale with.
+    records.retain(|record| !is_shared(record));
+    if records.iter().all(|record| record.number("gpus") <= Some(1.0)) {
+        return Ok(Vec::new());
+    }
     let scaled = |record: &&Sourced<Recorded>| {
         let (gpus, n) = (record.number("gpus")?, record.number("n")?);
         Some(Scaled { what: record.variant.clone(), gpus, n, us: record.median })
