@@ -202,6 +202,36 @@ fn a_figure_has_its_error_bars_in_the_page_and_its_numbers_in_a_csv() {
 }
 
 #[test]
+fn rates_are_shown_as_percentages_of_the_roof_and_below_a_roofline() {
+    let at = |suite: &str, variant: &str, op: &str, n: u64, us: f64| {
+        let params = json!({ "op": op, "dtype": "f32", "n": n, "calls": 1 });
+        let mut record = record(suite, variant, params, us, Some(4.0 * us));
+        record["bytes"] = (4 * n).into();
+        record
+    };
+    let figures = figures(&[
+        at("reduce", "read", "read", 1 << 10, 2.0),
+        at("reduce", "read", "read", 1 << 20, 8.0),
+        at("reduce", "tiles", "sum", 1 << 10, 2.5),
+        at("reduce", "tiles", "sum", 1 << 20, 10.0),
+    ]);
+    let [(_, bandwidth, _), (file, roofline, svg)] = &figures[..] else {
+        panic!("two figures: {figures:?}")
+    };
+    assert!(
+        bandwidth
+            .ends_with("Percentage of only reading with 2²⁰ elements: gridsync 80 %, peer 20 %.")
+    );
+    assert_eq!(file, "a-gpu-roofline");
+    assert!(roofline.contains("2.00 µs") && roofline.contains("524 GB/s"), "{roofline}");
+    assert!(roofline.ends_with("with the most elements: sums 80 %."), "{roofline}");
+    // It rises up to the bytes that the full rate moves in 2 µs, and is flat above.
+    for point in ["roof: 2.0e0 at 4096", "roof: 5.2e2 at 1048576", "roof: 5.2e2 at 4194304"] {
+        assert!(svg.contains(point), "{point}: {svg}");
+    }
+}
+
+#[test]
 fn a_missing_rung_is_named_with_the_reason() {
     let rung = |number: u32, dtype: &str| {
         let params = json!({ "rung": number, "dtype": dtype, "n": 1024, "reading_gb_per_s": 9.0 });

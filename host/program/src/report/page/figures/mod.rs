@@ -6,6 +6,7 @@ mod hardware;
 mod ladders;
 mod latencies;
 mod launches;
+mod roofline;
 mod system;
 mod throughputs;
 
@@ -112,6 +113,7 @@ pub(super) const GROUPS: &[Group] = &[
                 needs: "gridsync bench select --peers",
                 draw: throughputs::select,
             },
+            Wanted { what: "The roofline", needs: "gridsync bench reduce", draw: roofline::of_all },
         ],
     },
     Group {

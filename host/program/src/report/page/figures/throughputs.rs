@@ -99,7 +99,7 @@ fn by_length(of: &Of<'_>, drawn: &Drawn) -> Result<Vec<Figure>, ChartError> {
 }
 
 /// Of the records of each length, the one with the most calls in a row.
-fn in_a_row<'a>(
+pub(super) fn in_a_row<'a>(
     records: impl Iterator<Item = &'a Sourced<Recorded>>,
 ) -> Vec<&'a Sourced<Recorded>> {
     let mut found: Vec<&Sourced<Recorded>> = records.collect();
