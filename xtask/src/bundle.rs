@@ -141,8 +141,12 @@ fn may_go(out: &Path) -> Result<bool> {
 
 /// Runs cargo in the release profile, and returns what cargo says it built.
 fn build(args: &[&str]) -> Result<Vec<Built>> {
+    // The program writes it into its records.
+    let described = ["describe", "--always", "--dirty", "--abbrev=40"];
+    let commit = output_of(Command::new("git").args(described).current_dir(root()));
     let output = cargo()
         .args(args)
+        .envs(commit.ok().map(|commit| ("GRIDSYNC_COMMIT", commit.trim().to_owned())))
         .args(["--release", "--message-format=json-render-diagnostics"])
         .stderr(Stdio::inherit())
         .output()

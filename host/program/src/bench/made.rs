@@ -1,32 +1,91 @@
-//! When and by what a record was made.
+//! When, by what and on what a record was made.
 
 use serde_json::{Value, json};
 use std::fs;
+use std::process::Command;
 use std::time::SystemTime;
 
-/// When and by what records were made.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// When, by what and on what records were made.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Made {
     /// When, in UTC: `2026-11-24T10:00:00Z`.
     date: String,
     /// The version of the kernel module of NVIDIA's driver; none where there is no such file.
     driver: Option<String>,
+    /// The GPU's settings, empty without nvidia-smi.
+    gpu: Gpu,
 }
 
+/// Settings of a GPU that nvidia-smi reports. A field that it does not report is empty.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Gpu {
+    /// The CUDA version of the driver.
+    cuda: Option<String>,
+    /// The highest clocks of the multiprocessors and of the memory, MHz, and the power limit, W.
+    numbers: [Option<f64>; 3],
+    /// Whether the memory has ECC on.
+    ecc: Option<bool>,
+}
+
+/// The query to nvidia-smi. [`Gpu::of`] reads the columns by their order.
+const QUERY: &str = "--query-gpu=name,clocks.max.sm,clocks.max.mem,power.limit,ecc.mode.current";
+
 impl Made {
-    /// Made now, by this version of gridsync with this machine's driver.
+    /// Made now on `device`, by this version of gridsync with this machine's driver.
     #[must_use]
-    pub fn now() -> Self {
+    pub fn now(device: &str) -> Self {
         let date = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
-        let told = fs::read_to_string("/proc/driver/nvidia/version").unwrap_or_default();
-        Self { date, driver: driver_of(&told) }
+        let driver =
+            driver_of(&fs::read_to_string("/proc/driver/nvidia/version").unwrap_or_default());
+        let smi = |args: &[&str]| {
+            // Without a driver nvidia-smi fails.
+            driver.as_ref()?;
+            let output = Command::new("nvidia-smi").args(args).output().ok()?;
+            String::from_utf8(output.stdout).ok()
+        };
+        let rows = smi(&[QUERY, "--format=csv,noheader,nounits"]).unwrap_or_default();
+        let gpu = Gpu { cuda: smi(&[]).as_deref().and_then(cuda_of), ..Gpu::of(device, &rows) };
+        Self { date, driver, gpu }
     }
 
     /// As JSON.
     #[must_use]
     pub fn json(&self) -> Value {
-        json!({ "date": self.date, "gridsync": env!("CARGO_PKG_VERSION"), "driver": self.driver })
+        let Gpu { cuda, numbers: [sm_clock, memory_clock, power], ecc } = &self.gpu;
+        json!({
+            "date": self.date,
+            "gridsync": env!("CARGO_PKG_VERSION"),
+            "commit": option_env!("GRIDSYNC_COMMIT"),
+            "driver": self.driver,
+            "cuda": cuda,
+            "sm_clock_mhz": sm_clock,
+            "memory_clock_mhz": memory_clock,
+            "power_limit_w": power,
+            "ecc": ecc,
+        })
     }
+}
+
+impl Gpu {
+    /// The first GPU of this name in the rows of nvidia-smi.
+    fn of(name: &str, rows: &str) -> Self {
+        let cells =
+            |row: &'_ str| row.split(',').map(|cell| cell.trim().to_owned()).collect::<Vec<_>>();
+        let row = rows.lines().map(cells).find(|cells| cells[0] == name).unwrap_or_default();
+        let cell = |at: usize| row.get(at).map(String::as_str);
+        let ecc = cell(4).and_then(|mode| match mode {
+            "Enabled" => Some(true),
+            "Disabled" => Some(false),
+            _ => None,
+        });
+        Self { cuda: None, numbers: [1, 2, 3].map(|at| cell(at)?.parse().ok()), ecc }
+    }
+}
+
+/// The version of CUDA in the first lines of nvidia-smi.
+fn cuda_of(heading: &str) -> Option<String> {
+    let (_, rest) = heading.split_once("CUDA Version:")?;
+    rest.split_whitespace().next().map(str::to_owned)
 }
 
 /// The version in the text that the driver's kernel module has of itself.
@@ -52,8 +111,23 @@ mod tests {
     }
 
     #[test]
+    fn clocks_power_and_ecc_are_read_for_the_gpu_of_that_name() {
+        let rows =
+            "NVIDIA A2, 1770, 6251, 60.00, Disabled\nNVIDIA H200, 1980, 3201, 700.00, Enabled\n";
+        let gpu = Gpu::of("NVIDIA H200", rows);
+        assert_eq!(gpu.numbers, [1980.0, 3201.0, 700.0].map(Some));
+        assert_eq!(gpu.ecc, Some(true));
+        let silent = Gpu::of("NVIDIA H200", "NVIDIA H200, [N/A], 3201, [N/A], [N/A]");
+        assert_eq!((silent.numbers, silent.ecc), ([None, Some(3201.0), None], None));
+        assert_eq!(Gpu::of("emulator", rows), Gpu::default());
+        let heading =
+            "| NVIDIA-SMI 580.159.04   Driver Version: 580.159.04   CUDA Version: 13.0     |";
+        assert_eq!(cuda_of(heading).as_deref(), Some("13.0"));
+    }
+
+    #[test]
     fn a_record_made_now_says_the_second_in_utc() {
-        let date = Made::now().date;
+        let date = Made::now("emulator").date;
         assert_eq!((date.len(), &date[10..11], &date[19..]), (20, "T", "Z"), "{date}");
     }
 }

@@ -79,10 +79,12 @@ impl Record {
         })
     }
 
-    /// These records as JSON, each with when and by what it was made: that is now.
+    /// These records of one device as JSON, each with `made`: when it was made (now), by which
+    /// versions and on which machine.
     #[must_use]
     pub fn all_made_now(records: &[Self]) -> Vec<Value> {
-        let made = Made::now().json();
+        let device = records.first().map_or("", |record| &record.device);
+        let made = Made::now(device).json();
         let with_made = |record: &Self| {
             let mut json = record.json();
             json["made"] = made.clone();

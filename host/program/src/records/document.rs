@@ -64,6 +64,9 @@ pub struct Increment {
     pub with_result: bool,
     /// Additions per ns of all threads; none in the emulator.
     pub additions_per_ns: Option<f64>,
+    /// The least and the greatest sample.
+    #[serde(flatten)]
+    pub ends: Ends,
 }
 
 /// Loads from shared memory.
@@ -86,6 +89,9 @@ pub struct Load {
     pub bytes: u32,
     /// Cycles per load of a warp; none in the emulator.
     pub cycles: Option<f64>,
+    /// The least and the greatest sample.
+    #[serde(flatten)]
+    pub ends: Ends,
 }
 
 /// A tile that is transposed in shared memory.
@@ -97,6 +103,9 @@ pub struct Tile {
     pub counted: u64,
     /// Cycles; none in the emulator.
     pub cycles: Option<f64>,
+    /// The least and the greatest sample.
+    #[serde(flatten)]
+    pub ends: Ends,
 }
 
 /// Latencies and bandwidths of memories.
@@ -119,6 +128,12 @@ pub struct Latency {
     pub of: String,
     /// ns; what an operation adds to a loop may be less than nothing.
     pub ns: f64,
+    /// The median in cycles, and the least and the greatest sample.
+    pub cycles: Option<f64>,
+    /// The least sample, cycles.
+    pub cycles_min: Option<f64>,
+    /// The greatest sample, cycles.
+    pub cycles_max: Option<f64>,
 }
 
 /// Rates of reading.
@@ -135,6 +150,10 @@ pub struct Reading {
     pub bytes_in_flight: u64,
     /// GB/s (10⁹ bytes).
     pub gb_per_s: f64,
+    /// The least sample.
+    pub gb_per_s_min: Option<f64>,
+    /// The greatest sample.
+    pub gb_per_s_max: Option<f64>,
 }
 
 /// Sections under a lock.
@@ -168,6 +187,11 @@ pub struct Point {
     pub contenders: u64,
     /// Million sections per second; none if threads gave up.
     pub million_per_s: Option<f64>,
+    /// The time, µs.
+    pub us: Option<f64>,
+    /// The least and the greatest time, µs.
+    #[serde(flatten)]
+    pub ends: Ends,
     /// Sections of the block that got the fewest.
     pub least_of_a_block: Option<f64>,
     /// Sections of the block in the middle.
@@ -211,6 +235,18 @@ pub enum Dealt {
 pub struct Time {
     /// The median of its samples.
     pub median: f64,
+    /// The least and the greatest sample.
+    #[serde(flatten)]
+    pub ends: Ends,
+}
+
+/// The least and the greatest sample. Old JSON and that of the emulator lack them.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+pub struct Ends {
+    /// The least sample.
+    pub min: Option<f64>,
+    /// The greatest sample.
+    pub max: Option<f64>,
 }
 
 /// Errors of sums beside their bounds.

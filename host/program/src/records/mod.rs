@@ -11,15 +11,17 @@
 mod compare;
 mod document;
 mod error;
+mod machine;
 mod recorded;
 mod runs;
 mod timed;
 
 pub use compare::{Change, Comparison, Verdict};
 pub use document::{
-    Accuracy, Atomics, Banks, Check, Checked, Curve, Dealt, Divergence, Document, Increment,
+    Accuracy, Atomics, Banks, Check, Checked, Curve, Dealt, Divergence, Document, Ends, Increment,
     Latency, Load, Lock, Locks, Memory, Paths, Point, Reading, Summed, Sums, Tile, Time,
 };
 pub use error::RecordsError;
+pub use machine::{Fact, Machine};
 pub use recorded::{Line, Recorded, RecordedPeer};
 pub use runs::{Runs, Source, Sourced};

@@ -32,6 +32,10 @@ pub struct Recorded {
     /// What to know before trusting the time: JSON objects, each with its `kind`.
     #[serde(default)]
     pub warnings: Vec<Value>,
+    /// When, by what and on what it was made, as [`Made`](crate::bench::Made) writes it; empty before
+    /// 2026-11-25.
+    #[serde(default)]
+    pub made: Map<String, Value>,
 }
 
 /// The time of a peer in the same run.

@@ -1,7 +1,7 @@
 //! All records of some files and folders, the newest last.
 
 use super::timed::Timed;
-use super::{Document, Line, Recorded, RecordsError};
+use super::{Document, Line, Machine, Recorded, RecordsError};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -69,7 +69,9 @@ pub struct Runs {
     pub records: Vec<Sourced<Recorded>>,
     /// The results of experiments, the newest last.
     pub documents: Vec<Sourced<Document>>,
-    /// JSON that is neither.
+    /// Files about the machines that the records of a folder were made on.
+    pub machines: Vec<Sourced<Machine>>,
+    /// JSON that is none of these.
     pub unknown: Vec<Arc<Source>>,
     /// Files that were walked past: their names end with `-before`, so a change has replaced what
     /// they measured.
@@ -148,6 +150,10 @@ impl Runs {
                 return Err(fault);
             }
             self.records.extend(records.into_iter().map(of));
+            return Ok(1);
+        }
+        if let Ok(machine) = Machine::deserialize(value) {
+            self.machines.push(Sourced { what: machine, source: source.clone() });
             return Ok(1);
         }
         if let Ok(document) = Document::deserialize(value) {

@@ -70,6 +70,7 @@ impl Dag {
                 bytes: None,
                 peer,
                 warnings: method.warnings,
+                made: Map::new(),
             })
         };
         self.methods.into_iter().filter_map(record).collect()
@@ -125,6 +126,7 @@ impl Ladder {
                 bytes: rung.gb_per_s.map(|rate| (rate * us * 1e3).round() as u64),
                 peer: None,
                 warnings: rung.warnings.unwrap_or_default(),
+                made: Map::new(),
             })
         };
         self.rungs.into_iter().filter_map(record).collect()
@@ -170,6 +172,7 @@ impl Launches {
             bytes: None,
             peer: None,
             warnings: form.warnings,
+            made: Map::new(),
         };
         self.forms.into_iter().map(record).collect()
     }

@@ -1,6 +1,6 @@
 //! How much faster several GPUs are than one.
 
-use super::svg::{Lines, Series};
+use super::svg::{Estimate, Lines, Role, Series};
 
 /// A time on several GPUs.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,7 +12,7 @@ pub struct Scaled {
     /// Elements of the whole array.
     pub n: f64,
     /// µs.
-    pub us: f64,
+    pub us: Estimate,
 }
 
 /// The chart of these times: how many times the work of one GPU several do in the same time. The length is the
@@ -28,13 +28,14 @@ pub fn scaling_chart(times: &[Scaled]) -> Lines {
         for one in &one {
             let same = times.iter().filter(|time| time.what == one.what);
             let same = same.filter(|time| time.n == if grows { n * time.gpus } else { n });
-            let points = same.map(|time| (time.gpus, time.n / n * one.us / time.us)).collect();
-            series.push(Series { name: format!("{}{name}", one.what), points });
+            let gain = |time: &Scaled| time.us.map(|us| time.n / n * one.us.value / us);
+            let points = same.map(|time| (time.gpus, gain(time)));
+            series.push(Series::new(format!("{}{name}", one.what), points));
         }
     }
     let most = times.iter().map(|time| time.gpus).fold(1.0, f64::max);
     if !series.is_empty() {
-        series.push(Series { name: "as many".into(), points: vec![(1.0, 1.0), (most, most)] });
+        series.push(Series::new(Role::Roof.named("as many"), [(1.0, 1.0), (most, most)]));
     }
     Lines {
         title: format!("{} f32 over several GPUs", elements(n)),
@@ -58,7 +59,7 @@ mod tests {
     use super::*;
 
     fn time(what: &str, gpus: f64, n: f64, us: f64) -> Scaled {
-        Scaled { what: what.into(), gpus, n, us }
+        Scaled { what: what.into(), gpus, n, us: us.into() }
     }
 
     #[test]
@@ -71,14 +72,12 @@ mod tests {
             time("sum", 2.0, 2048.0, 10.0),
         ]);
         assert_eq!(chart.title, "2^10 f32 over several GPUs");
-        let series: Vec<_> =
-            chart.series.iter().map(|series| (series.name.as_str(), &series.points[..])).collect();
         let expected = [
-            ("sum", &[(1.0, 1.0), (2.0, 1.25)][..]),
-            ("sum, so many on each", &[(1.0, 1.0), (2.0, 2.0)]),
-            ("as many", &[(1.0, 1.0), (2.0, 2.0)]),
+            Series::new("sum", [(1.0, 1.0), (2.0, 1.25)]),
+            Series::new("sum, so many on each", [(1.0, 1.0), (2.0, 2.0)]),
+            Series::new(Role::Roof.named("as many"), [(1.0, 1.0), (2.0, 2.0)]),
         ];
-        assert_eq!(series, expected);
+        assert_eq!(chart.series, expected);
     }
 
     #[test]

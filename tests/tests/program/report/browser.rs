@@ -12,8 +12,8 @@ use std::process::Command;
 /// The widths of a phone, a tablet and a screen, px.
 const WIDTHS: [u32; 3] = [390, 768, 1280];
 
-/// What is put into a copy of the page: it tells its frame how wide it is, and which texts leave
-/// their chart. Half a pixel is what rounding may add.
+/// A script for a copy of the page: it reports to its frame how wide the page is, which texts leave
+/// their chart, and how many tables scroll without saying so on a phone. Rounding may add half a pixel.
 const PROBE: &str = r"<script>
 addEventListener('load', () => {
   const outside = [];
@@ -31,6 +31,9 @@ addEventListener('load', () => {
     inner: innerWidth,
     scroll: document.documentElement.scrollWidth,
     charts: [...document.querySelectorAll('figure svg')].filter(svg => svg.clientHeight > 50).length,
+    silent: [...document.querySelectorAll('.wide')].filter(table =>
+      table.scrollWidth > table.clientWidth && innerWidth < 500 &&
+      !getComputedStyle(table, '::before').content.includes('Scroll')).length,
     outside,
   }).replace(/[<>&]/g, '?'), '*');
 });
@@ -97,6 +100,7 @@ fn in_a_browser_every_figure_is_there_and_nothing_overflows_at_three_widths() {
     assert_eq!(widths, WIDTHS.map(u64::from), "{measured:?}");
     for said in &measured {
         assert!(said["scroll"].as_u64() <= said["inner"].as_u64(), "the page overflows: {said}");
+        assert_eq!(said["silent"], 0, "tables that scroll say so: {said}");
         assert_eq!(said["charts"], figures, "every chart has a height: {said}");
         assert_eq!(said["outside"], Value::Array(Vec::new()), "texts leave their charts: {said}");
     }

@@ -1,7 +1,7 @@
 //! The figure of `bench system`: µs per crossing by the number of GPUs.
 
 use crate::bench::{Record, Spread};
-use crate::report::svg::{ChartError, Lines, Series};
+use crate::report::svg::{ChartError, Estimate, Lines, Role, Series};
 use std::collections::HashMap;
 
 /// The most lines in a figure: so many colours there are.
@@ -17,15 +17,16 @@ pub(super) fn by_gpus(
         let params = &record.params;
         let name = format!("{}, {} × {}", record.variant, params["blocks"], params["threads"]);
         let gpus = params["gpus"].as_f64().unwrap_or(f64::NAN);
-        let point = (gpus, record.time.median);
-        match series.iter_mut().find(|series| series.name == name) {
+        let time = &record.time;
+        let point = (gpus, Estimate::between(time.median, time.min, time.max));
+        match series.iter_mut().find(|series| series.key.name == name) {
             Some(series) => series.points.push(point),
-            None => series.push(Series { name, points: vec![point] }),
+            None => series.push(Series::new(name, [point])),
         }
     }
     if !peers.is_empty() {
-        let points = peers.iter().map(|(&gpus, time)| (gpus as f64, time.median)).collect();
-        series.push(Series { name: "NCCL, all-reduce".into(), points });
+        let points = peers.iter().map(|(&gpus, time)| (gpus as f64, time.median));
+        series.push(Series::new(Role::Peer.named("NCCL, all-reduce"), points));
     }
     let device = records.last().map_or("", |record| &record.device);
     Lines {

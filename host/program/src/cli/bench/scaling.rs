@@ -10,6 +10,7 @@ use crate::cli::exit::Wrong;
 use crate::cli::output;
 use crate::data::{Output, write_raw};
 use crate::images;
+use crate::report::svg::Estimate;
 use crate::report::{Column, Scaled, scaling_chart};
 use anyhow::Context;
 use gridsync::device::Devices;
@@ -47,7 +48,8 @@ impl Bench {
             let scaled = |record: &Record| {
                 let number = |name: &str| record.params[name].as_f64();
                 let (gpus, n) = (number("gpus")?, number("n")?);
-                Some(Scaled { what: record.variant.into(), gpus, n, us: record.time.median })
+                let us = Estimate::between(record.time.median, record.time.min, record.time.max);
+                Some(Scaled { what: record.variant.into(), gpus, n, us })
             };
             let times: Vec<_> = done.records.iter().filter_map(scaled).collect();
             let figure = scaling_chart(&times).svg()?;

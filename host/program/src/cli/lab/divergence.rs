@@ -10,7 +10,7 @@ use crate::cli::progress::progress;
 use crate::images::LAB;
 use crate::lab::divergence::math::{self, Branches, MATH, Setup, Times};
 use crate::lab::divergence::ways::{self, Cost, Deal, WAYS};
-use crate::report::svg::{ChartError, Lines, Series};
+use crate::report::svg::{ChartError, Lines, Role, Series};
 use anyhow::Context;
 use gridsync::device::Device;
 use gridsync::device::cuda::Modules;
@@ -215,9 +215,9 @@ fn relative(costs: &[Cost], deal: Deal) -> Vec<(u32, f64)> {
 fn chart(results: &Results) -> Result<String, ChartError> {
     let is_timed = results.costs.iter().all(|cost| cost.cycles.is_some());
     let what = if is_timed { "cycles" } else { "instructions of a warp" };
-    let series = |name: &str, deal| Series {
-        name: name.into(),
-        points: relative(&results.costs, deal).iter().map(|&(x, y)| (f64::from(x), y)).collect(),
+    let series = |name: &str, deal| {
+        let points = relative(&results.costs, deal);
+        Series::new(name, points.into_iter().map(|(x, y)| (f64::from(x), y)))
     };
     let linear = WAYS.map(|ways| (f64::from(ways), f64::from(ways)));
     Lines {
@@ -227,7 +227,7 @@ fn chart(results: &Results) -> Result<String, ChartError> {
         log2_x: true,
         series: vec![
             // The measured points are drawn over the line that they should lie on.
-            Series { name: "paths × one path".into(), points: linear.to_vec() },
+            Series::new(Role::Roof.named("paths × one path"), linear),
             series("dealt to lanes", Deal::Lanes),
             series("dealt to warps", Deal::Warps),
         ],

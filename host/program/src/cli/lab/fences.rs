@@ -136,16 +136,16 @@ impl Grid {
     }
 
     fn chart(&self, device: &str) -> Bars {
-        let row = |instruction: &str| Row {
-            name: instruction.to_owned(),
+        let row = |instruction: &str| {
             // A slope can be a little less than that of the stores alone.
-            values: STORES.map(|stores| Some(self.cycles(instruction, stores).max(0.0))).into(),
+            let cycles = |stores| Some(self.cycles(instruction, stores).max(0.0));
+            Row::new(instruction, STORES.map(cycles))
         };
         Bars {
             title: format!("What fences cost on {device}, {}", self.what),
             x_label: "cycles beyond the stores alone".into(),
             note: String::new(),
-            series: STORES.map(after).into(),
+            series: STORES.map(|stores| after(stores).into()).into(),
             rows: fences::OPERATIONS.iter().map(|operation| row(operation.instruction)).collect(),
             roof: None,
         }

@@ -199,16 +199,13 @@ fn tried(page: &mut Page, all: &[Tried]) {
 
 /// The occupancy by registers of a thread, for some sizes of blocks.
 fn chart(p: &Properties) -> Lines {
-    let series = [128, 256, 512, 1024].map(|threads| Series {
-        name: format!("blocks of {threads}"),
-        points: (8..=256u32)
-            .step_by(8)
-            .map(|registers| {
-                let registers = registers.min(Occupancy::MOST_REGISTERS);
-                let found = Occupancy::of(p, &needs(registers), threads, 0);
-                (f64::from(registers), found.percent(p, threads))
-            })
-            .collect(),
+    let series = [128, 256, 512, 1024].map(|threads| {
+        let points = (8..=256u32).step_by(8).map(|registers| {
+            let registers = registers.min(Occupancy::MOST_REGISTERS);
+            let found = Occupancy::of(p, &needs(registers), threads, 0);
+            (f64::from(registers), found.percent(p, threads))
+        });
+        Series::new(format!("blocks of {threads}"), points)
     });
     Lines {
         title: format!("Occupancy of a multiprocessor of {}", p.name),

@@ -1,7 +1,7 @@
 //! The chart of errors.
 
 use super::Input;
-use crate::report::svg::{Bounded, Series};
+use crate::report::svg::{Bounded, Role, Series};
 
 /// The errors of the sums of one array, each divided by Σ|x|.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,9 +25,8 @@ pub fn errors_chart(dtype: &str, marks: &[Mark]) -> Bounded {
     let mut bound: Vec<(f64, f64)> = marks.iter().map(|mark| (mark.n, mark.bound)).collect();
     bound.sort_by(|a, b| a.0.total_cmp(&b.0));
     bound.dedup();
-    let series = |name: String, points: Vec<(f64, f64)>| Series {
-        name,
-        points: points.into_iter().filter(|&(_, error)| error > 0.0).collect(),
+    let series = |name: String, points: Vec<(f64, f64)>| {
+        Series::new(name, points.into_iter().filter(|&(_, error)| error > 0.0))
     };
     let of_input = |input: Input| {
         let marks = marks.iter().filter(|mark| mark.input == input.name());
@@ -40,7 +39,7 @@ pub fn errors_chart(dtype: &str, marks: &[Mark]) -> Bounded {
         title: format!("Error of sums of {dtype}, and its bound"),
         x_label: "elements".into(),
         y_label: "error, relative to the sum of |x|".into(),
-        bound: Series { name: "bound".into(), points: bound },
+        bound: Series::new(Role::Roof.named("bound"), bound),
         points: points.chain([series("uniform, one by one".into(), one_by_one)]).collect(),
     }
 }

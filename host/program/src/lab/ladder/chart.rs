@@ -1,7 +1,7 @@
 //! A ladder as charts.
 
 use super::{Climbed, Counted, Ladder, Report};
-use crate::report::svg::{Bars, Row};
+use crate::report::svg::{Bars, Estimate, Role, Row};
 
 /// What the chart of the counts shows.
 #[derive(Clone, Copy, Debug)]
@@ -24,8 +24,8 @@ pub fn rates_chart<L: Ladder>(report: &Report<L>, device: &str) -> Option<Bars> 
         title: format!("The {} of {} {} on {device}", L::NAME, report.len, L::DTYPE),
         x_label: "GB/s".into(),
         note: String::new(),
-        series: vec!["rate".into()],
-        rows: rows(report, |rung| Some(vec![rung.gb_per_s()?])),
+        series: vec![Role::Ours.named("rate")],
+        rows: rows(report, |rung| Some(vec![rung.gb_per_s()?.into()])),
         roof: Some((format!("{} only", L::ROOF), roof.gb_per_s)),
     })
 }
@@ -39,7 +39,7 @@ pub fn operations_chart<L: Ladder>(report: &Report<L>) -> Bars {
         x_label: x_label.into(),
         note: "counted by the emulator, not measured on a GPU".into(),
         series: [first, "bank conflicts", "barriers of the block"].map(Into::into).into(),
-        rows: rows(report, |rung| Some(bars(rung.counted.as_ref()?).into())),
+        rows: rows(report, |rung| Some(bars(rung.counted.as_ref()?).map(Estimate::from).into())),
         roof: None,
     }
 }
@@ -47,13 +47,11 @@ pub fn operations_chart<L: Ladder>(report: &Report<L>) -> Bars {
 /// A row for each rung that has `values`.
 fn rows<L: Ladder>(
     report: &Report<L>,
-    values: impl Fn(&Climbed<L>) -> Option<Vec<f64>>,
+    values: impl Fn(&Climbed<L>) -> Option<Vec<Estimate>>,
 ) -> Vec<Row> {
     let row = |rung: &Climbed<L>| {
-        Some(Row {
-            name: format!("{} {}", rung.number, rung.name),
-            values: values(rung)?.into_iter().map(Some).collect(),
-        })
+        let name = format!("{} {}", rung.number, rung.name);
+        Some(Row::new(name, values(rung)?.into_iter().map(Some)))
     };
     report.climbed.iter().filter_map(row).collect()
 }
@@ -93,7 +91,7 @@ mod tests {
         for (chart, barriers) in [(sums, 18.0), (scans, 9.0)] {
             assert_eq!(chart.rows.len(), 1);
             assert_eq!(chart.rows[0].name, "5 padded");
-            assert_eq!(chart.rows[0].values, [Some(0.0), Some(0.0), Some(barriers)]);
+            assert_eq!(chart.rows[0].values, [0.0, 0.0, barriers].map(|value| Some(value.into())));
             assert!(chart.note.contains("emulator"), "{}", chart.note);
         }
     }

@@ -4,7 +4,7 @@ use super::compare::{Comparison, LaunchesError, compare, measure};
 use super::form::{Design, Form};
 use crate::bench::{Record, Sampling, Warning};
 use crate::lab::xpx::Setup;
-use crate::report::svg::{Axis, HeatMap, Lines, Series};
+use crate::report::svg::{Axis, Faster, HeatMap, Lines, Role, Series};
 use gridsync::device::Device;
 
 /// Blocks of the grids in both figures.
@@ -143,6 +143,7 @@ impl Sweep {
                 .map(|threads| BLOCKS.map(|blocks| gain(blocks, threads)).to_vec())
                 .to_vec(),
             unit: "%".into(),
+            faster: Faster::Above,
         }
     }
 
@@ -157,9 +158,10 @@ impl Sweep {
         let forms = Figure::Fig6.forms();
         let all = forms.iter().flat_map(|&form| times(form));
         let longest = all.map(|(_, time)| time).fold(0.0, f64::max);
-        let series = forms.iter().map(|&form| Series {
-            name: described(form).into(),
-            points: times(form).map(|(blocks, time)| (blocks, time / longest)).collect(),
+        let series = forms.iter().map(|&form| {
+            let role = if form == GRID { Role::Ours } else { Role::Other };
+            let points = times(form).map(|(blocks, time)| (blocks, time / longest));
+            Series::new(role.named(described(form)), points)
         });
         Lines {
             title: format!("X→P→X with {THREADS_IN_ALL} threads in all"),
@@ -253,7 +255,7 @@ mod tests {
         chart.svg().expect("it should be a whole chart");
         let ends: Vec<_> = chart.series.iter().map(|s| s.points[5]).collect();
         assert_eq!(ends.len(), 5);
-        assert_eq!(ends[4], (32.0, 1.0), "8.2 µs is the longest");
-        assert!((ends[0].1 - 8.0 / 8.2).abs() < 1e-9);
+        assert_eq!(ends[4], (32.0, 1.0.into()), "8.2 µs is the longest");
+        assert!((ends[0].1.value - 8.0 / 8.2).abs() < 1e-9);
     }
 }

@@ -1,8 +1,7 @@
 //! The page.
 
 use super::figures::Figure;
-use super::headlines::{Headline, headlines, short};
-use super::{Chapter, peers};
+use super::{Chapter, slug};
 use crate::records::{Recorded, Runs, Source, Sourced};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use std::sync::Arc;
@@ -12,7 +11,11 @@ const STYLE: &str = include_str!("style.css");
 /// The whole page.
 pub(super) fn page(runs: &Runs, chapters: &[Chapter<'_>]) -> Markup {
     let devices: Vec<_> = chapters.iter().map(|chapter| shown(chapter.of.device)).collect();
-    let title = format!("gridsync on {}", devices.join(" and "));
+    let devices = match &devices[..] {
+        [others @ .., last] if !others.is_empty() => format!("{} and {last}", others.join(", ")),
+        all => all.concat(),
+    };
+    let title = format!("gridsync on {devices}");
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -28,8 +31,9 @@ pub(super) fn page(runs: &Runs, chapters: &[Chapter<'_>]) -> Markup {
                     h1 { (title) }
                     p { (about(runs)) }
                 }
+                (contents(chapters))
                 main {
-                    @for chapter in chapters { (of_device(runs, chapter, chapters.len() > 1)) }
+                    @for chapter in chapters { (of_device(chapter, chapters.len() > 1)) }
                 }
                 footer { (below(runs)) }
             }
@@ -58,126 +62,76 @@ fn about(runs: &Runs) -> Markup {
         "Each line is the newest record of what it measures, with the folder that it is from. "
         "A peer was measured in the same run as gridsync, on the same GPU. "
         "Times are medians, in µs. A ratio is gridsync's time divided by the peer's: "
-        "below 1 gridsync is faster. A word in italics is a warning of the record; the first table "
-        "shows one with a warning only if no older one is without."
+        "below 1 gridsync is faster. A word in italics is a warning of the record; the main results "
+        "have one with a warning only if no older one is without. In figures blue is gridsync, or where "
+        "it is faster; vermillion is its peer, or where gridsync is slower; grey is a roof or a bound. An "
+        "error bar spans all samples, and is hidden by its point if they differ by little. For peers only "
+        "medians are recorded."
     }
 }
 
-fn of_device(runs: &Runs, chapter: &Chapter<'_>, is_one_of_several: bool) -> Markup {
-    let summaries = peers::summaries(&chapter.of);
-    let first = headlines(runs, chapter.of.device);
+/// Links to all chapters and their sections.
+fn contents(chapters: &[Chapter<'_>]) -> Markup {
+    let is_one_of_several = chapters.len() > 1;
     html! {
-        @if is_one_of_several { h2.device { (shown(chapter.of.device)) } }
-        @if !summaries.is_empty() {
+        nav aria-label="Contents" {
+            @for chapter in chapters {
+                ul {
+                    @if is_one_of_several {
+                        li { a href=(format!("#{}", anchor(chapter, ""))) { strong { (shown(chapter.of.device)) } } }
+                    }
+                    @for title in titles(chapter) {
+                        li { a href=(format!("#{}", anchor(chapter, title))) { (title) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The titles of the sections of a chapter.
+fn titles<'a>(chapter: &'a Chapter<'_>) -> impl Iterator<Item = &'a str> {
+    let tables = (!chapter.tables.is_empty()).then_some(PEERS);
+    let left_out = (!chapter.left_out.is_empty()).then_some(LEFT_OUT);
+    tables.into_iter().chain(chapter.groups.iter().map(|(title, _)| *title)).chain(left_out)
+}
+
+/// The title of the tables.
+const PEERS: &str = "gridsync and its peers";
+/// The title of what has no records.
+const LEFT_OUT: &str = "Left out";
+
+/// The name by which links refer to a section of a chapter.
+fn anchor(chapter: &Chapter<'_>, title: &str) -> String {
+    slug(&format!("{} {title}", chapter.of.device))
+}
+
+fn of_device(chapter: &Chapter<'_>, is_one_of_several: bool) -> Markup {
+    html! {
+        @if is_one_of_several {
+            h2.device id=(anchor(chapter, "")) { (shown(chapter.of.device)) }
+        }
+        @if !chapter.tables.is_empty() {
             section {
-                h2 { "gridsync and its peers" }
-                @if !first.is_empty() { (first_lines(&first)) }
-                (summary(&summaries))
-                (all_lines(chapter))
+                h2 id=(anchor(chapter, PEERS)) { (PEERS) }
+                @for table in &chapter.tables { (table.html()) }
             }
         }
         @for (title, figures) in &chapter.groups {
             section {
-                h2 { (title) }
+                h2 id=(anchor(chapter, title)) { (title) }
                 .figures { @for drawn in figures { (figure(drawn)) } }
             }
         }
         @if !chapter.left_out.is_empty() {
             section.left-out {
-                h2 { "Left out" }
+                h2 id=(anchor(chapter, LEFT_OUT)) { (LEFT_OUT) }
                 ul {
                     @for (what, needs) in &chapter.left_out {
                         li { (what) ": there are no records of " code { (needs) } "." }
                     }
                 }
             }
-        }
-    }
-}
-
-fn first_lines(first: &[Headline]) -> Markup {
-    html! {
-        .scroll { table {
-            thead { tr {
-                th { "µs" } th.number { "gridsync" } th.number { "peer" } th.number { "ratio" }
-                th { "the peer" } th { "from" }
-            } }
-            tbody { @for Headline { what, peer, record } in first {
-                tr {
-                    th scope="row" { (what) }
-                    (times(record))
-                    td { (code(peer)) }
-                    td.from { (record.source.folder()) (marks(record)) }
-                }
-            } }
-        } }
-    }
-}
-
-/// The cells with both times and their ratio.
-fn times(record: &Recorded) -> Markup {
-    let peer = record.peer.as_ref().map(|peer| short(peer.median));
-    html! {
-        td.number { (short(record.median)) }
-        td.number { (peer.unwrap_or_default()) }
-        (ratio(record.ratio()))
-    }
-}
-
-/// A cell with a ratio, bold where gridsync is faster.
-fn ratio(ratio: Option<f64>) -> Markup {
-    let text = ratio.map_or(String::new(), |ratio| format!("{ratio:.2}"));
-    html! {
-        td.number { @if ratio.is_some_and(|ratio| ratio < 1.0) { strong { (text) } } @else { (text) } }
-    }
-}
-
-/// The kinds of the warnings of a record.
-fn marks(record: &Recorded) -> Markup {
-    let kinds = record.warnings.iter().filter_map(|warning| warning["kind"].as_str());
-    html! { @for kind in kinds { " · " em { (kind) } } }
-}
-
-fn summary(summaries: &[peers::Summary]) -> Markup {
-    html! {
-        p { "All lines of what a caller gets without choosing a design, as ratios:" }
-        .scroll { table {
-            thead { tr {
-                th { "suite" } th.number { "lines" } th.number { "faster" }
-                th.number { "median" } th.number { "least" } th.number { "greatest" } th { "peer" }
-            } }
-            tbody { @for row in summaries {
-                @let [least, greatest] = row.ends();
-                tr {
-                    th scope="row" { (row.suite) }
-                    td.number { (row.ratios.len()) }
-                    td.number { (row.faster()) }
-                    (ratio(Some(row.median()))) (ratio(Some(least))) (ratio(Some(greatest)))
-                    td { (row.peer) }
-                }
-            } }
-        } }
-    }
-}
-
-fn all_lines(chapter: &Chapter<'_>) -> Markup {
-    let lines = peers::lines(&chapter.of);
-    html! {
-        details {
-            summary { "All " (lines.len()) " lines beside a peer, every design" }
-            .scroll { table.long {
-                thead { tr {
-                    th { "line" } th.number { "gridsync" } th.number { "peer" } th.number { "ratio" }
-                    th { "from" }
-                } }
-                tbody { @for record in lines {
-                    tr {
-                        th scope="row" { (record.line()) }
-                        (times(record))
-                        td.from { (record.source.folder()) (marks(record)) }
-                    }
-                } }
-            } }
         }
     }
 }
@@ -189,7 +143,11 @@ fn figure(figure: &Figure) -> Markup {
             .scroll { (PreEscaped(&figure.svg)) }
             figcaption {
                 @if !figure.caption.is_empty() { (figure.caption) " " }
-                span.from { "From " (figure.sources) ". " a href=(figure.file) { "SVG" } }
+                span.from {
+                    "From " (figure.sources) ". "
+                    a href=(format!("{}.svg", figure.file)) { "SVG" } " "
+                    a href=(format!("{}.csv", figure.file)) { "CSV" }
+                }
             }
         }
     }
@@ -211,15 +169,6 @@ fn below(runs: &Runs) -> Markup {
 
 fn names(sources: &[Arc<Source>]) -> String {
     sources.iter().map(|source| source.name()).collect::<Vec<_>>().join(", ")
-}
-
-/// Text in which backquotes mark code.
-fn code(text: &str) -> Markup {
-    html! {
-        @for (number, part) in text.split('`').enumerate() {
-            @if number % 2 == 1 { code { (part) } } @else { (part) }
-        }
-    }
 }
 
 /// The names of the files of these records, each once.

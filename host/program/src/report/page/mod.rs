@@ -2,12 +2,14 @@
 //!
 //! The page is one file of HTML without scripts, fonts or anything from a network. It follows the
 //! reader's choice of light or dark, fits a phone, and prints. Each figure is in the page, and is an
-//! SVG file of its own too.
+//! SVG file of its own too. The numbers of each figure and table are a CSV file.
 
 mod figures;
 mod headlines;
 mod html;
 mod peers;
+mod table;
+mod tables;
 
 pub use headlines::{Headline, headlines, markdown};
 
@@ -15,6 +17,7 @@ use super::svg::ChartError;
 use crate::records::{Document, Recorded, Runs, Sourced};
 use figures::{Figure, GROUPS};
 use std::collections::HashSet;
+use table::Table;
 
 /// The name of the page among the files.
 pub const INDEX: &str = "index.html";
@@ -30,9 +33,18 @@ struct Of<'a> {
     documents: Vec<&'a Sourced<Document>>,
 }
 
+/// The words of a name in lower case, joined by hyphens: for files and links.
+fn slug(name: &str) -> String {
+    let name = name.to_lowercase();
+    let words = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join("-")
+}
+
 /// What the page shows of one device.
 struct Chapter<'a> {
     of: Of<'a>,
+    /// The tables.
+    tables: Vec<Table>,
     /// Figures in groups, each with its title. A group without figures is left out.
     groups: Vec<(&'static str, Vec<Figure>)>,
     /// What is in the figures.
@@ -41,7 +53,8 @@ struct Chapter<'a> {
     left_out: Vec<(&'static str, &'static str)>,
 }
 
-/// The files of the page, names and contents: [`INDEX`], and an SVG for each figure.
+/// The files of the page, names and contents: [`INDEX`], an SVG and a CSV for each figure, and a CSV
+/// for each table.
 ///
 /// # Errors
 /// [`ChartError`] if a record has a value that has no place in a chart.
@@ -62,8 +75,11 @@ pub fn files(runs: &Runs) -> Result<Vec<(String, String)>, ChartError> {
         chapter.left_out.retain(|(what, _)| !drawn_somewhere.contains(what));
     }
     let mut files = vec![(INDEX.to_owned(), html::page(runs, &chapters).into_string())];
-    for (_, figures) in chapters.into_iter().flat_map(|chapter| chapter.groups) {
-        files.extend(figures.into_iter().map(|figure| (figure.file, figure.svg)));
+    for chapter in chapters {
+        files.extend(chapter.tables.iter().map(|table| (table.csv_file(), table.csv())));
+        for Figure { file, svg, csv, .. } in chapter.groups.into_iter().flat_map(|group| group.1) {
+            files.extend([(format!("{file}.svg"), svg), (format!("{file}.csv"), csv)]);
+        }
     }
     Ok(files)
 }
@@ -96,11 +112,17 @@ impl<'a> Chapter<'a> {
                 groups.push((group.title, figures));
             }
         }
-        Ok(Self { of, groups, drawn: shown, left_out })
+        let tables = tables::of(runs, &of);
+        Ok(Self { of, tables, groups, drawn: shown, left_out })
     }
 }
 
 impl<'a> Of<'a> {
+    /// The name of a file of this device, without its extension.
+    fn file(&self, name: &str) -> String {
+        format!("{}-{name}", slug(self.device))
+    }
+
     /// The newest records of a suite.
     fn suite(&self, suite: &str) -> Vec<&'a Sourced<Recorded>> {
         self.newest.iter().copied().filter(|record| record.suite == suite).collect()

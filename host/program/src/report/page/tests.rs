@@ -1,6 +1,7 @@
 //! Tests of the page, as far as its parts show it.
 
 use super::*;
+use crate::lab::ladder::sums::NO_INTEGER_RUNG;
 use crate::records::Source;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -104,6 +105,160 @@ fn a_gpu_that_was_taken_as_several_is_not_shown_as_several() {
 }
 
 #[test]
+fn only_several_gpus_are_in_the_figure_of_scaling() {
+    let at = |ordinals: Value, us: f64| {
+        let gpus = ordinals.as_array().map(Vec::len);
+        let params = json!({ "dtype": "f32", "n": 1024, "gpus": gpus, "ordinals": ordinals });
+        record("scaling", "sum", params, us, None)
+    };
+    let [one, real, taken] = [at(json!([0]), 8.0), at(json!([0, 1]), 4.0), at(json!([0, 0]), 9.0)];
+    let svg = figures(&[one.clone(), real, taken.clone()]).remove(0).2;
+    assert!(svg.contains("sum: 2 at 2") && !svg.contains("sum: 0.8"), "{svg}");
+    assert!(figures(&[one, taken]).is_empty());
+}
+
+#[test]
+fn every_section_is_in_the_contents() {
+    let shown = record("barrier", "grid", json!({ "blocks": 1, "threads": 32 }), 1.0, Some(2.0));
+    let page = files(&runs(&[shown])).expect("whole charts").remove(0).1;
+    let contents = page.split_once("</nav>").expect("there are contents").0;
+    let sections: Vec<_> = page.split("<h2 id=\"").skip(1).collect();
+    assert_eq!(sections.len(), 3, "{page}");
+    for section in sections {
+        let (anchor, rest) = section.split_once("\">").expect("the tag ends");
+        let title = rest.split('<').next().expect("it has a title");
+        assert!(contents.contains(&format!("<a href=\"#{anchor}\">{title}</a>")), "{contents}");
+    }
+}
+
+/// The cells of the table of a page that is below the link to this CSV file.
+fn cells(page: &str, file: &str) -> Vec<Vec<String>> {
+    let table = page.split(&format!("href=\"{file}\"")).nth(1).expect("it has a link");
+    let table = table.split("</table>").next().expect("the table is below it");
+    let text = |cell: &str| {
+        let inside = cell.split_once('>').map_or("", |(_, inside)| inside);
+        let parts = inside.split('<').map(|part| part.rsplit('>').next().unwrap_or_default());
+        parts.collect::<String>()
+    };
+    let rows = table.split("<tr>").skip(1);
+    rows.map(|row| row.replace("<td", "<th").split("<th").skip(1).map(text).collect()).collect()
+}
+
+/// The cells of a row of a CSV file.
+fn split(row: &str) -> Vec<String> {
+    let mut is_quoted = false;
+    let is_end = |c: char| {
+        is_quoted ^= c == '"';
+        c == ',' && !is_quoted
+    };
+    row.split(is_end).map(|cell| cell.trim_matches('"').to_owned()).collect()
+}
+
+#[test]
+fn the_csv_of_a_table_has_all_its_cells_with_all_digits() {
+    let params = json!({ "blocks": 132, "threads": 256 });
+    let mut noisy = record("barrier", "grid", params, 0.814, Some(1.25));
+    noisy["max"] = 0.9.into();
+    noisy["warnings"] = json!([{ "kind": "noise" }]);
+    noisy["made"] = json!({ "driver": "580.1" });
+    let files = files(&runs(&[noisy])).expect("whole charts");
+    let is_rounded = |value: &str, shown: &str| match (value.parse::<f64>(), shown.parse::<f64>()) {
+        (Ok(value), Ok(shown)) => (value - shown).abs() < 0.006,
+        _ => value == shown,
+    };
+    for name in ["machine", "headlines", "peers", "lines"] {
+        let file = format!("a-gpu-{name}.csv");
+        let csv = &files.iter().find(|(name, _)| *name == file).expect("it is a file").1;
+        let shown = cells(&files[0].1, &file);
+        assert_eq!(csv.lines().count(), shown.len(), "{name}: {csv}");
+        for (row, shown) in csv.lines().map(split).zip(shown) {
+            assert_eq!(row.len(), shown.len(), "{row:?}: {shown:?}");
+            for (value, shown) in row.iter().zip(&shown) {
+                // The samples are two numbers.
+                let mut pairs = value.split('–').zip(shown.split('–'));
+                assert!(pairs.all(|(value, shown)| is_rounded(value, shown)), "{row:?}: {shown}");
+            }
+        }
+    }
+    let table = |name: &str| cells(&files[0].1, &format!("a-gpu-{name}.csv"));
+    assert_eq!(table("headlines")[1][1..5], ["0.81", "0.81–0.90", "1.25", "0.65"]);
+    assert_eq!(table("headlines")[1][6], " · noise");
+    assert_eq!(table("machine")[1][..2], ["driver", "580.1"]);
+    assert_eq!(table("machine")[2][..2], ["CUDA", "not recorded"]);
+}
+
+#[test]
+fn a_figure_has_its_error_bars_in_the_page_and_its_numbers_in_a_csv() {
+    let params = json!({ "blocks": 132, "threads": 256 });
+    let mut noisy = record("barrier", "grid", params, 2.0, Some(3.0));
+    (noisy["min"], noisy["max"]) = (1.5.into(), 2.5.into());
+    let files = files(&runs(&[noisy])).expect("whole charts");
+    let file = |name: &str| &files.iter().find(|(file, _)| file == name).expect("a file").1;
+    assert!(file("a-gpu-barrier.svg").contains("grid: 2 at 132, 1.5 to 2.5"), "{files:?}");
+    assert_eq!(
+        *file("a-gpu-barrier.csv"),
+        "series,blocks,µs per crossing,least,greatest\ngrid,132,2,1.5,2.5\npeer,132,3,,\n"
+    );
+}
+
+#[test]
+fn rates_are_shown_as_percentages_of_the_roof_and_below_a_roofline() {
+    let at = |suite: &str, variant: &str, op: &str, n: u64, us: f64| {
+        let params = json!({ "op": op, "dtype": "f32", "n": n, "calls": 1 });
+        let mut record = record(suite, variant, params, us, Some(4.0 * us));
+        record["bytes"] = (4 * n).into();
+        record
+    };
+    let figures = figures(&[
+        at("reduce", "read", "read", 1 << 10, 2.0),
+        at("reduce", "read", "read", 1 << 20, 8.0),
+        at("reduce", "tiles", "sum", 1 << 10, 2.5),
+        at("reduce", "tiles", "sum", 1 << 20, 10.0),
+    ]);
+    let [(_, bandwidth, _), (file, roofline, svg)] = &figures[..] else {
+        panic!("two figures: {figures:?}")
+    };
+    assert!(
+        bandwidth
+            .ends_with("Percentage of only reading with 2²⁰ elements: gridsync 80 %, peer 20 %.")
+    );
+    assert_eq!(file, "a-gpu-roofline");
+    assert!(roofline.contains("2.00 µs") && roofline.contains("524 GB/s"), "{roofline}");
+    assert!(roofline.ends_with("with the most elements: sums 80 %."), "{roofline}");
+    // It rises up to the bytes that the full rate moves in 2 µs, and is flat above.
+    for point in ["roof: 2.0e0 at 4096", "roof: 5.2e2 at 1048576", "roof: 5.2e2 at 4194304"] {
+        assert!(svg.contains(point), "{point}: {svg}");
+    }
+}
+
+#[test]
+fn a_missing_rung_is_named_with_the_reason() {
+    let rung = |number: u32, dtype: &str| {
+        let params = json!({ "rung": number, "dtype": dtype, "n": 1024, "reading_gb_per_s": 9.0 });
+        let mut record = record("ladder", &format!("step {number}"), params, 4.0, None);
+        record["bytes"] = 4096.into();
+        record
+    };
+    let caption = |rungs: &[Value]| figures(rungs).remove(0).1;
+    let f32 = [12, 14].map(|number| rung(number, "f32"));
+    assert_eq!(caption(&f32), NO_INTEGER_RUNG);
+    let u32 = [12, 14, 15, 17].map(|number| rung(number, "u32"));
+    assert_eq!(caption(&u32), "Rung 13 was not measured. Rung 16 was not measured.");
+}
+
+#[test]
+fn all_variants_of_a_rung_are_shown() {
+    let variant = |name: &str| {
+        let params = json!({ "rung": 3, "dtype": "f32", "n": 1024, "reading_gb_per_s": 9.0 });
+        let mut record = record("ladder", name, params, 4.0, None);
+        record["bytes"] = 4096.into();
+        record
+    };
+    let svg = figures(&[variant("strided by a block"), variant("strided by all")]).remove(0).2;
+    assert!(svg.contains("3 strided by a block") && svg.contains("3 strided by all"), "{svg}");
+}
+
+#[test]
 fn a_rate_is_that_of_the_most_calls_in_a_row() {
     let at = |variant: &str, op: &str, calls: u32, median: f64| {
         let params = json!({ "op": op, "dtype": "f32", "n": 1 << 20, "calls": calls });
@@ -115,7 +270,7 @@ fn a_rate_is_that_of_the_most_calls_in_a_row() {
         [at("tiles", "sum", 256, 3.5), at("tiles", "sum", 1, 5.8), at("read", "read", 256, 2.6)];
     let figures = figures(&records);
     let [(file, _, svg)] = &figures[..] else { panic!("one figure: {figures:?}") };
-    assert_eq!(file, "a-gpu-bandwidth-reduce.svg");
+    assert_eq!(file, "a-gpu-bandwidth-reduce");
     for part in ["gridsync: 1198.37", "peer: 1048.576 at", "only reading: 1613.19"] {
         assert!(svg.contains(part), "{part}: {svg}");
     }

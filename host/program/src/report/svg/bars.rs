@@ -1,18 +1,21 @@
-//! Horizontal bars with names.
+//! Named rows of values: horizontal bars, or points.
 
 use super::ChartError;
 use super::axis::{Scale, plain, three_digits};
 use super::canvas::{Anchor, Canvas, TEXT, TITLE, width};
-use super::colour::{BARS, GREY, INK, PALE};
+use super::colour::{Colour, GREY, INK, PALE, TooMany, of_bars};
+use super::csv::csv;
+use super::estimate::{Estimate, MARKERS, draw_point, draw_range};
+use super::role::Key;
 
-/// Horizontal bars: a row for each name, with a bar and its value for each series. The axis begins
-/// at 0 if the values are of one size. Otherwise it is logarithmic, so that a bar that is twice as
-/// long is not twice as much, and says so.
+/// A row for each name, with a bar and its value for each series. The axis begins at 0 if the values
+/// are of one size. Otherwise it is logarithmic, and says so. It has no 0 where a bar could begin, so
+/// it has points instead of bars.
 ///
 /// ```
 /// use gridsync_program::report::svg::{Bars, Row};
 ///
-/// let row = |name: &str, value| Row { name: name.into(), values: vec![Some(value)] };
+/// let row = |name: &str, value: f64| Row::new(name, [Some(value)]);
 /// let chart = Bars {
 ///     title: "The sum of 2^28 f32".into(),
 ///     x_label: "GB/s".into(),
@@ -32,11 +35,13 @@ pub struct Bars {
     pub x_label: String,
     /// A note about the values, below the axis.
     pub note: String,
-    /// The series, 3 at most, in the order of each row's values. A single series needs no legend.
-    pub series: Vec<String>,
+    /// The series, 3 at most of no special role, in the order of each row's values. A single series
+    /// needs no legend.
+    pub series: Vec<Key>,
     /// The rows, from the top.
     pub rows: Vec<Row>,
-    /// A value that no row can exceed, with its name: a line through all rows.
+    /// A value that no row can exceed, with its name: a line through all rows. Each value is shown with
+    /// its percentage of it too.
     pub roof: Option<(String, f64)>,
 }
 
@@ -46,7 +51,18 @@ pub struct Row {
     /// What it is called.
     pub name: String,
     /// A value for each series, 0 or more. None where nothing was measured.
-    pub values: Vec<Option<f64>>,
+    pub values: Vec<Option<Estimate>>,
+}
+
+impl Row {
+    /// A row with these values.
+    pub fn new<Y: Into<Estimate>>(
+        name: impl Into<String>,
+        values: impl IntoIterator<Item = Option<Y>>,
+    ) -> Self {
+        let values = values.into_iter().map(|value| value.map(Into::into)).collect();
+        Self { name: name.into(), values }
+    }
 }
 
 /// The width of the chart, unless its texts need more.
@@ -73,22 +89,23 @@ impl Bars {
     /// [`ChartError::Empty`], [`ChartError::NotFinite`], [`ChartError::Negative`],
     /// [`ChartError::Ragged`], [`ChartError::TooManySeries`].
     pub fn svg(&self) -> Result<String, ChartError> {
-        let values = self.checked()?;
+        let (values, colours) = self.checked()?;
         let above_zero: Vec<f64> = values.into_iter().filter(|&value| value > 0.0).collect();
         let least = above_zero.iter().copied().fold(f64::INFINITY, f64::min);
-        let is_of_one_size = above_zero.iter().all(|&value| value <= ONE_SIZE * least);
-        let (scale, kind) = match is_of_one_size {
-            true => (Scale::linear(above_zero.into_iter()), ""),
-            false => (Scale::log10(above_zero.into_iter()), ", logarithmic axis"),
+        let has_bars = above_zero.iter().all(|&value| value <= ONE_SIZE * least);
+        let (scale, kind) = if has_bars {
+            (Scale::linear(above_zero.into_iter()), "")
+        } else {
+            (Scale::log10(above_zero.into_iter()), ", logarithmic axis")
         };
         let x_label = format!("{}{kind}", self.x_label);
 
         let names = self.rows.iter().map(|row| width(&row.name, TEXT));
         let left = GAP + names.fold(0.0, f64::max) + GAP;
         let shown = self.rows.iter().flat_map(|row| &row.values).flatten();
-        let numbers = shown.map(|&value| width(&show(value), TEXT)).fold(0.0, f64::max);
+        let numbers = shown.map(|value| width(&self.show(value), TEXT)).fold(0.0, f64::max);
         let legend: Vec<f64> =
-            self.legend().map(|name| BAR + GAP + width(name, TEXT) + GAP).collect();
+            self.legend().map(|key| BAR + GAP + width(&key.name, TEXT) + GAP).collect();
         let roof = self.roof.as_ref().map(|(name, value)| format!("{name}: {}", show(*value)));
         let roof_width = roof.as_ref().map_or(0.0, |text| width(text, TEXT));
         let plot_width = [&x_label, &self.note]
@@ -110,9 +127,14 @@ impl Bars {
             canvas.text(x, bottom + 0.8 * LINE, Anchor::Middle, INK, text);
         }
         let mut x = left;
-        for ((name, taken), colour) in self.legend().zip(legend).zip(BARS) {
-            canvas.rect(x, ABOVE, BAR, BAR, colour);
-            canvas.text(x + BAR + GAP / 2.0, ABOVE + 0.8 * BAR, Anchor::Start, INK, name);
+        for (number, (key, taken)) in self.legend().zip(legend).enumerate() {
+            if has_bars {
+                canvas.rect(x, ABOVE, BAR, BAR, colours[number]);
+            } else {
+                let middle = (x + BAR / 2.0, ABOVE + BAR / 2.0);
+                canvas.marker(middle.0, middle.1, MARKERS[number], colours[number], &key.name);
+            }
+            canvas.text(x + BAR + GAP / 2.0, ABOVE + 0.8 * BAR, Anchor::Start, INK, &key.name);
             x += taken;
         }
         if let (Some(text), Some((_, value))) = (roof, &self.roof) {
@@ -124,13 +146,22 @@ impl Bars {
             let y = top + number as f64 * row_height + BETWEEN / 2.0;
             let middle = y + BAR * self.series.len() as f64 / 2.0;
             canvas.text(left - GAP, middle + 0.35 * TEXT, Anchor::End, INK, &row.name);
-            for (part, (value, colour)) in row.values.iter().zip(self.colours()).enumerate() {
-                let y = y + part as f64 * BAR;
-                let Some(value) = *value else { continue };
-                let end = if value > 0.0 { across(value) } else { left };
-                canvas.rect(left, y + 1.0, end - left, BAR - 2.0, colour);
-                let baseline = y + BAR / 2.0 + 0.35 * TEXT;
-                canvas.text_over(end + GAP / 2.0, baseline, &show(value));
+            for (part, (estimate, &colour)) in row.values.iter().zip(&colours).enumerate() {
+                let middle = y + part as f64 * BAR + BAR / 2.0;
+                let Some(estimate) = estimate else { continue };
+                let place = |value: f64| (if value > 0.0 { across(value) } else { left }, middle);
+                let baseline = middle + 0.35 * TEXT;
+                // Right of the plot, where nothing crosses it.
+                let text = self.show(estimate);
+                canvas.text(left + plot_width + GAP, baseline, Anchor::Start, INK, &text);
+                if has_bars {
+                    let (end, _) = place(estimate.value);
+                    canvas.rect(left, middle - BAR / 2.0 + 1.0, end - left, BAR - 2.0, colour);
+                    draw_range(&mut canvas, estimate, place, INK);
+                } else if estimate.value > 0.0 {
+                    let tip = format!("{text}{}", estimate.spread(show));
+                    draw_point(&mut canvas, estimate, place, (MARKERS[part], colour), &tip);
+                }
             }
         }
         canvas.line(&[(left, top), (left, bottom)], 1.0, GREY);
@@ -142,28 +173,48 @@ impl Bars {
         Ok(canvas.finish())
     }
 
+    /// The values as CSV, a row for each, and one for the roof.
+    #[must_use]
+    pub fn csv(&self) -> String {
+        let heads = ["row", "series", &self.x_label, "least", "greatest"].map(str::to_owned);
+        let value = |name: &str, key: &str, estimate: Estimate| {
+            let [value, min, max] = estimate.cells();
+            [name.to_owned(), key.to_owned(), value, min, max]
+        };
+        let values = self.rows.iter().flat_map(|row| {
+            let of_row = self.series.iter().zip(&row.values);
+            of_row.filter_map(|(key, estimate)| Some(value(&row.name, &key.name, (*estimate)?)))
+        });
+        let roof = self.roof.iter().map(|(name, roof)| value(name, "roof", (*roof).into()));
+        csv([heads].into_iter().chain(values).chain(roof))
+    }
+
     /// The series that need a legend.
-    fn legend(&self) -> impl Iterator<Item = &String> {
+    fn legend(&self) -> impl Iterator<Item = &Key> {
         let all = if self.series.len() > 1 { self.series.as_slice() } else { &[] };
         all.iter()
     }
 
-    /// The colours of the series. A single series has the lightest colour.
-    fn colours(&self) -> impl Iterator<Item = super::colour::Colour> {
-        let first = if self.series.len() == 1 { BARS.len() - 1 } else { 0 };
-        BARS.into_iter().skip(first)
+    /// A value, and its percentage of the roof.
+    fn show(&self, estimate: &Estimate) -> String {
+        let value = show(estimate.value);
+        match &self.roof {
+            Some((_, roof)) => {
+                let percent = 100.0 * estimate.value / roof;
+                let decimals = if percent < 1.0 { 2 } else { 0 };
+                format!("{value} · {percent:.decimals$} %")
+            }
+            None => value,
+        }
     }
 
-    /// All values, at least one, if the chart is complete.
-    fn checked(&self) -> Result<Vec<f64>, ChartError> {
+    /// All numbers, one at least, and the colours of the series, if the chart is complete.
+    fn checked(&self) -> Result<(Vec<f64>, Vec<Colour>), ChartError> {
         let title = || self.title.clone();
-        if self.series.len() > BARS.len() {
-            return Err(ChartError::TooManySeries {
-                title: title(),
-                found: self.series.len(),
-                most: BARS.len(),
-            });
-        }
+        let roles: Vec<_> = self.series.iter().map(|key| key.role).collect();
+        let colours = of_bars(&roles).map_err(|TooMany { found, most }| {
+            ChartError::TooManySeries { title: title(), found, most }
+        })?;
         let mut all: Vec<(&str, f64)> = Vec::new();
         for row in &self.rows {
             if row.values.len() != self.series.len() {
@@ -174,7 +225,8 @@ impl Bars {
                     expected: self.series.len(),
                 });
             }
-            all.extend(row.values.iter().flatten().map(|&value| (row.name.as_str(), value)));
+            let numbers = row.values.iter().flatten().flat_map(Estimate::numbers);
+            all.extend(numbers.map(|value| (row.name.as_str(), value)));
         }
         if all.is_empty() {
             return Err(ChartError::Empty { title: title() });
@@ -189,16 +241,17 @@ impl Bars {
                 return Err(ChartError::Negative { title, place, value });
             }
         }
-        Ok(all.into_iter().map(|(_, value)| value).collect())
+        Ok((all.into_iter().map(|(_, value)| value).collect(), colours))
     }
 
     fn description(&self) -> String {
         let rows: Vec<&str> = self.rows.iter().map(|row| row.name.as_str()).collect();
         let note = if self.note.is_empty() { String::new() } else { format!(" {}.", self.note) };
+        let series: Vec<&str> = self.series.iter().map(|key| key.name.as_str()).collect();
         format!(
             "Bar chart of {}: {}, for {}.{note}",
             self.x_label,
-            self.series.join(", "),
+            series.join(", "),
             rows.join(", ")
         )
     }

@@ -14,8 +14,8 @@ use std::slice;
 ///     title: "Sums of f32".into(),
 ///     x_label: "elements".into(),
 ///     y_label: "error".into(),
-///     bound: Series { name: "bound".into(), points: vec![(1024.0, 1e-6), (4096.0, 2e-6)] },
-///     points: vec![Series { name: "uniform".into(), points: vec![(1024.0, 1e-8)] }],
+///     bound: Series::new("bound", [(1024.0, 1e-6), (4096.0, 2e-6)]),
+///     points: vec![Series::new("uniform", [(1024.0, 1e-8)])],
 /// };
 /// assert!(chart.svg()?.starts_with("<svg"));
 /// # Ok::<(), gridsync_program::report::svg::ChartError>(())
@@ -41,23 +41,38 @@ impl Bounded {
     /// [`ChartError::Empty`], [`ChartError::NotFinite`], [`ChartError::NotPositive`],
     /// [`ChartError::TooManySeries`].
     pub fn svg(&self) -> Result<String, ChartError> {
-        let lines = Lines {
+        let lines = self.lines();
+        let checked = lines.checked()?;
+        for series in &lines.series {
+            for (at, (_, estimate)) in series.points.iter().enumerate() {
+                if let Some(value) = estimate.numbers().find(|y| *y <= 0.0) {
+                    let place = format!("point {at} of {}", series.key.name);
+                    return Err(ChartError::NotPositive {
+                        title: self.title.clone(),
+                        place,
+                        value,
+                    });
+                }
+            }
+        }
+        let short = |value: f64| format!("{value:.1e}");
+        let scale = Scale::log10(checked.points.iter().map(|&(_, y)| y));
+        Ok(lines.drawn(&checked, &YAxis { scale, tip: short, end: short }, 1))
+    }
+
+    /// The points as CSV, a row for each.
+    #[must_use]
+    pub fn csv(&self) -> String {
+        self.lines().csv()
+    }
+
+    fn lines(&self) -> Lines {
+        Lines {
             title: self.title.clone(),
             x_label: self.x_label.clone(),
             y_label: self.y_label.clone(),
             log2_x: true,
             series: [slice::from_ref(&self.bound), &self.points].concat(),
-        };
-        let points = lines.checked()?;
-        for series in &lines.series {
-            if let Some(at) = series.points.iter().position(|&(_, y)| y <= 0.0) {
-                let place = format!("point {at} of {}", series.name);
-                let value = series.points[at].1;
-                return Err(ChartError::NotPositive { title: self.title.clone(), place, value });
-            }
         }
-        let short = |value: f64| format!("{value:.1e}");
-        let scale = Scale::log10(points.iter().map(|&(_, y)| y));
-        Ok(lines.drawn(&points, &YAxis { scale, tip: short, end: short }, 1))
     }
 }

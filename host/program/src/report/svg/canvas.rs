@@ -112,18 +112,6 @@ impl Canvas {
         ));
     }
 
-    /// Text in ink over whatever is there, from `x` on, with an edge of the colour of the paper.
-    pub(super) fn text_over(&mut self, x: f64, y: f64, text: &str) {
-        self.element(format_args!(
-            "<text x=\"{}\" y=\"{}\" text-anchor=\"start\" font-size=\"{}\" stroke=\"#ffffff\" stroke-width=\"3\" paint-order=\"stroke\" {}>{}</text>",
-            number(x),
-            number(y),
-            number(TEXT),
-            INK.paint("fill"),
-            escape(text)
-        ));
-    }
-
     /// Text that runs upwards, its middle at `y` and its baseline at `x`.
     pub(super) fn upward_text(&mut self, x: f64, y: f64, fill: Colour, text: &str) {
         let (x, y) = (number(x), number(y));

@@ -1,5 +1,7 @@
 //! Colours that people with any form of colour blindness can tell apart.
 
+use super::role::Role;
+
 /// A colour, 8 bits each of red, green and blue in sRGB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Colour {
@@ -22,22 +24,64 @@ const BLACK: Colour = Colour { rgb: [0x00; 3], class: "black" };
 const BLUE: Colour = Colour::plain(0x00, 0x72, 0xb2);
 const VERMILLION: Colour = Colour::plain(0xd5, 0x5e, 0x00);
 
-/// Okabe and Ito's colours without the yellow, which cannot be seen on white. Black is the last.
-pub(super) const SERIES: [Colour; 7] = [
-    BLUE,
-    VERMILLION,
+/// For peers.
+const PEERS: [Colour; 2] = [VERMILLION, Colour::plain(0xe6, 0x9f, 0x00)];
+
+/// For series of no special role: Okabe and Ito's colours that are left, without the yellow, which
+/// cannot be seen on white, and three others.
+const OTHERS: [Colour; 7] = [
     Colour::plain(0x00, 0x9e, 0x73),
     Colour::plain(0xcc, 0x79, 0xa7),
-    Colour::plain(0xe6, 0x9f, 0x00),
-    Colour::plain(0x56, 0xb4, 0xe9),
+    SKY,
     BLACK,
+    Colour::plain(0x99, 0x99, 0x33),
+    Colour::plain(0x8c, 0x56, 0x4b),
+    Colour::plain(0xaa, 0x44, 0x99),
 ];
 
-/// For bars in one row: black, vermillion, sky blue. Their luminances are far apart, so that they
-/// differ in black and white too.
-pub(super) const BARS: [Colour; 3] = [SERIES[6], VERMILLION, SERIES[5]];
+const SKY: Colour = Colour::plain(0x56, 0xb4, 0xe9);
 
-/// The diverging scale: blue at -1, white at 0, vermillion at 1.
+/// For bars of no special role in one row: black, grey, sky blue. Their luminances are far apart, so
+/// that they differ in black and white too.
+pub(super) const BARS: [Colour; 3] = [BLACK, GREY, SKY];
+
+/// Series of one role for which there are too few colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct TooMany {
+    pub(super) found: usize,
+    pub(super) most: usize,
+}
+
+/// The colours of lines and points of these roles.
+pub(super) fn of_series(roles: &[Role]) -> Result<Vec<Colour>, TooMany> {
+    of_roles(roles, &OTHERS)
+}
+
+/// The colours of bars of these roles. A single series of no special role has the lightest.
+pub(super) fn of_bars(roles: &[Role]) -> Result<Vec<Colour>, TooMany> {
+    let first = if roles.len() == 1 { BARS.len() - 1 } else { 0 };
+    of_roles(roles, &BARS[first..])
+}
+
+fn of_roles(roles: &[Role], others: &[Colour]) -> Result<Vec<Colour>, TooMany> {
+    let colour = |(number, role): (usize, &Role)| {
+        let colours: &[Colour] = match role {
+            Role::Ours => &[BLUE],
+            Role::Peer => &PEERS,
+            Role::Roof => &[GREY],
+            Role::Other => others,
+        };
+        let before = roles[..number].iter().filter(|other| *other == role).count();
+        colours.get(before).copied().ok_or_else(|| TooMany {
+            found: roles.iter().filter(|other| *other == role).count(),
+            most: colours.len(),
+        })
+    };
+    roles.iter().enumerate().map(colour).collect()
+}
+
+/// The diverging scale: blue at -1, where gridsync is faster, white at 0, vermillion at 1, where it is
+/// slower.
 pub(super) fn diverging(value: f64) -> Colour {
     let end = if value < 0.0 { BLUE } else { VERMILLION };
     let part = value.abs().min(1.0);
@@ -104,13 +148,26 @@ mod tests {
 
     #[test]
     fn no_two_series_share_a_colour_and_bars_differ_in_luminance() {
-        for (number, colour) in SERIES.iter().enumerate() {
-            assert!(!SERIES[..number].contains(colour), "{colour:?}");
+        let special = [Role::Ours, Role::Peer, Role::Peer, Role::Roof];
+        let all = of_series(&[&special[..], &[Role::Other; 7]].concat()).expect("so many");
+        for (number, colour) in all.iter().enumerate() {
+            assert!(!all[..number].contains(colour), "{colour:?}");
         }
         for pair in BARS.windows(2) {
             let contrast = pair[0].contrast(pair[1]);
             assert!(contrast >= 1.6, "{contrast}: {pair:?}");
         }
+    }
+
+    #[test]
+    fn a_role_has_one_colour_in_lines_bars_and_heat_maps() {
+        let roles = [Role::Other, Role::Ours, Role::Peer];
+        let lines = of_series(&roles).expect("so many");
+        let bars = of_bars(&roles).expect("so many");
+        assert_eq!(lines[1..], bars[1..]);
+        assert_eq!(lines[1..], [diverging(-1.0), diverging(1.0)], "faster, slower");
+        let others = [&OTHERS[..], &BARS].concat();
+        assert!(others.iter().all(|colour| !lines[1..].contains(colour)), "{others:?}");
     }
 
     #[test]

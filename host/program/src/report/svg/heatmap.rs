@@ -3,13 +3,14 @@
 use super::ChartError;
 use super::axis::{plain, three_digits};
 use super::canvas::{Anchor, Canvas, TEXT, TITLE, width};
-use super::colour::{GREY, INK, PALE, diverging};
+use super::colour::{Colour, GREY, INK, PALE, diverging};
+use super::csv::csv;
 
 /// A grid of cells over two axes with names. Each cell shows its value, and its colour goes from
-/// blue (the most negative) over white (0) to vermillion (the most positive).
+/// blue (much faster) over white (0) to vermillion (much slower).
 ///
 /// ```
-/// use gridsync_program::report::svg::{Axis, HeatMap};
+/// use gridsync_program::report::svg::{Axis, Faster, HeatMap};
 ///
 /// let chart = HeatMap {
 ///     title: "Split barrier and grid.sync()".into(),
@@ -17,6 +18,7 @@ use super::colour::{GREY, INK, PALE, diverging};
 ///     y: Axis { label: "threads".into(), ticks: vec!["256".into()] },
 ///     values: vec![vec![Some(-22.4), None]],
 ///     unit: "%".into(),
+///     faster: Faster::Below,
 /// };
 /// assert!(chart.svg()?.starts_with("<svg"));
 /// # Ok::<(), gridsync_program::report::svg::ChartError>(())
@@ -33,6 +35,35 @@ pub struct HeatMap {
     pub values: Vec<Vec<Option<f64>>>,
     /// The unit of the values.
     pub unit: String,
+    /// The sign of the values where gridsync is faster.
+    pub faster: Faster,
+}
+
+/// The values that mean that gridsync is faster: they are blue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Faster {
+    /// Below 0, as for the difference of times.
+    Below,
+    /// Above 0, as for a gain.
+    Above,
+}
+
+impl Faster {
+    /// The colour of a value between -1 and 1.
+    fn shade(self, value: f64) -> Colour {
+        diverging(match self {
+            Self::Below => value,
+            Self::Above => -value,
+        })
+    }
+
+    /// The words for values above 0 and below 0.
+    const fn words(self) -> [&'static str; 2] {
+        match self {
+            Self::Below => ["slower", "faster"],
+            Self::Above => ["faster", "slower"],
+        }
+    }
 }
 
 /// An axis with names.
@@ -74,7 +105,12 @@ impl HeatMap {
         // The scale is symmetric, so that equally strong colours are equally far from 0.
         let end = least.abs().max(most.abs());
         let decimals = three_digits(end);
-        let shade = |value: f64| diverging(if end > 0.0 { value / end } else { 0.0 });
+        let shade = |value: f64| self.faster.shade(if end > 0.0 { value / end } else { 0.0 });
+        let [above, below] = self.faster.words();
+        let labels = [format!("{} {above}", signed(end, decimals)), plain(0.0, decimals)]
+            .into_iter()
+            .chain([format!("{} {below}", signed(-end, decimals))])
+            .collect::<Vec<_>>();
         let show = |value: Option<f64>| value.map_or(NONE.into(), |value| signed(value, decimals));
 
         let widest = |texts: &mut dyn Iterator<Item = String>| {
@@ -90,7 +126,7 @@ impl HeatMap {
         let left = GAP + TEXT + GAP + widest(&mut self.y.ticks.iter().cloned()) + GAP;
         let legend = left + cells_width + 2.0 * GAP;
         let legend_width =
-            (BAR + GAP + width(&signed(-end, decimals), TEXT)).max(width(&self.unit, TEXT));
+            (BAR + GAP + widest(&mut labels.iter().cloned())).max(width(&self.unit, TEXT));
         let total_width = (legend + legend_width + GAP).max(width(&self.title, TITLE) + 2.0 * GAP);
 
         let mut canvas = Canvas::new(
@@ -132,9 +168,22 @@ impl HeatMap {
         canvas.text(across, baseline, Anchor::Middle, GREY, &self.x.label);
         canvas.upward_text(GAP + TEXT, down, GREY, &self.y.label);
 
-        let label = |value| signed(value, decimals);
-        draw_legend(&mut canvas, (legend, top), cells_height, end, &self.unit, label);
+        canvas.text(legend, top - 0.7 * TEXT, Anchor::Start, GREY, &self.unit);
+        draw_legend(&mut canvas, (legend, top), cells_height, self.faster, &labels);
         Ok(canvas.finish())
+    }
+
+    /// The cells as CSV, a row for each that has a value.
+    #[must_use]
+    pub fn csv(&self) -> String {
+        let heads = [self.y.label.clone(), self.x.label.clone(), self.unit.clone()];
+        let cells = self.y.ticks.iter().zip(&self.values).flat_map(|(y, row)| {
+            let cell = |(x, value): (&String, &Option<f64>)| {
+                Some([y.clone(), x.clone(), (*value)?.to_string()])
+            };
+            self.x.ticks.iter().zip(row).filter_map(cell).collect::<Vec<_>>()
+        });
+        csv([heads].into_iter().chain(cells))
     }
 
     /// All values, at least one, if the chart is complete.
@@ -175,28 +224,26 @@ impl HeatMap {
     }
 }
 
-/// Draws the bar of the scale from `end` at the top to -`end`, with the unit above it and labels
-/// next to it.
+/// Draws the bar of the scale, the greatest value at the top, with labels at its top, middle and
+/// bottom.
 fn draw_legend(
     canvas: &mut Canvas,
     (x, top): (f64, f64),
     height: f64,
-    end: f64,
-    unit: &str,
-    label: impl Fn(f64) -> String,
+    faster: Faster,
+    labels: &[String],
 ) {
     const STEPS: u32 = 32;
-    canvas.text(x, top - 0.7 * TEXT, Anchor::Start, GREY, unit);
     canvas.rect(x - 1.0, top - 1.0, BAR + 2.0, height + 2.0, PALE);
     let step_height = height / f64::from(STEPS);
     for step in (0..STEPS).map(f64::from) {
-        let colour = diverging(1.0 - (2.0 * step + 1.0) / f64::from(STEPS));
+        let colour = faster.shade(1.0 - (2.0 * step + 1.0) / f64::from(STEPS));
         canvas.rect(x, top + step * step_height, BAR, step_height, colour);
     }
-    for (part, value) in [(0.0, end), (0.5, 0.0), (1.0, -end)] {
+    for (part, label) in [0.0, 0.5, 1.0].into_iter().zip(labels) {
         // The outer labels stay within the height of the bar.
         let baseline = top + part * height + (0.8 - 0.9 * part) * TEXT;
-        canvas.text(x + BAR + GAP / 2.0, baseline, Anchor::Start, INK, &label(value));
+        canvas.text(x + BAR + GAP / 2.0, baseline, Anchor::Start, INK, label);
     }
 }
 

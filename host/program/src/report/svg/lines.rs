@@ -3,8 +3,11 @@
 use super::ChartError;
 use super::axis::{Scale, plain};
 use super::canvas::{Anchor, Canvas, TEXT, TITLE, width};
-use super::colour::{GREY, INK, PALE, SERIES};
+use super::colour::{Colour, GREY, INK, PALE, TooMany, of_series};
+use super::csv::csv;
+use super::estimate::{Estimate, MARKERS, draw_point};
 use super::legend::Legend;
+use super::role::Key;
 
 /// Lines over a numeric axis. Each series has a colour and a marker. The y axis is linear and
 /// includes 0.
@@ -17,7 +20,7 @@ use super::legend::Legend;
 ///     x_label: "blocks".into(),
 ///     y_label: "µs".into(),
 ///     log2_x: true,
-///     series: vec![Series { name: "split".into(), points: vec![(33.0, 0.8), (528.0, 0.902)] }],
+///     series: vec![Series::new("split", [(33.0, 0.8), (528.0, 0.902)])],
 /// };
 /// assert!(chart.svg()?.starts_with("<svg"));
 /// # Ok::<(), gridsync_program::report::svg::ChartError>(())
@@ -32,18 +35,26 @@ pub struct Lines {
     pub y_label: String,
     /// Whether the x axis is logarithmic. A linear one includes 0 unless all points are far from it.
     pub log2_x: bool,
-    /// The series, 7 at most, in the order of the legend. A series without points is in the legend
-    /// only.
+    /// The series, in the order of the legend: 7 at most of no special role, and two peers. A series
+    /// without points is in the legend only.
     pub series: Vec<Series>,
 }
 
 /// A series of points.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
-    /// What it is called.
-    pub name: String,
+    /// Its name and its role.
+    pub key: Key,
     /// Its points, x and y, in any order: they are joined from left to right.
-    pub points: Vec<(f64, f64)>,
+    pub points: Vec<(f64, Estimate)>,
+}
+
+/// The points and colours of a chart that passed its checks.
+pub(super) struct Checked {
+    /// All points, and the ends of their ranges as points.
+    pub(super) points: Vec<(f64, f64)>,
+    /// The colour of each series.
+    colours: Vec<Colour>,
 }
 
 /// A y axis.
@@ -70,24 +81,16 @@ const GAP: f64 = 10.0;
 /// The length of a line in the legend.
 const SAMPLE: f64 = 30.0;
 
-/// The outlines of markers. The sixth series has the first marker again, in another colour.
-const MARKERS: [&[(f64, f64)]; 5] = [
-    // An octagon instead of a disc, a square, a triangle, a diamond, a triangle upside down.
-    &[
-        (-1.8, -4.3),
-        (1.8, -4.3),
-        (4.3, -1.8),
-        (4.3, 1.8),
-        (1.8, 4.3),
-        (-1.8, 4.3),
-        (-4.3, 1.8),
-        (-4.3, -1.8),
-    ],
-    &[(-4.0, -4.0), (4.0, -4.0), (4.0, 4.0), (-4.0, 4.0)],
-    &[(0.0, -5.5), (5.0, 3.5), (-5.0, 3.5)],
-    &[(0.0, -5.5), (5.5, 0.0), (0.0, 5.5), (-5.5, 0.0)],
-    &[(0.0, 5.5), (5.0, -3.5), (-5.0, -3.5)],
-];
+impl Series {
+    /// A series of these points. A name alone has no special role.
+    pub fn new<Y: Into<Estimate>>(
+        key: impl Into<Key>,
+        points: impl IntoIterator<Item = (f64, Y)>,
+    ) -> Self {
+        let points = points.into_iter().map(|(x, y)| (x, y.into())).collect();
+        Self { key: key.into(), points }
+    }
+}
 
 impl Lines {
     /// The chart as an SVG file.
@@ -96,14 +99,29 @@ impl Lines {
     /// [`ChartError::Empty`], [`ChartError::NotFinite`], [`ChartError::NotPositive`],
     /// [`ChartError::TooManySeries`].
     pub fn svg(&self) -> Result<String, ChartError> {
-        let points = self.checked()?;
-        let scale = Scale::linear(points.iter().map(|&(_, y)| y));
+        let checked = self.checked()?;
+        let scale = Scale::linear(checked.points.iter().map(|&(_, y)| y));
         let y = YAxis { scale, tip: |y| y.to_string(), end: to_three_decimals };
-        Ok(self.drawn(&points, &y, self.series.len()))
+        Ok(self.drawn(&checked, &y, self.series.len()))
+    }
+
+    /// The points as CSV, a row for each.
+    #[must_use]
+    pub fn csv(&self) -> String {
+        let heads = ["series", &self.x_label, &self.y_label, "least", "greatest"];
+        let row = |series: &Series, (x, y): &(f64, Estimate)| {
+            [series.key.name.clone(), x.to_string()].into_iter().chain(y.cells()).collect()
+        };
+        let points = self
+            .series
+            .iter()
+            .flat_map(|series| series.points.iter().map(move |point| row(series, point)));
+        csv([heads.map(str::to_owned).to_vec()].into_iter().chain(points))
     }
 
     /// The chart with this y axis. The points of the first `joined` series are joined.
-    pub(super) fn drawn(&self, points: &[(f64, f64)], y: &YAxis, joined: usize) -> String {
+    pub(super) fn drawn(&self, checked: &Checked, y: &YAxis, joined: usize) -> String {
+        let Checked { points, colours } = checked;
         let y_scale = &y.scale;
         let xs = points.iter().map(|&(x, _)| x);
         let x_scale = if self.log2_x { Scale::log2(xs) } else { Scale::linear_near(xs) };
@@ -112,7 +130,7 @@ impl Lines {
             texts.fold(0.0, |widest: f64, text| widest.max(width(text, TEXT)))
         };
         let left = GAP + TEXT + GAP + widest(&mut y_scale.ticks.iter().map(|(_, text)| text)) + GAP;
-        let names = self.series.iter().map(|series| series.name.as_str());
+        let names = self.series.iter().map(|series| series.key.name.as_str());
         let legend = Legend::new(names, SAMPLE, PLOT_WIDTH);
         // Half of a tick's text is right of the plot.
         let beyond = widest(&mut x_scale.ticks.iter().map(|(_, text)| text)) / 2.0 + GAP;
@@ -149,61 +167,67 @@ impl Lines {
         canvas.upward_text(GAP + TEXT, top + height / 2.0, GREY, &self.y_label);
 
         for (number, (series, (at, below))) in self.series.iter().zip(&legend.places).enumerate() {
-            let colour = SERIES[number];
-            let marker = MARKERS[number % MARKERS.len()];
+            let name = &series.key.name;
+            let mark = (MARKERS[number % MARKERS.len()], colours[number]);
+            let (marker, colour) = mark;
             let mut points = series.points.clone();
             points.sort_by(|(a, _), (b, _)| a.total_cmp(b));
-            let places: Vec<_> = points.iter().map(|&(x, y)| (across(x), down(y))).collect();
             let is_joined = number < joined;
-            if is_joined && places.len() > 1 {
+            if is_joined && points.len() > 1 {
+                let places: Vec<_> =
+                    points.iter().map(|(x, estimate)| (across(*x), down(estimate.value))).collect();
                 canvas.line(&places, 2.0, colour);
             }
-            for (&(x, height), (across, down)) in points.iter().zip(places) {
-                let tip = format!("{}: {} at {x}", series.name, (y.tip)(height));
-                canvas.marker(across, down, marker, colour, &tip);
+            for (x, estimate) in &points {
+                let value = (y.tip)(estimate.value);
+                let tip = format!("{name}: {value} at {x}{}", estimate.spread(y.tip));
+                draw_point(&mut canvas, estimate, |y| (across(*x), down(y)), mark, &tip);
             }
             let (x, y) = (left + at, ABOVE + below);
             if is_joined {
                 canvas.line(&[(x, y), (x + SAMPLE, y)], 2.0, colour);
             }
-            canvas.marker(x + SAMPLE / 2.0, y, marker, colour, &series.name);
+            canvas.marker(x + SAMPLE / 2.0, y, marker, colour, name);
             let (start, baseline) = (x + Legend::name_after(SAMPLE), y + 0.35 * TEXT);
-            canvas.text(start, baseline, Anchor::Start, INK, &series.name);
+            canvas.text(start, baseline, Anchor::Start, INK, name);
         }
         canvas.finish()
     }
 
-    /// All points, at least one, if the chart is complete.
-    pub(super) fn checked(&self) -> Result<Vec<(f64, f64)>, ChartError> {
+    /// All points, at least one, and the colours of the series, if the chart is complete.
+    pub(super) fn checked(&self) -> Result<Checked, ChartError> {
         let title = || self.title.clone();
-        if self.series.len() > SERIES.len() {
-            return Err(ChartError::TooManySeries {
-                title: title(),
-                found: self.series.len(),
-                most: SERIES.len(),
-            });
-        }
+        let roles: Vec<_> = self.series.iter().map(|series| series.key.role).collect();
+        let colours = of_series(&roles).map_err(|TooMany { found, most }| {
+            ChartError::TooManySeries { title: title(), found, most }
+        })?;
         let mut points = Vec::new();
         for series in &self.series {
-            for (number, &(x, y)) in series.points.iter().enumerate() {
-                let place = || format!("point {number} of {}", series.name);
-                if let Some(value) = [x, y].into_iter().find(|value| !value.is_finite()) {
-                    return Err(ChartError::NotFinite { title: title(), place: place(), value });
+            for (number, (x, estimate)) in series.points.iter().enumerate() {
+                let place = || format!("point {number} of {}", series.key.name);
+                for y in estimate.numbers() {
+                    if let Some(value) = [*x, y].into_iter().find(|value| !value.is_finite()) {
+                        return Err(ChartError::NotFinite {
+                            title: title(),
+                            place: place(),
+                            value,
+                        });
+                    }
+                    points.push((*x, y));
                 }
-                if self.log2_x && x <= 0.0 {
+                if self.log2_x && *x <= 0.0 {
                     return Err(ChartError::NotPositive {
                         title: title(),
                         place: place(),
-                        value: x,
+                        value: *x,
                     });
                 }
-                points.push((x, y));
             }
         }
         if points.is_empty() {
             return Err(ChartError::Empty { title: title() });
         }
-        Ok(points)
+        Ok(Checked { points, colours })
     }
 
     fn description(&self, points: &[(f64, f64)], show: fn(f64) -> String) -> String {
@@ -212,7 +236,7 @@ impl Lines {
             let most = points.iter().map(of).fold(f64::NEG_INFINITY, f64::max);
             format!("from {} to {}", show(least), show(most))
         };
-        let names: Vec<&str> = self.series.iter().map(|s| s.name.as_str()).collect();
+        let names: Vec<&str> = self.series.iter().map(|s| s.key.name.as_str()).collect();
         format!(
             "Line chart of {} over {}: {}. {} {}, {} {}.",
             self.y_label,

@@ -3,9 +3,15 @@
 //!
 //! A chart is one self-contained file without scripts or fonts. It has its own light background, so
 //! that it can be read on a dark page too, and says what it shows in `<title>` and `<desc>`. A page
-//! that has the chart in it can give `.paper`, `.ink`, `.grey`, `.pale` and `.black` other colours. The
-//! colours are those of Okabe and Ito ("Color Universal Design", 2008), which people with any form
-//! of colour blindness can tell apart. Colour is never the only mark.
+//! that has the chart in it can give `.paper`, `.ink`, `.grey`, `.pale` and `.black` other colours.
+//!
+//! Most colours are those of Okabe and Ito ("Color Universal Design", 2008), which people with any
+//! form of colour blindness can tell apart. A colour means the same in all charts ([`Role`]): blue is
+//! gridsync, or where it is faster; vermillion is its peer, or where gridsync is slower. Colour is
+//! never the only mark.
+//!
+//! A measured value is an [`Estimate`]: the range of its samples is drawn as an error bar. Each chart
+//! can be written as CSV too.
 
 mod axis;
 mod bars;
@@ -13,19 +19,25 @@ mod bounded;
 mod canvas;
 mod cells;
 mod colour;
+mod csv;
+mod estimate;
 mod heatmap;
 mod layers;
 mod legend;
 mod lines;
+mod role;
 mod timelines;
 
 pub(crate) use axis::{superscript, three_digits};
 pub use bars::{Bars, Row};
 pub use bounded::Bounded;
 pub use cells::{CellRow, Cells};
-pub use heatmap::{Axis, HeatMap};
+pub use csv::csv;
+pub use estimate::Estimate;
+pub use heatmap::{Axis, Faster, HeatMap};
 pub use layers::{Layers, Vertex};
 pub use lines::{Lines, Series};
+pub use role::{Key, Role};
 pub use timelines::{Bar, Run, Timelines};
 
 /// Why there is no chart.
@@ -70,14 +82,14 @@ pub enum ChartError {
     },
     /// More series than there are colours.
     #[error(
-        "the chart {title:?} has {found} series and there are {most} colours: make charts of at most {most}"
+        "the chart {title:?} has {found} series of one kind and there are {most} colours for it: make charts of at most {most}"
     )]
     TooManySeries {
         /// The title of the chart.
         title: String,
-        /// Series in the chart.
+        /// Series of that kind in the chart.
         found: usize,
-        /// Series that a chart of this kind can have.
+        /// Colours for it.
         most: usize,
     },
     /// The number of values differs from the number of ticks.

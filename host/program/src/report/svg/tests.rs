@@ -20,11 +20,12 @@ fn heat_map() -> HeatMap {
             vec![Some(-15.0), Some(-14.5), Some(-0.01), Some(29.3), None],
         ],
         unit: "% of grid.sync()".into(),
+        faster: Faster::Below,
     }
 }
 
 fn series(name: &str, points: &[(f64, f64)]) -> Series {
-    Series { name: name.into(), points: points.to_vec() }
+    Series::new(name, points.iter().copied())
 }
 
 fn lines() -> Lines {
@@ -34,9 +35,19 @@ fn lines() -> Lines {
         y_label: "µs per crossing".into(),
         log2_x: true,
         series: vec![
-            series("split", &[(33.0, 0.8), (132.0, 0.845), (66.0, 0.791), (528.0, 0.902)]),
-            series("phase", &[(33.0, 0.906), (132.0, 0.956), (528.0, 1.673)]),
-            series("grid.sync()", &[(132.0, 1.015)]),
+            Series {
+                key: Role::Ours.named("split"),
+                ..series("", &[(33.0, 0.8), (132.0, 0.845), (66.0, 0.791), (528.0, 0.902)])
+            },
+            Series::new(
+                "phase",
+                [
+                    (33.0, Estimate::between(0.906, 0.85, 0.95)),
+                    (132.0, 0.956.into()),
+                    (528.0, Estimate::between(1.673, 1.5, 1.8)),
+                ],
+            ),
+            Series { key: Role::Peer.named("grid.sync()"), ..series("", &[(132.0, 1.015)]) },
         ],
     }
 }
@@ -55,7 +66,7 @@ fn bounded() -> Bounded {
 }
 
 fn row(name: &str, values: &[Option<f64>]) -> Row {
-    Row { name: name.into(), values: values.to_vec() }
+    Row::new(name, values.iter().copied())
 }
 
 fn bars() -> Bars {
@@ -80,9 +91,9 @@ fn rates() -> Bars {
         title: "The sum of 268435456 f32 on an NVIDIA H200".into(),
         x_label: "GB/s".into(),
         note: String::new(),
-        series: vec!["rate".into()],
+        series: vec![Role::Ours.named("rate")],
         rows: vec![
-            row("1 one thread", &[Some(0.412)]),
+            Row::new("1 one thread", [Some(Estimate::between(0.412, 0.25, 0.5))]),
             row("17 one launch with a grid barrier", &[Some(4489.3)]),
         ],
         roof: Some(("reading only".into(), 4512.0)),
@@ -110,6 +121,7 @@ fn charts() -> Vec<String> {
         y: axis("a label higher than its cell", &["1"]),
         values: vec![vec![Some(0.0)]],
         unit: "GB/s".into(),
+        faster: Faster::Above,
     };
     let many = Lines {
         title: "Many series of a long title that is wider than the plot of the chart, and longer"
@@ -210,7 +222,7 @@ fn only_the_bound_is_a_line_and_what_is_not_positive_has_no_place() {
     assert!(svg.contains("error from 1.5e-8 to 2.5e-6"), "{svg}");
     for wrong in [0.0, -1.0] {
         let mut chart = bounded();
-        chart.points[0].points[1].1 = wrong;
+        chart.points[0].points[1].1 = wrong.into();
         let error = chart.svg().expect_err("a logarithm has no such value").to_string();
         assert!(error.contains("point 1 of uniform"), "{error}");
     }
@@ -331,6 +343,89 @@ fn no_text_of_a_chart_meets_another_or_leaves_it() {
 }
 
 #[test]
+fn no_line_crosses_a_text() {
+    for svg in charts() {
+        let lines = tokens(&svg).into_iter().filter(|(tag, _)| tag.starts_with("polyline "));
+        let ends = lines.filter_map(|(tag, _)| {
+            let points = attribute(tag, "points")?.split([' ', ',']);
+            let numbers: Vec<f64> = points.filter_map(|number| number.parse().ok()).collect();
+            <[f64; 4]>::try_from(numbers).ok()
+        });
+        // Axes, grid and roof are lines of two points.
+        let ends: Vec<_> = ends.filter(|[x, y, to_x, to_y]| x == to_x || y == to_y).collect();
+        for (text, [left, top, right, bottom]) in boxes(&svg) {
+            for &[x, y, to_x, to_y] in &ends {
+                let apart = right <= x.min(to_x) || x.max(to_x) <= left;
+                let apart = apart || bottom <= y.min(to_y) || y.max(to_y) <= top;
+                assert!(apart, "{text:?} is crossed by {x},{y} to {to_x},{to_y} in {svg}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_value_whose_samples_differ_has_an_error_bar_in_bars_points_and_lines() {
+    let value = Estimate::between(2.0, 1.0, 3.0);
+    let bars = |greatest: f64, estimate| Bars {
+        rows: vec![Row::new("a", [Some(estimate)]), row("b", &[Some(greatest)])],
+        ..rates()
+    };
+    let lines = |estimate| Lines { series: vec![Series::new("a", [(1.0, estimate)])], ..lines() };
+    let drawn = |estimate: Estimate| {
+        [bars(4.0, estimate).svg(), bars(4000.0, estimate).svg(), lines(estimate).svg()]
+            .map(|svg| svg.expect("it is whole").matches("stroke-width=\"1.2\"").count())
+    };
+    assert_eq!(drawn(value), [1; 3]);
+    assert_eq!(drawn(value.value.into()), [0; 3]);
+}
+
+#[test]
+fn bars_begin_at_0_and_a_logarithmic_axis_has_points() {
+    let shapes = |greatest: f64| {
+        let rows = vec![row("a", &[Some(2.0)]), row("b", &[Some(greatest)])];
+        let svg = Bars { rows, roof: None, ..rates() }.svg().expect("it is whole");
+        // The background is a rectangle too.
+        (
+            svg.contains(">0</text>"),
+            svg.matches("<rect").count() - 1,
+            svg.matches("<polygon").count(),
+        )
+    };
+    assert_eq!(shapes(4.0), (true, 2, 0));
+    assert_eq!(shapes(4000.0), (false, 0, 2));
+}
+
+#[test]
+fn blue_is_faster_with_either_sign() {
+    let shades = |faster, values: [f64; 2]| {
+        let values = vec![values.map(Some).to_vec()];
+        let (x, y) = (axis("x", &["1", "2"]), axis("y", &["1"]));
+        let svg = HeatMap { values, x, y, faster, ..heat_map() }.svg().expect("it is whole");
+        let mut cells = svg.lines().filter(|line| line.starts_with("<rect")).skip(2);
+        [(); 2].map(|()| cells.next().and_then(|cell| attribute(cell, "fill")).map(str::to_owned))
+    };
+    let [time, gain] = [shades(Faster::Below, [-9.0, 9.0]), shades(Faster::Above, [9.0, -9.0])];
+    assert_eq!(time, ["#0072b2", "#d55e00"].map(|colour| Some(colour.to_owned())));
+    assert_eq!(time, gain);
+}
+
+#[test]
+fn a_csv_has_every_value_of_its_chart_with_its_range() {
+    let rates = rates().csv();
+    let expected = "row,series,GB/s,least,greatest\n\
+        1 one thread,rate,0.412,0.25,0.5\n\
+        17 one launch with a grid barrier,rate,4489.3,,\n\
+        reading only,roof,4512,,\n";
+    assert_eq!(rates, expected);
+    let lines = lines().csv();
+    assert!(lines.starts_with("series,blocks,µs per crossing,least,greatest\nsplit,33,0.8,,\n"));
+    assert!(lines.contains("\nphase,528,1.673,1.5,1.8\n"), "{lines}");
+    let cells = heat_map().csv();
+    assert!(cells.contains("\n1024,264,29.3\n") && !cells.contains("1024,528"), "{cells}");
+    assert_eq!(cells.lines().count(), 20, "19 cells have a value");
+}
+
+#[test]
 fn every_row_of_bars_has_its_name_its_values_and_the_note_below() {
     let svg = bars().svg().expect("they are whole");
     let tokens = tokens(&svg);
@@ -347,10 +442,10 @@ fn more_series_than_colours_are_refused_with_the_number() {
     let one = series("split", &[(33.0, 0.8)]);
     let chart = Lines { series: vec![one; 8], ..lines() };
     let error = chart.svg().expect_err("there are 7 colours").to_string();
-    assert!(error.contains("8 series and there are 7"), "{error}");
+    assert!(error.contains("8 series of one kind and there are 7"), "{error}");
     let chart = Bars { series: vec!["a".into(); 4], ..bars() };
     let error = chart.svg().expect_err("there are 3 colours").to_string();
-    assert!(error.contains("4 series and there are 3"), "{error}");
+    assert!(error.contains("4 series of one kind and there are 3"), "{error}");
 }
 
 #[test]
@@ -384,7 +479,7 @@ fn what_has_no_place_in_a_chart_is_refused_with_where_it_is() {
     assert!(error.contains("4 values where its axes have 5"), "{error}");
 
     let mut chart = lines();
-    chart.series[1].points[2].1 = f64::INFINITY;
+    chart.series[1].points[2].1 = f64::INFINITY.into();
     let error = chart.svg().expect_err("infinity has no height").to_string();
     assert!(error.contains("inf at point 2 of phase"), "{error}");
     chart.series[0].points[0].0 = 0.0;

@@ -84,7 +84,6 @@ impl Timelines {
         let across = |value: f64| left + PLOT_WIDTH * scale.place(value);
         for (value, text) in &scale.ticks {
             let x = across(*value);
-            canvas.line(&[(x, ABOVE), (x, bottom)], 1.0, PALE);
             canvas.text(x, bottom + 0.8 * LINE, Anchor::Middle, INK, text);
         }
         let mut top = ABOVE;
@@ -93,6 +92,10 @@ impl Timelines {
             let said = format!("{}: {end:.*} {}", run.name, three_digits(end), self.x_label);
             canvas.text(left, top + 0.8 * LINE, Anchor::Start, INK, &said);
             top += LINE;
+            // The grid stops at the names of the runs.
+            for x in scale.ticks.iter().map(|(value, _)| across(*value)) {
+                canvas.line(&[(x, top), (x, top + rows as f64 * ROW)], 1.0, PALE);
+            }
             for (at, (bar, row)) in run.bars.iter().zip(of).enumerate() {
                 let (x, end) = (across(bar.begin), across(bar.end));
                 let y = top + row as f64 * ROW;

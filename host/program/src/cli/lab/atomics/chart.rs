@@ -43,13 +43,13 @@ fn bars(
     let rows = TARGETS.map(|target| {
         let of_target = of_target(costs, target, false);
         let of_these = of_target.into_iter().filter(|cost| types.contains(&cost.ty.name));
-        Row { name: target.name().to_owned(), values: of_these.map(value).collect() }
+        Row::new(target.name(), of_these.map(value))
     });
     Bars {
         title,
         x_label: x_label.to_owned(),
         note: String::new(),
-        series: types.map(str::to_owned).to_vec(),
+        series: types.map(Into::into).to_vec(),
         rows: rows.to_vec(),
         roof: None,
     }

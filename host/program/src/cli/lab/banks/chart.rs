@@ -10,10 +10,8 @@ pub(super) fn loads(page: &mut Page, loads: &[Load]) -> Result<(), ChartError> {
     let value = |load: &Load| load.timed.map_or(load.counted as f64, |timed| timed.together.median);
     let series = WIDTHS.iter().map(|width| {
         let of_width = loads.iter().filter(|load| load.bytes == width.bytes);
-        Series {
-            name: format!("{} bytes", width.bytes),
-            points: of_width.map(|load| (f64::from(load.stride), value(load))).collect(),
-        }
+        let points = of_width.map(|load| (f64::from(load.stride), value(load)));
+        Series::new(format!("{} bytes", width.bytes), points)
     });
     let chart = Lines {
         title: "Loads from shared memory at a stride".to_owned(),
@@ -33,15 +31,14 @@ pub(super) fn tiles(page: &mut Page, tiles: &[Tile]) -> Result<(), ChartError> {
     let timed = tiles.iter().any(|tile| tile.cycles.is_some());
     let row = |tile: &Tile| {
         let cycles = tile.cycles.map(|cycles| Some(cycles.median));
-        let values = [Some(tile.counted as f64)].into_iter().chain(cycles).collect();
-        Row { name: tile.layout.name.to_owned(), values }
+        Row::new(tile.layout.name, [Some(tile.counted as f64)].into_iter().chain(cycles))
     };
     let series = ["passes"].into_iter().chain(timed.then_some("cycles"));
     let chart = Bars {
         title: "Transposing a tile of 32 × 32 f32 in shared memory".to_owned(),
         x_label: if timed { "passes and cycles of a tile" } else { "passes of a tile" }.to_owned(),
         note: String::new(),
-        series: series.map(str::to_owned).collect(),
+        series: series.map(Into::into).collect(),
         rows: tiles.iter().map(row).collect(),
         roof: None,
     };

@@ -43,6 +43,11 @@ trait Told: ladder::Ladder {
     /// The cells of a rung in these columns.
     fn cells(rung: &Climbed<Self>) -> Vec<String>;
 
+    /// The rung that this type does not have, and the reason.
+    fn left_out() -> Option<&'static str> {
+        None
+    }
+
     /// The JSON fields of a rung that only this ladder has: an object.
     fn json(rung: &Climbed<Self>) -> Value;
 

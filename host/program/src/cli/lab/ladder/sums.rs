@@ -5,7 +5,7 @@ use crate::cli::Global;
 use crate::cli::count::within;
 use crate::cli::lab::{Experiment, Found, RunsOn};
 use crate::lab::ladder::Climbed;
-use crate::lab::ladder::sums::{Climb, Step};
+use crate::lab::ladder::sums::{Climb, NO_INTEGER_RUNG, Step};
 use gridsync::device::Device;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -70,6 +70,10 @@ impl<T: Step> Told for Climb<T> {
         barriers of the block.";
     const HEADS: &'static [&'static str] =
         &["warp additions", "shared accesses", "bank conflicts", "barriers"];
+
+    fn left_out() -> Option<&'static str> {
+        T::REDUX.is_none().then_some(NO_INTEGER_RUNG)
+    }
 
     fn cells(rung: &Climbed<Self>) -> Vec<String> {
         rung.counted.map_or_else(Vec::new, |counted| {

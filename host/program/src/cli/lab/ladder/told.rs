@@ -24,6 +24,7 @@ pub(super) fn text<L: Told>(global: &Global, device: &str, report: &Report<L>) -
         parts.push(format!("without {}: {}", absent.name, absent.error));
     }
     if !global.quiet {
+        parts.extend(L::left_out().map(str::to_owned));
         parts.push(L::NOTE.into());
     }
     parts.join("\n\n")

@@ -139,7 +139,7 @@ fn chart(sweeps: &[Sweep], form: usize, who: &str) -> Result<String, ChartError>
     let series = sweeps.iter().map(|sweep| {
         let points = sweep.points[form].iter();
         let at = |point: &Point| Some((point.grid.contenders() as f64, point.rate()?));
-        Series { name: sweep.name.to_owned(), points: points.filter_map(at).collect() }
+        Series::new(sweep.name, points.filter_map(at))
     });
     Lines {
         title: format!("Sections under a lock, {who}"),
@@ -154,17 +154,15 @@ fn chart(sweeps: &[Sweep], form: usize, who: &str) -> Result<String, ChartError>
 fn bars(sweeps: &[Sweep], multiprocessors: u32) -> Result<String, ChartError> {
     let rows = sweeps.iter().map(|sweep| {
         let taken = by_block(sweep, 0, multiprocessors);
-        let of = |at: fn(usize) -> usize| taken.as_ref().map(|taken| taken[at(taken.len())].into());
-        Row {
-            name: sweep.name.to_owned(),
-            values: vec![of(|_| 0), of(|blocks| blocks / 2), of(|blocks| blocks - 1)],
-        }
+        let of =
+            |at: fn(usize) -> usize| taken.as_ref().map(|taken| f64::from(taken[at(taken.len())]));
+        Row::new(sweep.name, [of(|_| 0), of(|blocks| blocks / 2), of(|blocks| blocks - 1)])
     });
     Bars {
         title: "Who gets the lock: sections of each block".into(),
         x_label: "sections of a block while all blocks contend".into(),
         note: "One thread of a block on each multiprocessor.".into(),
-        series: ["least", "median", "most"].map(String::from).to_vec(),
+        series: ["least", "median", "most"].map(Into::into).to_vec(),
         rows: rows.collect(),
         roof: None,
     }

@@ -2,8 +2,9 @@
 
 use super::{Page, curves, waits};
 use crate::lab::memory::Measured;
+use crate::lab::memory::bandwidth::Point;
 use crate::lab::memory::lines::Seen;
-use crate::report::svg::{Bars, ChartError, Lines, Row, Series};
+use crate::report::svg::{Bars, ChartError, Estimate, Lines, Row, Series};
 
 /// The files that have them.
 pub(super) const NAMES: [&str; 3] =
@@ -26,9 +27,10 @@ pub(super) fn draw(page: &mut Page, device: &str, measured: &Measured) -> Result
 
 fn latencies(device: &str, measured: &Measured) -> Bars {
     // What an operation adds to a loop may measure as less than nothing.
-    let row = |(name, cycles): (String, crate::bench::Spread)| Row {
-        name,
-        values: vec![Some(measured.ns(cycles.median).max(0.0))],
+    let ns = |cycles: f64| measured.ns(cycles).max(0.0);
+    let row = |(name, cycles): (String, crate::bench::Spread)| {
+        let cycles = Estimate::between(cycles.median, cycles.min, cycles.max);
+        Row::new(name, [Some(cycles.map(ns))])
     };
     Bars {
         title: format!("Latencies on {device}"),
@@ -54,8 +56,9 @@ fn histogram(device: &str, measured: &Measured) -> Lines {
             counts[((cycles - from) / width) as usize] += 1;
         }
         let points = counts.iter().enumerate();
-        let points = points.map(|(bin, &count)| (from + (bin as f64 + 0.5) * width, count.into()));
-        Series { name: name.into(), points: points.collect() }
+        let points =
+            points.map(|(bin, &count)| (from + (bin as f64 + 0.5) * width, f64::from(count)));
+        Series::new(name, points)
     };
     Lines {
         title: format!("Lines of the L2 on {device}"),
@@ -67,13 +70,12 @@ fn histogram(device: &str, measured: &Measured) -> Lines {
 }
 
 fn rates(device: &str, measured: &Measured) -> Lines {
-    let series = curves(measured).map(|(name, curve, _)| Series {
-        name: name.into(),
-        points: curve
-            .envelope()
-            .into_iter()
-            .map(|point| (point.in_flight() as f64, point.gb_per_s.median))
-            .collect(),
+    let series = curves(measured).map(|(name, curve, _)| {
+        let point = |point: &Point| {
+            let rate = &point.gb_per_s;
+            (point.in_flight() as f64, Estimate::between(rate.median, rate.min, rate.max))
+        };
+        Series::new(name, curve.envelope().into_iter().map(point))
     });
     Lines {
         title: format!("Reading on {device}"),

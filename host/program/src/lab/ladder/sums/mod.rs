@@ -5,4 +5,4 @@ mod count;
 mod rung;
 
 pub use climb::Climb;
-pub use rung::{Rung, Step, rungs};
+pub use rung::{INTEGER_RUNG, NO_INTEGER_RUNG, Rung, Step, rungs};

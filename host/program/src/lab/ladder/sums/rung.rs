@@ -19,11 +19,17 @@ pub(super) type Four<T> = (Global<T>, Global<T>, Global<u32>, Global<T>);
 /// Elements that a thread of a resident grid loads in one turn: four loads of four.
 pub(super) const PER_TURN: usize = 16;
 
+/// The rung that only integers have.
+pub const INTEGER_RUNG: u32 = 13;
+/// The note of a ladder without it.
+pub const NO_INTEGER_RUNG: &str =
+    "Rung 13, redux, is left out: that instruction adds only integers (--dtype u32).";
+
 /// A type that the ladder is climbed with.
 pub trait Step: Kernels + Pod + Sample + Debug {
     /// What it is called.
     const NAME: &'static str;
-    /// Its rung 13, if it has one.
+    /// Its [`INTEGER_RUNG`], if it has one.
     const REDUX: Option<Entry<Two<Self>>>;
 
     /// Compares a sum of `input`, in which no element is rounded more than `depth` times, with the
@@ -107,7 +113,7 @@ pub fn rungs<T: Step>() -> Vec<Rung<T>> {
         rung(11, "shuffles", all, Pyramid(Entry::of::<T::Shuffles>(), 2 * threads)),
         rung(12, "wide loads", all, Pyramid(Entry::of::<T::WideLoads>(), 8 * threads)),
     ];
-    let redux = T::REDUX.map(|entry| rung(13, "redux", all, Pyramid(entry, 8 * threads)));
+    let redux = T::REDUX.map(|entry| rung(INTEGER_RUNG, "redux", all, Pyramid(entry, 8 * threads)));
     rungs.extend(redux);
     #[rustfmt::skip]
     rungs.extend([

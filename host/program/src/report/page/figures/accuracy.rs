@@ -4,7 +4,7 @@ use super::{Figure, length};
 use crate::lab::accuracy::{Mark, errors_chart};
 use crate::records::{Checked, Document, Sums};
 use crate::report::page::Of;
-use crate::report::svg::{Bars, ChartError, Row};
+use crate::report::svg::{Bars, ChartError, Role, Row};
 
 /// The errors of sums by the number of elements, below their bound: a figure for each type.
 pub(super) fn sums(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
@@ -29,8 +29,9 @@ pub(super) fn sums(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
         }
         let caption = "The bound is that of the tree of the library. The bound of a sum one by one grows \
                        with the number of elements. A sum that is exact has no point.";
-        let svg = errors_chart(dtype, &marks).svg()?;
-        figures.push(of.figure_from(&format!("accuracy-{dtype}"), svg, caption, source.clone()));
+        let chart = errors_chart(dtype, &marks);
+        let file = format!("accuracy-{dtype}");
+        figures.push(of.figure_from(&file, (chart.svg()?, chart.csv()), caption, source.clone()));
     }
     Ok(figures)
 }
@@ -44,12 +45,8 @@ pub(super) fn errors(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
         let Document::Checked(Checked { op, dtype, n, variant, check, .. }) = &document.what else {
             continue;
         };
-        // An error of 0 is no length on a logarithmic axis, but a bar of none says as much.
-        let row = Row {
-            name: format!("{op} of {} {dtype}, {variant}", length(*n as f64)),
-            values: vec![check.abs_err, check.bound],
-        };
-        rows.push(row);
+        let name = format!("{op} of {} {dtype}, {variant}", length(*n as f64));
+        rows.push(Row::new(name, [check.abs_err, check.bound]));
         files.push(document.source.name());
     }
     if rows.iter().all(|row: &Row| row.values.iter().all(Option::is_none)) {
@@ -61,11 +58,11 @@ pub(super) fn errors(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
         title: "How far results are from the reference".into(),
         x_label: "absolute error".into(),
         note: String::new(),
-        series: vec!["error".into(), "bound".into()],
+        series: vec![Role::Ours.named("error"), Role::Roof.named("bound")],
         rows,
         roof: None,
     };
-    let caption = "A bound holds for the order in which the numbers are added. Without a bar the \
-                   error is 0, or nothing can be promised.";
-    Ok(vec![of.figure_from("accuracy", chart.svg()?, caption, files.join(", "))])
+    let caption = "A bound holds for the order in which the numbers are added. An error of 0 has no \
+                   point, nor has a bound where nothing can be promised.";
+    Ok(vec![of.figure_from("accuracy", (chart.svg()?, chart.csv()), caption, files.join(", "))])
 }

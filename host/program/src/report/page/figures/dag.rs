@@ -1,9 +1,9 @@
 //! Graphs of kernels: the time of each means.
 
-use super::{Figure, count};
+use super::{Figure, count, time};
 use crate::records::{Recorded, Sourced};
 use crate::report::page::Of;
-use crate::report::svg::{Bars, ChartError, Row};
+use crate::report::svg::{Bars, ChartError, Role, Row};
 
 /// A figure for each graph.
 pub(super) fn by_method(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
@@ -27,11 +27,12 @@ fn one(of: &Of<'_>, number: usize, records: &[&Sourced<Recorded>]) -> Result<Fig
     let param = |name| records[0].number(name).unwrap_or(f64::NAN);
     let peer = records.iter().find_map(|record| record.peer.as_ref());
     let row = |record: &&Sourced<Recorded>| {
-        let theirs = record.peer.as_ref().map(|peer| peer.median);
-        let values = [Some(record.median)].into_iter().chain(peer.map(|_| theirs));
-        Row { name: record.variant.clone(), values: values.collect() }
+        let theirs = record.peer.as_ref().map(|peer| peer.median.into());
+        let values = [Some(time(record))].into_iter().chain(peer.map(|_| theirs));
+        Row::new(&record.variant, values)
     };
-    let series = ["gridsync".to_owned()].into_iter().chain(peer.map(|peer| peer.name.clone()));
+    let ours = [Role::Ours.named("gridsync")].into_iter();
+    let series = ours.chain(peer.map(|peer| Role::Peer.named(&peer.name)));
     let chart = Bars {
         title: format!(
             "{} in {}, {} each",
@@ -52,6 +53,6 @@ fn one(of: &Of<'_>, number: usize, records: &[&Sourced<Recorded>]) -> Result<Fig
     let [edges, blocks, threads] = [("edges", "edge"), ("blocks", "block"), ("threads", "thread")]
         .map(|(name, one)| count(param(name), one));
     let caption = format!("{edges}; the one kernel has {blocks} of {threads}.{work}");
-    let svg = chart.svg()?;
-    Ok(of.figure(&format!("graph-{number}"), svg, caption, records.iter().copied()))
+    let chart = (chart.svg()?, chart.csv());
+    Ok(of.figure(&format!("graph-{number}"), chart, caption, records.iter().copied()))
 }

@@ -1,9 +1,19 @@
 //! What the experiments found out about the hardware.
 
 use super::{Figure, add_point};
-use crate::records::{Curve, Dealt, Document};
+use crate::records::{Curve, Dealt, Document, Ends, Latency, Lock, Point, Tile};
 use crate::report::page::Of;
-use crate::report::svg::{Bars, ChartError, Lines, Row, Series};
+use crate::report::svg::{Bars, ChartError, Estimate, Lines, Row, Series};
+
+/// A value with the range of its samples, if both ends are known.
+fn estimate(value: f64, min: Option<f64>, max: Option<f64>) -> Estimate {
+    min.zip(max).map_or(value.into(), |(min, max)| Estimate::between(value, min, max))
+}
+
+/// A measured value with the range of its samples.
+fn within(value: Option<f64>, ends: &Ends) -> Option<Estimate> {
+    Some(estimate(value?, ends.min, ends.max))
+}
 
 /// The latencies of operations, and the rate of reading by the bytes in flight.
 pub(super) fn memory(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
@@ -12,10 +22,13 @@ pub(super) fn memory(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
         _ => None,
     });
     let Some((memory, source)) = found else { return Ok(Vec::new()) };
-    // What an operation adds to a loop may measure as less than nothing.
-    let row = |latency: &crate::records::Latency| Row {
-        name: latency.of.clone(),
-        values: vec![Some(latency.ns.max(0.0))],
+    let row = |latency: &Latency| {
+        // The JSON has only the median in ns, the ends of the range in cycles.
+        let ns = latency.cycles.filter(|cycles| *cycles != 0.0).map(|cycles| latency.ns / cycles);
+        let ends = |cycles: Option<f64>| Some(cycles? * ns?);
+        let time = estimate(latency.ns, ends(latency.cycles_min), ends(latency.cycles_max));
+        // What an operation adds to a loop may measure as less than nothing.
+        Row::new(&latency.of, [Some(time.map(|ns| ns.max(0.0)))])
     };
     let latencies = Bars {
         title: "One operation after the other".into(),
@@ -34,18 +47,28 @@ pub(super) fn memory(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
     };
     let caption = "Nothing else at work.";
     Ok(vec![
-        of.figure_from("memory-latency", latencies.svg()?, caption, source.clone()),
-        of.figure_from("memory-bandwidth", rates.svg()?, "", source),
+        of.figure_from(
+            "memory-latency",
+            (latencies.svg()?, latencies.csv()),
+            caption,
+            source.clone(),
+        ),
+        of.figure_from("memory-bandwidth", (rates.svg()?, rates.csv()), "", source),
     ])
 }
 
 /// The best rate for each number of bytes in flight.
 fn best(name: &str, curve: &Curve) -> Series {
-    let points = curve.points.iter().map(|point| (point.bytes_in_flight as f64, point.gb_per_s));
-    let mut points: Vec<_> = points.collect();
-    points.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)));
-    points.dedup_by_key(|point| point.0 as u64);
-    Series { name: name.into(), points }
+    let mut points: Vec<_> = curve.points.iter().collect();
+    points.sort_by(|a, b| {
+        a.bytes_in_flight.cmp(&b.bytes_in_flight).then(b.gb_per_s.total_cmp(&a.gb_per_s))
+    });
+    points.dedup_by_key(|point| point.bytes_in_flight);
+    let points = points.into_iter().map(|point| {
+        let rate = estimate(point.gb_per_s, point.gb_per_s_min, point.gb_per_s_max);
+        (point.bytes_in_flight as f64, rate)
+    });
+    Series::new(name, points)
 }
 
 /// Rates of atomic additions: of integers, and of floating-point numbers.
@@ -65,7 +88,7 @@ pub(super) fn atomics(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
             if place == rows.len() {
                 rows.push(Row { name: cost.target.clone(), values: vec![None; types.len()] });
             }
-            rows[place].values[column] = cost.additions_per_ns;
+            rows[place].values[column] = within(cost.additions_per_ns, &cost.ends);
         }
         if rows.iter().all(|row| row.values.iter().all(Option::is_none)) {
             continue;
@@ -74,13 +97,13 @@ pub(super) fn atomics(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
             title: format!("Atomic additions of {} and {}", types[0], types[1]),
             x_label: "10⁹ additions per second".into(),
             note: String::new(),
-            series: types.map(str::to_owned).to_vec(),
+            series: types.map(Into::into).to_vec(),
             rows,
             roof: None,
         };
         let caption =
             format!("{} blocks of {} threads, no result.", atomics.blocks, atomics.threads);
-        figures.push(of.figure_from(file, chart.svg()?, caption, source.clone()));
+        figures.push(of.figure_from(file, (chart.svg()?, chart.csv()), caption, source.clone()));
     }
     Ok(figures)
 }
@@ -99,9 +122,11 @@ pub(super) fn locks(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
         let mut series = Vec::new();
         for lock in &locks.locks {
             for point in lock.points.iter().filter(|point| point.threads == threads) {
-                if let Some(rate) = point.million_per_s {
-                    add_point(&mut series, &lock.lock, (point.contenders as f64, rate));
-                }
+                let Some(rate) = point.million_per_s else { continue };
+                // The rate falls as the time grows.
+                let rates = within(point.us, &point.ends)
+                    .map_or(rate.into(), |time| time.map(|us| rate * time.value / us));
+                add_point(&mut series, lock.lock.as_str(), (point.contenders as f64, rates));
             }
         }
         if series.is_empty() {
@@ -114,17 +139,17 @@ pub(super) fn locks(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
             log2_x: true,
             series,
         };
-        figures.push(of.figure_from(file, chart.svg()?, "", source.clone()));
+        figures.push(of.figure_from(file, (chart.svg()?, chart.csv()), "", source.clone()));
     }
-    let row = |lock: &crate::records::Lock| {
-        let fits = |point: &&crate::records::Point| {
+    let row = |lock: &Lock| {
+        let fits = |point: &&Point| {
             point.threads == 1
                 && point.blocks <= locks.multiprocessors
                 && point.million_per_s.is_some()
         };
         let point = lock.points.iter().rfind(fits)?;
         let values = [point.least_of_a_block, point.median_of_a_block, point.most_of_a_block];
-        Some(Row { name: lock.lock.clone(), values: values.to_vec() })
+        Some(Row::new(&lock.lock, values))
     };
     let rows: Vec<_> = locks.locks.iter().filter_map(row).collect();
     if !rows.is_empty() {
@@ -132,12 +157,17 @@ pub(super) fn locks(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
             title: "Who gets the lock".into(),
             x_label: "sections of a block while all blocks contend".into(),
             note: String::new(),
-            series: ["least", "median", "most"].map(str::to_owned).to_vec(),
+            series: ["least", "median", "most"].map(Into::into).to_vec(),
             rows,
             roof: None,
         };
         let caption = "One thread of a block on each multiprocessor.";
-        figures.push(of.figure_from("locks-fairness", chart.svg()?, caption, source));
+        figures.push(of.figure_from(
+            "locks-fairness",
+            (chart.svg()?, chart.csv()),
+            caption,
+            source,
+        ));
     }
     Ok(figures)
 }
@@ -151,9 +181,9 @@ pub(super) fn banks(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
     let Some((banks, source)) = found else { return Ok(Vec::new()) };
     let mut series = Vec::new();
     for load in &banks.loads {
-        if let Some(cycles) = load.cycles {
+        if let Some(cycles) = within(load.cycles, &load.ends) {
             let name = format!("{} bytes", load.bytes);
-            add_point(&mut series, &name, (f64::from(load.stride), cycles));
+            add_point(&mut series, name, (f64::from(load.stride), cycles));
         }
     }
     let mut figures = Vec::new();
@@ -165,11 +195,11 @@ pub(super) fn banks(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
             log2_x: false,
             series,
         };
-        figures.push(of.figure_from("banks", chart.svg()?, "", source.clone()));
+        figures.push(of.figure_from("banks", (chart.svg()?, chart.csv()), "", source.clone()));
     }
-    let row = |tile: &crate::records::Tile| Row {
-        name: tile.layout.clone(),
-        values: vec![Some(tile.counted as f64), tile.cycles],
+    let row = |tile: &Tile| {
+        let counted = Some((tile.counted as f64).into());
+        Row::new(&tile.layout, [counted, within(tile.cycles, &tile.ends)])
     };
     if !banks.tiles.is_empty() {
         let chart = Bars {
@@ -181,7 +211,7 @@ pub(super) fn banks(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
             roof: None,
         };
         let caption = "The emulator counts passes, the GPU cycles.";
-        figures.push(of.figure_from("banks-tile", chart.svg()?, caption, source));
+        figures.push(of.figure_from("banks-tile", (chart.svg()?, chart.csv()), caption, source));
     }
     Ok(figures)
 }
@@ -197,11 +227,15 @@ pub(super) fn divergence(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
     for (dealt, name) in [(Dealt::Lanes, "lanes take the paths"), (Dealt::Warps, "warps take them")]
     {
         let of_these = divergence.paths.iter().filter(|paths| paths.dealt_to == dealt);
-        let times = of_these.filter_map(|paths| Some((paths.paths, paths.cycles.as_ref()?.median)));
+        let times = of_these.filter_map(|paths| {
+            let cycles = paths.cycles.as_ref()?;
+            Some((paths.paths, within(Some(cycles.median), &cycles.ends)?))
+        });
         let times: Vec<_> = times.collect();
         let Some((_, one)) = times.iter().find(|(paths, _)| *paths == 1) else { continue };
         for (paths, cycles) in &times {
-            add_point(&mut series, name, (f64::from(*paths), cycles / one));
+            let relative = cycles.map(|cycles| cycles / one.value);
+            add_point(&mut series, name, (f64::from(*paths), relative));
         }
     }
     if series.is_empty() {
@@ -214,5 +248,5 @@ pub(super) fn divergence(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
         log2_x: true,
         series,
     };
-    Ok(vec![of.figure_from("divergence", chart.svg()?, "", source)])
+    Ok(vec![of.figure_from("divergence", (chart.svg()?, chart.csv()), "", source)])
 }

@@ -1,9 +1,9 @@
 //! Barriers and collectives: µs per crossing by blocks.
 
-use super::{Figure, MOST_LINES, add_point, ticks};
+use super::{Figure, MOST_LINES, add_point, ticks, time};
 use crate::records::{Recorded, Sourced};
 use crate::report::page::Of;
-use crate::report::svg::{Axis, ChartError, HeatMap, Lines, Series};
+use crate::report::svg::{Axis, ChartError, Faster, HeatMap, Lines, Role, Series};
 
 /// The barriers: the one that a caller gets, its peer, and the fastest others.
 pub(super) fn barrier(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
@@ -28,22 +28,23 @@ fn by_blocks(of: &Of<'_>, suite: &str, ours: &str, title: &str) -> Result<Vec<Fi
     let (mut series, mut peers) = (Vec::new(), Vec::new());
     for record in records.iter().filter(at_threads) {
         if let Some(blocks) = record.number("blocks") {
-            add_point(&mut series, &record.variant, (blocks, record.median));
+            let role = if record.variant == ours { Role::Ours } else { Role::Other };
+            add_point(&mut series, role.named(&record.variant), (blocks, time(record)));
         }
     }
     for record in compared.iter().filter(at_threads).filter(|record| record.variant == ours) {
         if let (Some(blocks), Some(peer)) = (record.number("blocks"), &record.peer) {
-            add_point(&mut peers, &peer.name, (blocks, peer.median));
+            add_point(&mut peers, Role::Peer.named(&peer.name), (blocks, peer.median));
         }
     }
     let all = series.len();
     series.sort_by(|a, b| mean(a).total_cmp(&mean(b)));
     // What a caller gets comes first, and its peer second.
-    series.sort_by_key(|series| series.name != ours);
+    series.sort_by_key(|series| series.key.name != ours);
     let second = series.len().min(1);
     series.splice(second..second, peers);
     series.truncate(MOST_LINES);
-    let shown: Vec<_> = series.iter().map(|series| series.name.clone()).collect();
+    let shown: Vec<_> = series.iter().map(|series| series.key.name.clone()).collect();
     let chart = Lines {
         title: format!("{title}, {threads} threads each"),
         x_label: "blocks".into(),
@@ -58,12 +59,12 @@ fn by_blocks(of: &Of<'_>, suite: &str, ours: &str, title: &str) -> Result<Vec<Fi
         _ => format!("The fastest of {all} designs."),
     };
     let used = records.into_iter().chain(compared).filter(|record| at_threads(&record));
-    Ok(vec![of.figure(suite, chart.svg()?, caption, used)])
+    Ok(vec![of.figure(suite, (chart.svg()?, chart.csv()), caption, used)])
 }
 
 /// The mean of the logarithms of the times, which orders designs over all shapes.
 fn mean(series: &Series) -> f64 {
-    let logs: f64 = series.points.iter().map(|(_, us)| us.ln()).sum();
+    let logs: f64 = series.points.iter().map(|(_, us)| us.value.ln()).sum();
     logs / series.points.len() as f64
 }
 
@@ -100,11 +101,12 @@ pub(super) fn barrier_beside_peer(of: &Of<'_>) -> Result<Vec<Figure>, ChartError
             .map(|&threads| blocks.iter().map(|&blocks| value(blocks, threads)).collect())
             .collect(),
         unit: "%".into(),
+        faster: Faster::Below,
     };
     let caption = format!(
         "By how many percent a crossing takes longer than {}: below 0 gridsync is faster. An empty \
          cell is a grid whose blocks cannot all be resident, or that was not measured.",
         peer.name
     );
-    Ok(vec![of.figure("barrier-beside-peer", chart.svg()?, caption, records)])
+    Ok(vec![of.figure("barrier-beside-peer", (chart.svg()?, chart.csv()), caption, records)])
 }

@@ -3,7 +3,7 @@
 use super::{Figure, add_point, in_charts, ticks};
 use crate::records::{Recorded, Sourced};
 use crate::report::page::Of;
-use crate::report::svg::{Axis, Bars, ChartError, HeatMap, Lines, Row};
+use crate::report::svg::{Axis, Bars, ChartError, Faster, HeatMap, Lines, Role, Row};
 
 /// The form with the grid barrier.
 const GRID: &str = "grid";
@@ -44,11 +44,17 @@ pub(super) fn gains(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
             y: Axis { label: "threads of a block".into(), ticks: texts(&threads) },
             values: threads.iter().map(row).collect(),
             unit: "%".into(),
+            faster: Faster::Above,
         };
         let caption =
             "Above 0 one launch with a grid barrier is faster. An element for each thread.";
         let file = format!("launches-gain-over-{}", name.replace(' ', "-"));
-        figures.push(of.figure(&file, chart.svg()?, caption, records.iter().copied()));
+        figures.push(of.figure(
+            &file,
+            (chart.svg()?, chart.csv()),
+            caption,
+            records.iter().copied(),
+        ));
     }
     Ok(figures)
 }
@@ -62,7 +68,9 @@ pub(super) fn by_blocks(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
     let mut series = Vec::new();
     for record in &records {
         if let Some(blocks) = record.number("blocks") {
-            add_point(&mut series, form(&record.variant), (blocks, record.median));
+            let role = if record.variant == GRID { Role::Ours } else { Role::Other };
+            let key = role.named(form(&record.variant));
+            add_point(&mut series, key, (blocks, super::time(record)));
         }
     }
     let chart = Lines {
@@ -80,7 +88,12 @@ pub(super) fn by_blocks(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
         };
         let caption = "One launch with a grid barrier, spun in three ways, beside a launch for each \
                        stage and a graph of these.";
-        figures.push(of.figure(&file, chart.svg()?, caption, records.iter().copied()));
+        figures.push(of.figure(
+            &file,
+            (chart.svg()?, chart.csv()),
+            caption,
+            records.iter().copied(),
+        ));
     }
     Ok(figures)
 }
@@ -90,10 +103,8 @@ pub(super) fn at_one_shape(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
     let mut records = of_figure(of, None);
     let Some(last) = records.last().copied() else { return Ok(Vec::new()) };
     records.retain(|record| record.params == last.params);
-    let row = |record: &&Sourced<Recorded>| Row {
-        name: form(&record.variant).to_owned(),
-        values: vec![Some(record.median)],
-    };
+    let row =
+        |record: &&Sourced<Recorded>| Row::new(form(&record.variant), [Some(super::time(record))]);
     let param = |name| last.number(name).unwrap_or(f64::NAN);
     let chart = Bars {
         title: format!("X→P→X, {} blocks of {} threads", param("blocks"), param("threads")),
@@ -104,7 +115,7 @@ pub(super) fn at_one_shape(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
         roof: None,
     };
     let caption = format!("{} elements.", param("n"));
-    Ok(vec![of.figure("launches-forms", chart.svg()?, caption, records)])
+    Ok(vec![of.figure("launches-forms", (chart.svg()?, chart.csv()), caption, records)])
 }
 
 /// What a form is called in a figure.

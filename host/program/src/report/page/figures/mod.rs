@@ -6,13 +6,14 @@ mod hardware;
 mod ladders;
 mod latencies;
 mod launches;
+mod roofline;
 mod system;
 mod throughputs;
 
 use super::Of;
 use super::html::sources;
 use crate::records::{Recorded, Sourced};
-use crate::report::svg::{ChartError, Lines, Series, superscript};
+use crate::report::svg::{ChartError, Estimate, Key, Lines, Series, superscript};
 
 /// The values of a parameter in `records`, from the least to the greatest.
 fn ticks(records: &[&Sourced<Recorded>], name: &str) -> Vec<f64> {
@@ -24,10 +25,12 @@ fn ticks(records: &[&Sourced<Recorded>], name: &str) -> Vec<f64> {
 
 /// A figure.
 pub(super) struct Figure {
-    /// The name of its file.
+    /// The name of its files, without `.svg` and `.csv`.
     pub(super) file: String,
     /// The chart.
     pub(super) svg: String,
+    /// Its numbers.
+    pub(super) csv: String,
     /// What to know when looking at it, in sentences; may be empty.
     pub(super) caption: String,
     /// The files that its records are from.
@@ -110,6 +113,7 @@ pub(super) const GROUPS: &[Group] = &[
                 needs: "gridsync bench select --peers",
                 draw: throughputs::select,
             },
+            Wanted { what: "The roofline", needs: "gridsync bench reduce", draw: roofline::of_all },
         ],
     },
     Group {
@@ -202,40 +206,46 @@ pub(super) const GROUPS: &[Group] = &[
 const MOST_LINES: usize = 7;
 
 impl Of<'_> {
-    /// A figure of these records, in a file of this name.
+    /// A figure of these records, in files of this name: an SVG and a CSV.
     fn figure<'r>(
         &self,
         name: &str,
-        svg: String,
+        chart: (String, String),
         caption: impl Into<String>,
         records: impl IntoIterator<Item = &'r Sourced<Recorded>>,
     ) -> Figure {
-        self.figure_from(name, svg, caption, sources(records))
+        self.figure_from(name, chart, caption, sources(records))
     }
 
-    /// A figure of what these files have, in a file of this name.
+    /// A figure of what these files have, in files of this name: an SVG and a CSV.
     fn figure_from(
         &self,
         name: &str,
-        svg: String,
+        (svg, csv): (String, String),
         caption: impl Into<String>,
         sources: String,
     ) -> Figure {
-        let device = self.device.to_lowercase();
-        let words: Vec<_> = device
-            .split(|c: char| !c.is_ascii_alphanumeric())
-            .filter(|word| !word.is_empty())
-            .collect();
-        let file = format!("{}-{name}.svg", words.join("-"));
-        Figure { file, svg, caption: caption.into(), sources }
+        Figure { file: self.file(name), svg, csv, caption: caption.into(), sources }
     }
 }
 
+/// The time of a record.
+fn time(record: &Recorded) -> Estimate {
+    Estimate::between(record.median, record.min, record.max)
+}
+
+/// The rate of a record, GB/s.
+fn rate(record: &Recorded) -> Option<Estimate> {
+    let bytes = record.bytes? as f64;
+    Some(time(record).map(|us| bytes / us / 1e3))
+}
+
 /// Adds a point to the line with this name, which is begun if there is none.
-fn add_point(series: &mut Vec<Series>, name: &str, point: (f64, f64)) {
-    match series.iter_mut().find(|series| series.name == name) {
-        Some(series) => series.points.push(point),
-        None => series.push(Series { name: name.to_owned(), points: vec![point] }),
+fn add_point(series: &mut Vec<Series>, key: impl Into<Key>, (x, y): (f64, impl Into<Estimate>)) {
+    let key = key.into();
+    match series.iter_mut().find(|series| series.key == key) {
+        Some(series) => series.points.push((x, y.into())),
+        None => series.push(Series::new(key, [(x, y)])),
     }
 }
 

@@ -1,9 +1,9 @@
 //! What works over several GPUs, by their number: µs per crossing, and how much faster sums and scans are.
 
-use super::{Figure, add_point, count, in_charts};
+use super::{Figure, add_point, count, in_charts, time};
 use crate::records::{Recorded, Sourced};
 use crate::report::page::Of;
-use crate::report::svg::{ChartError, Lines};
+use crate::report::svg::{ChartError, Lines, Role};
 use crate::report::{Scaled, scaling_chart};
 
 /// GPUs that work together, and apart from them one GPU that was taken as several.
@@ -46,7 +46,7 @@ fn crossings(
         let Some(gpus) = record.number("gpus") else { continue };
         let blocks = record.number("blocks").unwrap_or(f64::NAN);
         let name = format!("{}, {} each", record.variant, count(blocks, "block"));
-        add_point(&mut series, &name, (gpus, record.median));
+        add_point(&mut series, name, (gpus, time(record)));
         if let Some(peer) = &record.peer {
             peers.push((peer.name.clone(), (gpus, peer.median)));
         }
@@ -55,7 +55,7 @@ fn crossings(
     peers.sort_by(|a: &(String, (f64, f64)), b| a.0.cmp(&b.0).then(a.1.0.total_cmp(&b.1.0)));
     peers.dedup_by(|a, b| a.0 == b.0 && a.1.0 == b.1.0);
     for (name, point) in &peers {
-        add_point(&mut series, name, *point);
+        add_point(&mut series, Role::Peer.named(name), *point);
     }
     if series.is_empty() {
         return Ok(Vec::new());
@@ -70,22 +70,32 @@ fn crossings(
     let mut figures = Vec::new();
     for (number, chart) in in_charts(chart).enumerate() {
         let file = format!("{file}-{}", number + 1);
-        figures.push(of.figure(&file, chart.svg()?, caption, records.iter().copied()));
+        figures.push(of.figure(
+            &file,
+            (chart.svg()?, chart.csv()),
+            caption,
+            records.iter().copied(),
+        ));
     }
     Ok(figures)
 }
 
 /// A line for each primitive, with a given length and with a length that grows with the GPUs.
 pub(super) fn scaling(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
-    let records = of.suite("scaling");
+    let mut records = of.suite("scaling");
+    // One GPU that was taken as several has nothing to scale with.
+    records.retain(|record| !is_shared(record));
+    if records.iter().all(|record| record.number("gpus") <= Some(1.0)) {
+        return Ok(Vec::new());
+    }
     let scaled = |record: &&Sourced<Recorded>| {
         let (gpus, n) = (record.number("gpus")?, record.number("n")?);
-        Some(Scaled { what: record.variant.clone(), gpus, n, us: record.median })
+        Some(Scaled { what: record.variant.clone(), gpus, n, us: time(record) })
     };
     let chart = scaling_chart(&records.iter().filter_map(scaled).collect::<Vec<_>>());
     if chart.series.is_empty() {
         return Ok(Vec::new());
     }
     let caption = "The array lies in stripes, one to each GPU in turn. The value is a sum until the host has it.";
-    Ok(vec![of.figure("scaling", chart.svg()?, caption, records.iter().copied())])
+    Ok(vec![of.figure("scaling", (chart.svg()?, chart.csv()), caption, records.iter().copied())])
 }

@@ -1,10 +1,10 @@
 //! Bandwidths by the number of elements.
 
-use super::{Figure, MOST_LINES, add_point};
+use super::{Figure, length, rate};
 use crate::bench::plain_mode;
 use crate::records::{Recorded, Sourced};
 use crate::report::page::Of;
-use crate::report::svg::{ChartError, Lines, Series};
+use crate::report::svg::{ChartError, Estimate, Key, Lines, Role, Series};
 
 /// What of a suite is drawn.
 struct Drawn {
@@ -37,6 +37,9 @@ pub(super) fn select(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
     by_length(of, &Drawn { suite: "select", op: "select", variant: "kept 50 %", ceiling, title })
 }
 
+/// The most lines of peers: so many colours there are.
+const MOST_PEERS: usize = 2;
+
 /// The type of the elements.
 const DTYPE: &str = "f32";
 
@@ -52,7 +55,7 @@ fn by_length(of: &Of<'_>, drawn: &Drawn) -> Result<Vec<Figure>, ChartError> {
     let ours = in_a_row(all.iter().copied().filter(is_ours));
     let roof = in_a_row(all.iter().copied().filter(|record| record.variant == *ceiling));
     let mut used = ours.clone();
-    let mut series = vec![line("gridsync", &ours, Recorded::gb_per_s)];
+    let mut series = vec![line(Role::Ours.named("gridsync"), &ours, rate)];
     let beside: Vec<_> = compared.into_iter().filter(is_ours).collect();
     let mut modes: Vec<_> = beside.iter().map(|record| record.word("peer_mode")).collect();
     modes.sort_unstable();
@@ -68,11 +71,12 @@ fn by_length(of: &Of<'_>, drawn: &Drawn) -> Result<Vec<Figure>, ChartError> {
             Some(mode) if modes.len() > 1 => format!("{}, {}", peer.name, mode.replace('_', " ")),
             _ => peer.name.clone(),
         });
-        series.push(line(&name, &of_mode, Recorded::peer_gb_per_s));
+        let peer_rate = |record: &Recorded| record.peer_gb_per_s().map(Estimate::from);
+        series.push(line(Role::Peer.named(name), &of_mode, peer_rate));
         used.extend(of_mode);
     }
-    series.truncate(MOST_LINES - 1);
-    series.push(line(only, &roof, Recorded::gb_per_s));
+    series.truncate(MOST_PEERS + 1);
+    series.push(line(Role::Roof.named(*only), &roof, rate));
     series.retain(|line| !line.points.is_empty());
     if ours.is_empty() {
         return Ok(Vec::new());
@@ -85,13 +89,17 @@ fn by_length(of: &Of<'_>, drawn: &Drawn) -> Result<Vec<Figure>, ChartError> {
         log2_x: true,
         series,
     };
-    let caption = "Bytes that have to move, divided by the time of a call among many in a row, each on \
-                   its own input, which is in no cache. The longest inputs have one call.";
-    Ok(vec![of.figure(&format!("bandwidth-{suite}"), chart.svg()?, caption, used)])
+    let caption = format!(
+        "Bytes that have to move, divided by the time of a call among many in a row, each on its own \
+         input, which is in no cache. The longest inputs have one call.{}",
+        of_the_roof(&chart.series)
+    );
+    let chart = (chart.svg()?, chart.csv());
+    Ok(vec![of.figure(&format!("bandwidth-{suite}"), chart, caption, used)])
 }
 
 /// Of the records of each length, the one with the most calls in a row.
-fn in_a_row<'a>(
+pub(super) fn in_a_row<'a>(
     records: impl Iterator<Item = &'a Sourced<Recorded>>,
 ) -> Vec<&'a Sourced<Recorded>> {
     let mut found: Vec<&Sourced<Recorded>> = records.collect();
@@ -105,12 +113,26 @@ fn in_a_row<'a>(
 }
 
 /// A line of rates.
-fn line(name: &str, records: &[&Sourced<Recorded>], rate: fn(&Recorded) -> Option<f64>) -> Series {
-    let mut series = vec![Series { name: name.to_owned(), points: Vec::new() }];
-    for record in records {
-        if let (Some(n), Some(rate)) = (record.number("n"), rate(record)) {
-            add_point(&mut series, name, (n, rate));
-        }
-    }
-    series.remove(0)
+fn line(
+    key: Key,
+    records: &[&Sourced<Recorded>],
+    rate: impl Fn(&Recorded) -> Option<Estimate>,
+) -> Series {
+    Series::new(key, records.iter().filter_map(|record| Some((record.number("n")?, rate(record)?))))
+}
+
+/// A sentence with the percentage of the roof that each line reaches at the greatest length. The roof
+/// is the last of the lines. Empty if there is no roof.
+fn of_the_roof(lines: &[Series]) -> String {
+    let Some((roof, lines)) = lines.split_last() else { return String::new() };
+    let last = roof.points.iter().max_by(|a, b| a.0.total_cmp(&b.0));
+    let Some((n, most)) = last.filter(|_| roof.key.role == Role::Roof) else {
+        return String::new();
+    };
+    let part = |line: &Series| {
+        let (_, rate) = line.points.iter().find(|(x, _)| x == n)?;
+        Some(format!("{} {:.0} %", line.key.name, 100.0 * rate.value / most.value))
+    };
+    let parts: Vec<_> = lines.iter().filter_map(part).collect();
+    format!(" Percentage of {} with {} elements: {}.", roof.key.name, length(*n), parts.join(", "))
 }
