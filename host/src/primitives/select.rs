@@ -15,6 +15,9 @@ pub use gridsync_entries::counted::select::CountedSelectable;
 pub use gridsync_entries::select::{Arguments, FirstOfRun, Selectable};
 pub use gridsync_kernels::grid::select::{Comparable, Predicate, Within};
 
+/// The grid of a launch, and its arguments.
+type Planned<S> = (Geometry, Arguments<<S as Selectable>::Element>);
+
 /// What was selected: the first elements of a buffer.
 #[derive(Debug)]
 pub struct Selected<T> {
@@ -279,7 +282,7 @@ impl<S: Selectable<Element: Pod>> Selector<S> {
         input: &Buffer<S::Element>,
         part: Range<usize>,
         to: To<'_, S::Element>,
-    ) -> Result<Option<(Geometry, Arguments<S::Element>)>, DeviceError> {
+    ) -> Result<Option<Planned<S>>, DeviceError> {
         self.device.expect_own(input)?;
         let input = part_of(input, &part);
         let none = (input.part(0, 0), self.words.view().part(0, 0));

@@ -72,7 +72,7 @@ unsafe fn shuffled(words: Global<u32>, out: Global<u32>, bug: u32) {
     if bug == 1 && me == 31 {
         return;
     }
-    let mask = if bug == 2 && me % 2 == 0 { FULL_MASK >> 1 } else { FULL_MASK };
+    let mask = if bug == 2 && me.is_multiple_of(2) { FULL_MASK >> 1 } else { FULL_MASK };
     let (sum, _) = warp::warp_shuffle_xor(mask, me as u32, 1, 32);
     words.write(me, sum);
 }
@@ -91,7 +91,7 @@ unsafe fn flagged(words: Global<u32>, out: Global<u32>, bug: u32) {
         out.write(32, tile.read(0));
     }
     if me != 32 {
-        out.write(me as usize, RIGHT);
+        out.write(me, RIGHT);
     }
 }
 

@@ -15,7 +15,7 @@ pub(super) type Recorded = Mutex<Vec<Step>>;
 /// One thing that was put into the stream.
 pub(super) enum Step {
     /// A launch that has been checked, and its arguments.
-    Launch(LaunchConfig<'static>, KernelInfo, Arguments),
+    Launch(Box<LaunchConfig<'static>>, KernelInfo, Arguments),
     /// The filling of this many bytes at this address with zero.
     Zero(u64, usize),
 }
@@ -32,7 +32,7 @@ impl Step {
     ) -> Self {
         // SAFETY: the caller's promise.
         let copies = unsafe { Arguments::copy(kernel, args) };
-        Self::Launch(config, *kernel, copies)
+        Self::Launch(Box::new(config), *kernel, copies)
     }
 }
 
@@ -76,7 +76,7 @@ impl Emulator {
             let at = ready.swap_remove((drawn >> 33) as usize % ready.len());
             let launch = launches[at].launch;
             let config = self.checked(&launch.kernel, &launch.geometry)?;
-            steps.push(Step::Launch(config, launch.kernel, launch.args.clone()));
+            steps.push(Step::Launch(Box::new(config), launch.kernel, launch.args.clone()));
             for (next, other) in launches.iter().enumerate() {
                 missing[next] -= other.after.iter().filter(|&&before| before == at).count();
                 if missing[next] == 0 && other.after.contains(&at) {

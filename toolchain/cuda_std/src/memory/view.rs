@@ -48,6 +48,7 @@ macro_rules! views {
             ///
             /// As for [`Global::from_address`].
             #[inline(always)]
+            #[allow(dead_code, reason = "targets without clusters have no ClusterShared")]
             pub(crate) unsafe fn from_base(base: Address<$space>, len: usize) -> Self {
                 Self { base, len, element: PhantomData }
             }
