@@ -12,7 +12,7 @@ const ARRAY: usize = LEN * size_of::<f32>();
 
 /// KiB of address space that a call gets: less than an array, but more than the program and a few
 /// parts of an array.
-const LIMIT: usize = 240 << 10;
+const LIMIT: usize = 252 << 10;
 
 /// A folder with queries, and with an array of zeros that takes no room on the disk.
 fn zeros() -> Folder {
