@@ -49,7 +49,9 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     for package in FIRST {
         document(&["--package", package])?;
     }
-    document(&["--workspace"])?;
+    // Not those again: with the features of the workspace they would be written anew, all at once.
+    let others = FIRST.iter().flat_map(|package| ["--exclude", package]);
+    document(&["--workspace"].into_iter().chain(others).collect::<Vec<_>>())?;
     let unresolved = unresolved(&root().join("target/doc"))?;
     ensure!(
         unresolved.is_empty(),
