@@ -59,12 +59,12 @@ tests() {
   # These take longest, most of it on one core of the host, so several processes share them. The arrays of
   # `huge` fill the GPU.
   local part thorough=(--include-ignored --test-threads 1 --slowest 30)
-  run_tests conformance-huge conformance 300 "${thorough[@]}" huge:: &
+  run_tests conformance-huge conformance 450 "${thorough[@]}" huge:: &
   for part in 1 2 3 4 5; do
-    run_tests "conformance-$part" conformance 300 "${thorough[@]}" --part "$part/5" --skip huge:: cuda &
+    run_tests "conformance-$part" conformance 450 "${thorough[@]}" --part "$part/5" --skip huge:: cuda &
   done
   run_tests program program 200 --skip cuda &
-  step lab 200 "$gridsync" lab all --device cuda -o "$out/lab" &
+  step lab 400 "$gridsync" lab all --device cuda -o "$out/lab" &
   local example
   for example in examples/*; do
     # That one times the CPU.
