@@ -104,27 +104,27 @@ macro_rules! operations {
 
         (xor_i32: "xor" Xor<i32> as Xor<u32>, Values) reduce shared, scan shared;
         (xor_u32: "xor" Xor<u32>, Values) reduce 2, scan 2;
-        (xor_i64: "xor" Xor<i64> as Xor<u64>, Values) reduce shared;
-        (xor_u64: "xor" Xor<u64>, Values) reduce 2;
+        (xor_i64: "xor" Xor<i64> as Xor<u64>, Values) reduce shared, scan shared;
+        (xor_u64: "xor" Xor<u64>, Values) reduce 2, scan 2;
 
         (and_i32: "and" And<i32> as And<u32>, FewZeros) reduce shared, scan shared;
         (and_u32: "and" And<u32>, FewZeros) reduce 2, scan 2;
-        (and_i64: "and" And<i64> as And<u64>, FewZeros) reduce shared;
-        (and_u64: "and" And<u64>, FewZeros) reduce 2;
+        (and_i64: "and" And<i64> as And<u64>, FewZeros) reduce shared, scan shared;
+        (and_u64: "and" And<u64>, FewZeros) reduce 2, scan 2;
 
         (or_i32: "or" Or<i32> as Or<u32>, FewOnes) reduce shared, scan shared;
         (or_u32: "or" Or<u32>, FewOnes) reduce 2, scan 2;
-        (or_i64: "or" Or<i64> as Or<u64>, FewOnes) reduce shared;
-        (or_u64: "or" Or<u64>, FewOnes) reduce 2;
+        (or_i64: "or" Or<i64> as Or<u64>, FewOnes) reduce shared, scan shared;
+        (or_u64: "or" Or<u64>, FewOnes) reduce 2, scan 2;
 
         (count_f32: "count" Count<f32>, Values) reduce 2, scan 2;
-        (count_f64: "count" Count<f64>, Values) reduce 2;
+        (count_f64: "count" Count<f64>, Values) reduce 2, scan 2;
         (count_f16: "count" Count<f16>, Values) reduce 2, scan 2;
         (count_bf16: "count" Count<bf16>, Values) reduce 2, scan 2;
         (count_i32: "count" Count<i32> as Count<u32>, Values) reduce shared, scan shared;
         (count_u32: "count" Count<u32>, Values) reduce 2, scan 2;
-        (count_i64: "count" Count<i64> as Count<u64>, Values) reduce shared;
-        (count_u64: "count" Count<u64>, Values) reduce 2;
+        (count_i64: "count" Count<i64> as Count<u64>, Values) reduce shared, scan shared;
+        (count_u64: "count" Count<u64>, Values) reduce 2, scan 2;
 
         (prod_mod_i32: "prod-mod" ProductModulo<i32> { ProductModulo::by_a_prime() }, Factors) reduce 2, scan 2;
         (prod_mod_u32: "prod-mod" ProductModulo<u32> { ProductModulo::by_a_prime() }, Factors) reduce 2, scan 2;

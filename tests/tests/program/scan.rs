@@ -55,10 +55,10 @@ matrix! {
     prod_in_f64 "prod" ["--acc", "f64"]: f32 => f64;
     min "min" []: f64 => f64;
     max "max" []: i64 => i64;
-    xor "xor" []: u32 => u32;
-    and "and" []: i32 => i32;
-    or "or" []: u32 => u32;
-    count "count" []: f32 => u64;
+    xor "xor" []: u32 => u32, i64 => i64;
+    and "and" []: i32 => i32, u64 => u64;
+    or "or" []: u32 => u32, i64 => i64;
+    count "count" []: f32 => u64, f64 => u64, i64 => u64;
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn what_cannot_be_written_leaves_what_was_there() {
     let folder = Folder::new().with("out.npy", "old");
     raw(&folder, "sum", &[1.0f32], "absent/out.npy", &[]).fails(WRONG_USAGE, &["absent"]);
     let call = raw(&folder, "xor", &[1.0f32], "out.npy", &[]);
-    call.fails(WRONG_USAGE, &["--op xor", "i32 u32", "not of f32"]);
+    call.fails(WRONG_USAGE, &["--op xor", "i32 u32 i64 u64", "not of f32"]);
     assert_eq!(folder.read("out.npy"), b"old");
 }
 
