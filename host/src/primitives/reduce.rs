@@ -36,7 +36,9 @@ pub fn reduce_on_cpu<O: Operation>(op: O, input: &[O::Element]) -> O::Output {
 /// A reduction by one operation on one device: its plan and its working memory.
 ///
 /// One launch per reduction. A floating-point result depends on the input alone: every GPU, the
-/// emulator and the CPU give the same bits ([`Shape`] says in which order they combine).
+/// emulator and the CPU give the same bits ([`Shape`] says in which order they combine). A
+/// floating-point mean is infinite or NaN where its sum overflows; a
+/// [`PartReducer`](super::PartReducer) takes such a mean again.
 pub struct Reducer<O: Reducible> {
     op: O,
     device: Device,

@@ -2,8 +2,9 @@
 
 use super::{Ranks, RanksError};
 use crate::primitives::PartReducible;
-use crate::primitives::parts::Cut;
 use crate::primitives::parts::leaves::{from_bytes, from_leaves, to_bytes};
+use crate::primitives::parts::{Cut, Leaves, overflow};
+use bytemuck::Pod;
 use gridsync_kernels::grid::reduce::Shape;
 use gridsync_kernels::op::Operation;
 use std::ops::Range;
@@ -11,18 +12,34 @@ use std::ops::Range;
 /// Bytes before the leaves of a rank: the length of the array, and where its run begins and ends.
 const HEAD: usize = 3 * 8;
 
-/// The reduction of an array of `len` elements, from the leaves of all ranks: every rank gets the
-/// result, to the bits of one reduction of the whole array on one device.
+/// The reduction of an array from the leaves of all ranks: every rank gets the result, to the bits of
+/// one reduction of the whole array on one device. A mean whose sum overflows is finite nevertheless,
+/// if all elements are.
 ///
-/// `leaves` are those that this rank has computed by [`Leaves`](crate::primitives::parts::Leaves),
-/// of the elements `run`. The runs of the ranks are in the order of the ranks and cover the array:
-/// see [`Cut::run`](crate::primitives::parts::Cut::run), and for parts that were given
-/// [`Borders`](super::Borders). At most 4096 leaves of at most 16 bytes travel.
+/// `leaves` are those that this rank has computed, of its run. The runs of the ranks are in the order
+/// of the ranks and cover the array: see [`Cut::run`](crate::primitives::parts::Cut::run), and for
+/// parts that were given [`Borders`](super::Borders). At most 4096 leaves of at most 16 bytes travel;
+/// of a mean that is not finite at first, twice as many.
 ///
 /// # Errors
 /// If a rank is lost or has failed, errors of NCCL, and [`RanksError::WrongLeaves`] if the runs do
 /// not cover the array once, or a rank has sent more or fewer leaves than its run has.
-pub fn reduce<O: PartReducible>(
+///
+/// # Panics
+/// If not all elements of the run were taken.
+pub fn reduce<O: PartReducible<Element: Pod>>(
+    ranks: &mut Ranks,
+    leaves: Leaves<O>,
+) -> Result<O::Output, RanksError> {
+    let (op, len, run) = leaves.about();
+    // All ranks have the same first result, so all come back for a second one, or none.
+    overflow::settle::<O, _>(leaves.finish_with_scaled(), |leaves| {
+        reduce_leaves(ranks, op, len, run.clone(), leaves)
+    })
+}
+
+/// The result of these leaves, which are those of the elements `run`, and of all other ranks' ones.
+pub(super) fn reduce_leaves<O: PartReducible>(
     ranks: &mut Ranks,
     op: O,
     len: usize,

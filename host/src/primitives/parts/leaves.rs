@@ -5,6 +5,7 @@
 //! not matter who computes which leaf, nor where: the result has the bits of one reduction on one
 //! device.
 
+use super::overflow::Again;
 use super::together::{at_once, of_gpu, on_each};
 use super::{PartError, PartReducible};
 use crate::device::{Buffer, Device, DeviceError, Devices};
@@ -106,10 +107,13 @@ impl Cut {
 /// ```
 pub struct Leaves<O: PartReducible> {
     op: O,
+    /// Elements of the whole array.
+    len: usize,
     run: Range<usize>,
     part: usize,
     taken: usize,
     on: On<O>,
+    again: Again<O>,
     us: f64,
 }
 
@@ -158,7 +162,7 @@ impl<O: PartReducible<Element: Pod>> Leaves<O> {
         let each = devices.each(|_, device| OnDevice::new(op, device, len, longest))?;
         let share = devices.sharing() > 1;
         let on = On::Devices(OnDevices { each, share, leaves: Vec::new() });
-        Ok(Self { op, run, part, taken: 0, on, us: 0.0 })
+        Ok(Self { op, len, run, part, taken: 0, on, again: Again::new(), us: 0.0 })
     }
 
     /// The same leaves on all cores of the CPU, in parts of the same size.
@@ -169,7 +173,7 @@ impl<O: PartReducible<Element: Pod>> Leaves<O> {
     pub fn on_cpu(op: O, len: usize, run: Range<usize>, part: usize) -> Self {
         let part = rounded::<O>(len, &run, part);
         let on = On::Cpu(reference::Reduction::from(op, len, run.start));
-        Self { op, run, part, taken: 0, on, us: 0.0 }
+        Self { op, len, run, part, taken: 0, on, again: Again::new(), us: 0.0 }
     }
 
     /// Elements of every part except the last one, which has the rest.
@@ -191,14 +195,20 @@ impl<O: PartReducible<Element: Pod>> Leaves<O> {
         if len == 0 {
             return Ok(());
         }
+        let first = self.run.start + self.taken;
         self.us += match &mut self.on {
-            On::Devices(on) => on.next(self.op, elements, self.run.start + self.taken)?,
+            On::Devices(on) => on.next(self.op, elements, first)?,
             On::Cpu(reduction) => {
                 let start = Instant::now();
                 reduction.next(elements);
                 start.elapsed().as_secs_f64() * 1e6
             }
         };
+        let so_far = match &self.on {
+            On::Devices(on) => &on.leaves,
+            On::Cpu(reduction) => reduction.leaves(),
+        };
+        self.again.next(self.op, (self.len, first), elements, so_far);
         self.taken += len;
         Ok(())
     }
@@ -209,14 +219,6 @@ impl<O: PartReducible<Element: Pod>> Leaves<O> {
         self.us
     }
 
-    /// The leaves so far; for an exact operation on the CPU none.
-    pub(super) fn so_far(&self) -> &[O::Accumulator] {
-        match &self.on {
-            On::Devices(on) => &on.leaves,
-            On::Cpu(reduction) => reduction.leaves(),
-        }
-    }
-
     /// The leaves of the run, in order; for an exact operation one value for all elements. A device
     /// that has taken the whole array at once gives one value too. An empty run has no leaves.
     ///
@@ -224,13 +226,26 @@ impl<O: PartReducible<Element: Pod>> Leaves<O> {
     /// If not all elements of the run were taken.
     #[must_use]
     pub fn finish(self) -> Vec<O::Accumulator> {
+        self.finish_with_scaled().0
+    }
+
+    /// The leaves, and what takes their place if the result of all leaves is not finite, where
+    /// [`PartReducible::OVERFLOW`] says that this may help.
+    pub(crate) fn finish_with_scaled(self) -> (Vec<O::Accumulator>, Vec<O::Accumulator>) {
         let run = self.run.len();
         assert_eq!(self.taken, run, "all {run} elements have to be taken");
-        match self.on {
+        let leaves = match self.on {
             _ if run == 0 => Vec::new(),
             On::Cpu(reduction) => reduction.into_leaves(),
             On::Devices(on) => on.leaves,
-        }
+        };
+        let scaled = self.again.scaled(&leaves);
+        (leaves, scaled)
+    }
+
+    /// The operation, the elements of the whole array, and the run.
+    pub(crate) fn about(&self) -> (O, usize, Range<usize>) {
+        (self.op, self.len, self.run.clone())
     }
 }
 

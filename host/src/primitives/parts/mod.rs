@@ -12,7 +12,7 @@
 
 mod kendall;
 pub(crate) mod leaves;
-mod overflow;
+pub(crate) mod overflow;
 mod range_sum;
 mod reduce;
 mod scan;

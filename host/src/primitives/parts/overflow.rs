@@ -5,7 +5,6 @@
 //! large.
 
 use super::PartReducible;
-use super::leaves::from_leaves;
 use crate::reference::Reduction;
 use cuda_std::{bf16, f16};
 use gridsync_kernels::op::{Compensated, Operation};
@@ -135,22 +134,19 @@ pub(super) struct Again<O: Operation> {
     leaves: Vec<(Range<usize>, Vec<O::Accumulator>)>,
     /// Leaves so far.
     seen: usize,
-    /// Elements so far.
-    taken: usize,
-    /// Whether an element is infinite or NaN: then so is the result.
-    is_infinite: bool,
 }
 
 impl<O: PartReducible> Again<O> {
     pub(super) fn new() -> Self {
-        Self { leaves: Vec::new(), seen: 0, taken: 0, is_infinite: false }
+        Self { leaves: Vec::new(), seen: 0 }
     }
 
-    /// Takes the part that left the last ones of `leaves`, of an array of `len` elements.
+    /// Takes the part that left the last ones of `leaves`, and that begins with element `first` of an
+    /// array of `len` elements.
     pub(super) fn next(
         &mut self,
         op: O,
-        len: usize,
+        (len, first): (usize, usize),
         elements: &[O::Element],
         leaves: &[O::Accumulator],
     ) {
@@ -158,35 +154,21 @@ impl<O: PartReducible> Again<O> {
             return;
         };
         let new = self.seen..leaves.len();
-        let start = self.taken;
-        self.taken += elements.len();
         self.seen = new.end;
-        if self.is_infinite
-            || leaves[new.clone()].iter().all(|&x| (overflow.accumulator_is_finite)(x))
-        {
+        let is_finite = |&x: &O::Accumulator| (overflow.accumulator_is_finite)(x);
+        if leaves[new.clone()].iter().all(is_finite) || !overflow.are_finite(elements) {
             return;
         }
-        if !overflow.are_finite(elements) {
-            self.is_infinite = true;
-            return;
-        }
-        let mut reduction = Reduction::from(op, len, start);
+        let mut reduction = Reduction::from(op, len, first);
         reduction.next(&overflow.scaled(elements));
         self.leaves.push((new, reduction.into_leaves()));
     }
 
-    /// The result of an array of `len` elements with these leaves, from which `result` came.
-    pub(super) fn settle(
-        self,
-        op: O,
-        len: usize,
-        leaves: &[O::Accumulator],
-        result: O::Output,
-    ) -> O::Output {
-        let Some(overflow) = O::OVERFLOW
-            .filter(|overflow| !self.is_infinite && !(overflow.result_is_finite)(result))
-        else {
-            return result;
+    /// All `leaves` times 2^−64; none where nothing overflows. Those from elements that are infinite
+    /// or NaN stay so.
+    pub(super) fn scaled(self, leaves: &[O::Accumulator]) -> Vec<O::Accumulator> {
+        let Some(overflow) = O::OVERFLOW else {
+            return Vec::new();
         };
         let mut scaled = Vec::with_capacity(leaves.len());
         let mut next = 0;
@@ -196,8 +178,25 @@ impl<O: PartReducible> Again<O> {
             next = range.end;
         }
         scaled.extend(leaves[next..].iter().map(|&x| (overflow.accumulator)(x)));
-        (overflow.unscaled)(from_leaves(op, len, &scaled))
+        scaled
     }
+}
+
+/// The result of leaves of which `result_of` gives the result: if that is not finite, the result of
+/// the `scaled` ones is, where all elements are.
+///
+/// # Errors
+/// Those of `result_of`.
+pub(crate) fn settle<O: PartReducible, E>(
+    (leaves, scaled): (Vec<O::Accumulator>, Vec<O::Accumulator>),
+    mut result_of: impl FnMut(&[O::Accumulator]) -> Result<O::Output, E>,
+) -> Result<O::Output, E> {
+    let result = result_of(&leaves)?;
+    let Some(overflow) = O::OVERFLOW.filter(|overflow| !overflow.is_finite(result)) else {
+        return Ok(result);
+    };
+    let again = (overflow.unscaled)(result_of(&scaled)?);
+    Ok(if overflow.is_finite(again) { again } else { result })
 }
 
 #[cfg(test)]

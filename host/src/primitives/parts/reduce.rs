@@ -2,7 +2,7 @@
 
 use super::PartError;
 use super::leaves::{Leaves, from_leaves};
-use super::overflow::{Again, Overflow, Scale};
+use super::overflow::{self, Overflow, Scale};
 use crate::device::Devices;
 use bytemuck::Pod;
 use gridsync_entries::reduce::Reducible;
@@ -10,6 +10,7 @@ use gridsync_kernels::op::{
     And, ArgMax, ArgMin, CompensatedSum, Compose, Count, Indexed, Max, Mean, Min, Operation, Or,
     Product, ProductModulo, Sum, WideSum, Xor,
 };
+use std::convert::Infallible;
 
 /// A reduction that an array can go through part by part.
 pub trait PartReducible: Reducible {
@@ -71,10 +72,7 @@ by_index!(ArgMin, ArgMax);
 /// nevertheless, if all elements are. Unless the operation is exact, the
 /// host gets every leaf of the tree from the devices, and combines them.
 pub struct PartReducer<O: PartReducible> {
-    op: O,
-    len: usize,
     leaves: Leaves<O>,
-    again: Again<O>,
 }
 
 impl<O: PartReducible<Element: Pod>> PartReducer<O> {
@@ -91,15 +89,13 @@ impl<O: PartReducible<Element: Pod>> PartReducer<O> {
         len: usize,
         part: usize,
     ) -> Result<Self, PartError> {
-        let leaves = Leaves::new(op, devices, len, 0..len, part)?;
-        Ok(Self { op, len, leaves, again: Again::new() })
+        Ok(Self { leaves: Leaves::new(op, devices, len, 0..len, part)? })
     }
 
     /// A reduction of `len` elements on all cores of the CPU, in parts of the same size.
     #[must_use]
     pub fn on_cpu(op: O, len: usize, part: usize) -> Self {
-        let leaves = Leaves::on_cpu(op, len, 0..len, part);
-        Self { op, len, leaves, again: Again::new() }
+        Self { leaves: Leaves::on_cpu(op, len, 0..len, part) }
     }
 
     /// Elements of every part except the last one, which has the rest.
@@ -116,9 +112,7 @@ impl<O: PartReducible<Element: Pod>> PartReducer<O> {
     /// # Panics
     /// If it is longer than a [`part`](Self::part).
     pub fn next(&mut self, elements: &[O::Element]) -> Result<(), PartError> {
-        self.leaves.next(elements)?;
-        self.again.next(self.op, self.len, elements, self.leaves.so_far());
-        Ok(())
+        self.leaves.next(elements)
     }
 
     /// µs that the kernels, or the CPU, have taken so far.
@@ -133,8 +127,10 @@ impl<O: PartReducible<Element: Pod>> PartReducer<O> {
     /// If some were not.
     #[must_use]
     pub fn finish(self) -> O::Output {
-        let Self { op, len, leaves, again } = self;
-        let leaves = leaves.finish();
-        again.settle(op, len, &leaves, from_leaves(op, len, &leaves))
+        let (op, len, _) = self.leaves.about();
+        let result_of = |leaves: &[O::Accumulator]| Ok(from_leaves(op, len, leaves));
+        let Ok(result) =
+            overflow::settle::<O, Infallible>(self.leaves.finish_with_scaled(), result_of);
+        result
     }
 }

@@ -5,7 +5,9 @@ mod meeting;
 mod misbehaving;
 
 use super::greeting::Greeting;
+use super::reduce::reduce_leaves;
 use super::*;
+use crate::primitives::PartReducer;
 use crate::primitives::parts::{Cut, Leaves};
 use crate::reference;
 use gridsync_kernels::op::{ArgMax, Mean, Sum};
@@ -133,7 +135,7 @@ fn a_reduction_by_ranks_has_the_bits_of_one_reduction() {
                         let run = Cut::of::<$of>(len).run(rank, size);
                         let mut leaves = Leaves::on_cpu($op, len, run.clone(), len);
                         leaves.next(&input[run.clone()]).expect("the CPU does not fail");
-                        reduce(&mut ranks, $op, len, run, &leaves.finish())?
+                        reduce(&mut ranks, leaves)?
                     }};
                 }
                 let sum = reduced!(Sum::<f32>::new(), Sum<f32>);
@@ -147,6 +149,40 @@ fn a_reduction_by_ranks_has_the_bits_of_one_reduction() {
                 assert_eq!(sum_found.to_bits(), sum.to_bits(), "{len} by {size}");
                 assert_eq!(mean_found.map(f64::to_bits), mean.map(f64::to_bits));
                 assert_eq!(most_found, most, "{len} by {size}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_mean_by_ranks_is_finite_where_its_sum_overflows() {
+    let op = Mean::new(Sum::<f32>::new());
+    for len in [2usize, 5000, (1 << 20) + 77] {
+        // The sum overflows in the first half only, and in its leaves.
+        let value = |i: usize| if i < len.div_ceil(2) { 3e38 } else { 1.5 };
+        for last in [1.5, f32::INFINITY, f32::NAN] {
+            let mut input: Vec<f32> = (0..len).map(value).collect();
+            input[len - 1] = last;
+            let mut alone = PartReducer::on_cpu(op, len, len);
+            alone.next(&input).expect("the CPU does not fail");
+            let alone = alone.finish().expect("there are elements");
+            assert_eq!(alone.is_finite(), last.is_finite(), "{alone} of {len} with {last}");
+            for size in [1, 3] {
+                let input = input.clone();
+                let found = ranks(size, move |mut ranks| {
+                    let run = Cut::of::<Mean<Sum<f32>>>(len)
+                        .run(ranks.rank() as usize, ranks.size() as usize);
+                    let mut leaves = Leaves::on_cpu(op, len, run.clone(), len);
+                    leaves.next(&input[run]).expect("the CPU does not fail");
+                    let mean = reduce(&mut ranks, leaves)?;
+                    ranks.leave();
+                    Ok(mean.expect("there are elements"))
+                });
+                for mean in found {
+                    let mean = mean.expect("all are there");
+                    let same = mean.to_bits() == alone.to_bits() || mean.is_nan() && alone.is_nan();
+                    assert!(same, "{mean} and {alone} of {len} with {last} by {size}");
+                }
             }
         }
     }
@@ -189,7 +225,7 @@ where
     let leaves = leaves.map(<[_]>::to_vec);
     let results = ranks(2, move |mut ranks| {
         let rank = ranks.rank() as usize;
-        reduce(&mut ranks, T::default(), len, runs[rank].clone(), &leaves[rank])
+        reduce_leaves(&mut ranks, T::default(), len, runs[rank].clone(), &leaves[rank])
     });
     let [one, other] = [0, 1].map(|rank| said(&results[rank]));
     assert_eq!(one, other, "both ranks notice it");
@@ -228,7 +264,7 @@ fn arrays_of_two_lengths_are_an_error() {
     let all = ranks(2, |mut ranks| {
         let len = 10 + ranks.rank() as usize;
         let run = if ranks.rank() == 0 { 0..5 } else { 5..len };
-        reduce(&mut ranks, Sum::<i32, i64>::new(), len, run, &[1])
+        reduce_leaves(&mut ranks, Sum::<i32, i64>::new(), len, run, &[1])
     });
     assert!(
         said(&all[0]).contains("of 11") && said(&all[0]).contains("has 10 elements"),

@@ -284,7 +284,7 @@ impl Reduce {
         for bytes in ranks.tell_all(&us.to_le_bytes())? {
             us = us.max(bytes.try_into().map_or(0.0, f64::from_le_bytes));
         }
-        let output = ranks::reduce(ranks, op, about.len, run, &leaves.finish())?;
+        let output = ranks::reduce(ranks, leaves)?;
         ranks.leave();
         let mut check = None;
         if self.check && ranks.rank() == 0 {
