@@ -111,11 +111,14 @@ impl<T: Added> Job<'_, T> {
         while self.run(many)? - self.run(FEW)? < LONG_US && many < most {
             many = most.min(4 * many);
         }
+        // The least of several: next to other work on the GPU a short launch may take longer than a
+        // long one.
+        let mut few = f64::INFINITY;
+        for _ in 0..SAMPLES {
+            few = few.min(self.run(FEW)?);
+        }
         let added = f64::from(threads) * f64::from(many - FEW);
-        let sample = |_| {
-            let time = self.run(many)? - self.run(FEW)?;
-            Ok(added / time / 1e3)
-        };
+        let sample = |_| Ok(added / (self.run(many)? - few) / 1e3);
         let samples: Result<Vec<_>, DeviceError> = (0..SAMPLES).map(sample).collect();
         Ok(Spread::of(samples?).expect("there should be a sample"))
     }
