@@ -122,7 +122,7 @@ impl Emulate {
                 };
                 return format!("{name}: wrong\n{failure}{again}");
             }
-            Ok(Right::Passed(Passed { schedules, distinct })) => {
+            Ok(Right::Passed(Passed { schedules, distinct, .. })) => {
                 return format!("{name}: right under {schedules} schedules, {distinct} different");
             }
             Ok(Right::Weakened(weakened)) => weakened,
@@ -171,7 +171,7 @@ fn json(protocol: &Protocol, outcome: &Outcome) -> Value {
             let story = failure.story.as_ref().map(ToString::to_string);
             json!({ "name": name, "right": false, "seed": seed, "what": what, "story": story })
         }
-        Ok(Right::Passed(Passed { schedules, distinct })) => {
+        Ok(Right::Passed(Passed { schedules, distinct, .. })) => {
             json!({ "name": name, "right": true, "schedules": schedules, "distinct": distinct })
         }
         Ok(Right::Weakened(weakened)) => {
