@@ -227,4 +227,14 @@ mod tests {
         assert_eq!(short("kernels/src/grid/barrier/tree.rs"), "barrier/tree.rs");
         assert_eq!(short("tree.rs"), "tree.rs");
     }
+
+    #[test]
+    fn blocks_wait_only_for_blocks_that_have_started_or_are_resident() {
+        for protocol in protocols() {
+            let check = Check::default().on(protocol.config).schedules(3);
+            let passed = check.run(|device| protocol.run(device));
+            let passed = passed.unwrap_or_else(|failure| panic!("{}: {failure}", protocol.name));
+            assert_eq!(passed.warning(), None, "{}", protocol.name);
+        }
+    }
 }
