@@ -85,7 +85,7 @@
 //!         seen.write(0, words.read(WORD));
 //!     }
 //! }
-//! # let failure = Check::default().run(|device| {
+//! # let checked = Check::default().run(|device| {
 //! #     let (words, seen) = (device.zeroed::<u32>(2)?, device.zeroed::<u32>(1)?);
 //! #     // SAFETY: as above.
 //! #     unsafe { device.launch::<hand_over>(&Geometry::new(2, 1), (words.view(), seen.view()))? };
@@ -94,7 +94,10 @@
 //! #         other => Err(format!("block 1 saw {other} in place of 7").into()),
 //! #     }
 //! # });
-//! # failure.expect("the order holds");
+//! let passed = checked.expect("the order holds");
+//! // If block 1 starts first, it may keep the place on the GPU that block 0 needs. The check prints a warning of it.
+//! let warning = passed.warning().expect("the launch is not cooperative");
+//! assert!(warning.to_string().starts_with("this launch can hang on a GPU: block (1, 0, 0) waits at "));
 //! ```
 //!
 //! # Which orders are needed
@@ -177,20 +180,24 @@
 //! it shows the errors that some of them meet, and proves nothing. What the emulator cannot show is in its own README.
 
 mod every;
+mod failure;
+mod passed;
 mod retell;
 mod weaken;
 
 use crate::device::{Device, DeviceError, Emulator, EmulatorConfig};
 use rayon::prelude::*;
 use simt::search::{Path, follow};
-use simt::{Race, Schedule};
+use simt::{Schedule, Stats};
 use std::collections::HashSet;
-use std::fmt;
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use thiserror::Error;
 
 pub use every::Every;
+pub use failure::{Cause, Failure, Rerun};
+pub use passed::{Passed, Warning};
+pub use simt::EarlyWait;
 pub use simt::replay::{Story, StoryStep};
 pub use weaken::{Caught, Weakened};
 
@@ -273,6 +280,9 @@ impl Check {
     /// Gives `run` a new emulator for each schedule. `run` launches kernels, and says what is wrong with their
     /// results.
     ///
+    /// Prints a [`Warning`] to stderr if a block waits for one that has not started, in a launch that is not
+    /// cooperative ([`Passed::warning`]).
+    ///
     /// Small kernels have few runs, and different seeds often draw the same one. Then more seeds are drawn, up to
     /// four times as many as there should be schedules.
     ///
@@ -291,7 +301,7 @@ impl Check {
         let once = |rerun, config| {
             let device = Device::new(Emulator::new(config));
             match run(&device) {
-                Ok(()) => Ok(device.emulated().map_or(0, |stats| stats.decided)),
+                Ok(()) => Ok(device.emulated().unwrap_or_default()),
                 Err(what) => Err(Box::new(Failure::of(rerun, config, what))),
             }
         };
@@ -300,35 +310,49 @@ impl Check {
             Which::Path(path) => {
                 let config = EmulatorConfig { races: true, ..self.config };
                 let rerun = Rerun::Path(every::written(path, &config));
-                let passed = Passed { schedules: 1, distinct: 1 };
-                let ended = follow(path, || once(rerun, config));
-                return ended.map(|_| passed).map_err(|failure| failure.retold(&run));
+                return match follow(path, || once(rerun, config)) {
+                    Ok(stats) => Ok(Passed::told(1, 1, warning_of(None, &stats))),
+                    Err(failure) => Err(failure.retold(&run)),
+                };
             }
         };
         let wanted = seeds.end - seeds.start;
         let most = seeds.start + wanted * MOST_SEEDS;
-        // Whether it looked for races, and what was decided.
-        let runs = Mutex::new(HashSet::new());
+        // Whether it looked for races, and what was decided. And the warning of the lowest seed that has one.
+        let (runs, warning) = (Mutex::new(HashSet::new()), Mutex::new(None::<Warning>));
         let (mut next, mut distinct) = (seeds.start, 0);
         while distinct < wanted && next < most {
             let wave = next..(next + (wanted - distinct).max(FEWEST_SEEDS.min(wanted))).min(most);
             next = wave.end;
             let failed = wave.into_par_iter().find_map_first(|seed| {
-                let decided = match once(Rerun::Seed(seed), configured(seed, self.config)) {
-                    Ok(decided) => decided,
+                let stats = match once(Rerun::Seed(seed), configured(seed, self.config)) {
+                    Ok(stats) => stats,
                     Err(failure) => return Some(failure),
                 };
-                let mut runs = runs.lock().unwrap_or_else(PoisonError::into_inner);
-                runs.insert((looks_for_races(seed), decided));
+                locked(&runs).insert((looks_for_races(seed), stats.decided));
+                if let Some(new) = warning_of(Some(seed), &stats) {
+                    let mut warning = locked(&warning);
+                    *warning = warning.filter(|old| old.seed < new.seed).or(Some(new));
+                }
                 None
             });
             if let Some(failure) = failed {
                 return Err(failure.retold(&run));
             }
-            distinct = runs.lock().unwrap_or_else(PoisonError::into_inner).len() as u64;
+            distinct = locked(&runs).len() as u64;
         }
-        Ok(Passed { schedules: next - seeds.start, distinct })
+        let warning = *locked(&warning);
+        Ok(Passed::told(next - seeds.start, distinct, warning))
     }
+}
+
+/// What a run warns of.
+fn warning_of(seed: Option<u64>, stats: &Stats) -> Option<Warning> {
+    stats.early_wait.map(|wait| Warning { seed, wait })
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The emulator for the schedule of this seed.
@@ -347,15 +371,6 @@ fn looks_for_races(seed: u64) -> bool {
 const MOST_SEEDS: u64 = 4;
 /// Seeds that are tried together at least, so that all cores have some.
 const FEWEST_SEEDS: u64 = 32;
-
-/// Under how many schedules nothing went wrong.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Passed {
-    /// Schedules that were drawn.
-    pub schedules: u64,
-    /// Different runs among them. Fewer than were asked for if a kernel is so small that it has few.
-    pub distinct: u64,
-}
 
 /// What went wrong under one schedule.
 #[derive(Clone, Debug, Error, PartialEq)]
@@ -379,76 +394,6 @@ impl From<&str> for Wrong {
         Self::Result(what.to_owned())
     }
 }
-
-/// How to see a failure again.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Rerun {
-    /// By [`Check::only`] with this seed.
-    Seed(u64),
-    /// By [`Check::path`] with this path.
-    Path(String),
-}
-
-/// The first run in which something went wrong.
-#[derive(Clone, Debug)]
-pub struct Failure {
-    /// How to see it again.
-    pub rerun: Rerun,
-    /// What was emulated.
-    pub config: EmulatorConfig,
-    /// What went wrong.
-    pub what: Wrong,
-    /// The data race behind it, if `what` is not one itself and a race was found.
-    pub cause: Option<Cause>,
-    /// What happened, in a run that failed in the same way with as few switches between warps and old values as
-    /// were found. None if the failure did not come again.
-    pub story: Option<Story>,
-}
-
-/// The data race behind a failure.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Cause {
-    /// The seed of the schedule that found it: the one of the failure, unless only another one did.
-    pub seed: u64,
-    /// The race.
-    pub race: Box<Race>,
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { rerun, config, what, cause, story } = self;
-        let Schedule { policy, lanes, .. } = config.schedule;
-        let memory = if config.weak_memory { "weak memory" } else { "sequential memory" };
-        let races = if config.races { ", looking for races" } else { "" };
-        match rerun {
-            Rerun::Seed(seed) => {
-                write!(f, "seed {seed} ({memory}{races}, {policy:?}, lanes {lanes:?}): ")?;
-                match cause {
-                    None => writeln!(f, "{what}")?,
-                    Some(Cause { seed: found, race }) if found == seed => {
-                        writeln!(f, "{race}\nso this run ends with: {what}")?;
-                    }
-                    Some(Cause { seed: found, race }) => {
-                        writeln!(
-                            f,
-                            "{race}\nfound under seed {found}; this run ends with: {what}"
-                        )?;
-                    }
-                }
-            }
-            Rerun::Path(_) => writeln!(f, "one of all executions ({memory}{races}): {what}")?,
-        }
-        if let Some(story) = story {
-            writeln!(f, "{story}")?;
-        }
-        match rerun {
-            Rerun::Seed(seed) => write!(f, "run it alone with `Check::only({seed})`"),
-            Rerun::Path(path) => write!(f, "run it alone with `Check::path({path:?})`"),
-        }
-    }
-}
-
-impl std::error::Error for Failure {}
 
 #[cfg(test)]
 mod tests {

@@ -176,6 +176,7 @@ mod tests {
     use super::*;
     use crate::check::Check;
     use crate::device::Geometry;
+    use cuda_std::mbarrier;
     use cuda_std::prelude::*;
     use std::sync::atomic::{AtomicUsize, Ordering as AtomicOrdering};
 
@@ -230,5 +231,33 @@ mod tests {
         let told = failure.retold_within(Duration::ZERO, &run);
         assert!(told.cause.is_some() && told.story.is_some(), "{told}");
         assert_eq!(runs.into_inner(), 2, "for the race, and for the story");
+    }
+
+    shared_array! {
+        fn barrier() -> [u64; 1];
+    }
+
+    /// A thread arrives at a barrier that two should come to, and waits for the end of the phase.
+    #[kernel]
+    unsafe fn arrive_alone() {
+        let barriers = barrier();
+        mbarrier::init(barriers, 0, 2);
+        mbarrier::arrive(barriers, 0);
+        mbarrier::wait(barriers, 0, 0);
+    }
+
+    #[test]
+    fn a_barrier_in_shared_memory_is_told_by_its_phase() {
+        let failure = Check::only(0).run(|device| {
+            // SAFETY: the kernel takes nothing.
+            unsafe { device.launch::<arrive_alone>(&Geometry::new(1, 1), ())? };
+            Ok(())
+        });
+        let said = failure.expect_err("one arrival is missing").to_string();
+        let phase = |pending| format!("a phase of parity 0 ({pending} of 2 arrivals pending)");
+        let (two, one) = (phase(2), phase(1));
+        for told in [format!(" from {two} to {one}"), format!("and sees {one}")] {
+            assert!(said.contains(&told), "{told} is not in: {said}");
+        }
     }
 }

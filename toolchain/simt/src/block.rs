@@ -75,7 +75,7 @@ impl<'a> Block<'a> {
         let world = machine.world;
         let (gpu, index) = world.block_of(number);
         let count = world.block.count() as usize;
-        let shared = peers.start((index.x % world.cluster) as usize);
+        let shared = peers.start((index.x % world.cluster) as usize, world.waits.as_ref());
         let mut threads = Vec::with_capacity(count);
         for thread in 0..count as u64 {
             let stack = machine.pool.take().map_err(|error| Fault::StackMapping {

@@ -98,6 +98,7 @@ impl<'a> Fiber<'a> {
                 inside.end_stores();
             }));
             inside.settle();
+            inside.end_wait();
             ended.or_else(|payload| {
                 if inside.dropping.get() {
                     return Ok(());

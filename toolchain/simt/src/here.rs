@@ -14,6 +14,7 @@ use crate::access::{Access, AccessKind, Order, Space};
 use crate::bulk::{Copying, Store};
 use crate::count::{Act, What};
 use crate::dim::{Position, Spot};
+use crate::early::Look;
 use crate::fault::{Fault, Phase, Site};
 use crate::fiber::{Reply, Request, Stop};
 use crate::last_access::{self, LastAccess};
@@ -66,6 +67,9 @@ pub(crate) struct Here<'a> {
     pub(crate) last: LastAccess,
     /// Its accesses since its last spin.
     pub(crate) looks: Looks,
+    /// Its last access, if the launch notes who waits, and where it waits.
+    pub(crate) looked: Cell<Option<Look>>,
+    pub(crate) waits_at: Cell<Option<usize>>,
     /// Whether its access is to a floating-point number. Only a recorder asks, and resets it.
     pub(crate) is_float: Cell<bool>,
     /// The phase of a barrier in shared memory that it waits for, if it does.
@@ -149,6 +153,8 @@ impl<'a> Here<'a> {
             copying: Cell::new(None),
             last: LastAccess::default(),
             looks: Looks::default(),
+            looked: Cell::new(None),
+            waits_at: Cell::new(None),
             is_float: Cell::new(false),
             phase: Cell::new(None),
         }
@@ -213,7 +219,11 @@ impl<'a> Here<'a> {
             self.alarm(address, spot);
         }
         self.count(address, bytes, access, spot);
-        self.check(address, bytes, access, spot)
+        let is_good = self.check(address, bytes, access, spot);
+        if let Some(waits) = &self.world.waits {
+            self.look(waits, Look { kind: access.kind, address, bytes, spot });
+        }
+        is_good
     }
 
     /// Checks an access, without a scheduling point. Returns whether the caller must perform it. If
@@ -401,7 +411,11 @@ impl<'a> Here<'a> {
 
     /// Ends the last access of this thread.
     pub(crate) fn settle(&self) {
-        self.last.settle(self.world);
+        if self.last.settle(self.world)
+            && let Some(waits) = &self.world.waits
+        {
+            self.wake(waits);
+        }
     }
 
     /// Unwinds the thread with a fault; the panic hook does not run.

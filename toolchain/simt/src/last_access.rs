@@ -70,8 +70,8 @@ impl LastAccess {
     }
 
     /// Ends the access. Counts a change if a write changed anything. If memory is weak, puts back the last
-    /// value of the location.
-    pub(crate) fn settle(&self, world: &World<'_>) {
+    /// value of the location. Returns whether a write changed anything.
+    pub(crate) fn settle(&self, world: &World<'_>) -> bool {
         if let Some(Bytes { at, bytes, before }) = self.shown.take() {
             // SAFETY: regions of a launch live at least as long as its threads: global ones are borrowed by
             // the world, and threads keep the shared ones of their cluster.
@@ -80,11 +80,12 @@ impl LastAccess {
         if let Some(Bytes { at, bytes, before }) = self.watch.take() {
             // SAFETY: as above.
             let new = unsafe { load(at, bytes) };
-            if new != before {
+            let changed = new != before;
+            if changed {
                 bump(&world.changes);
             }
             if let Some(guide) = &world.guide {
-                guide.wrote(new != before);
+                guide.wrote(changed);
             }
             let last = world.races.as_ref().and_then(|races| races.wrote(new));
             if let Some(recorder) = &world.recorder {
@@ -94,7 +95,9 @@ impl LastAccess {
                 // SAFETY: as above.
                 unsafe { store(at, bytes, last) };
             }
+            return changed;
         }
+        false
     }
 }
 

@@ -9,6 +9,7 @@ use crate::bulk::Copies;
 use crate::children::{Child, Children, Launched};
 use crate::count::{Counter, Counts};
 use crate::dim::{Dim3, Place, WARP_LANES};
+use crate::early::{EarlyWait, Waits};
 use crate::family::{Family, Next};
 use crate::fault::Fault;
 use crate::here::active;
@@ -210,6 +211,9 @@ pub struct Stats {
     /// A hash of all that the schedule has decided. Runs of the same launches with the same number
     /// were the same run.
     pub decided: u64,
+    /// The first wait for a block that had not started, in a launch that was not cooperative. On hardware
+    /// the launch can hang, because a block that waits may occupy the place that the other one needs.
+    pub early_wait: Option<EarlyWait>,
     /// What warps of the last grid did, if [`LaunchConfig::count`] asked for it.
     pub counts: Option<Counts>,
 }
@@ -230,6 +234,7 @@ impl AddAssign for Stats {
             collectives: self.collectives + more.collectives,
             spins: self.spins + more.spins,
             decided: mix(self.decided, more.decided),
+            early_wait: self.early_wait.or(more.early_wait),
             counts: more.counts.or(self.counts),
         };
     }
@@ -328,6 +333,8 @@ fn run(
         changes: Cell::new(0),
         alarm: Cell::new(0),
         changes_at_alarm: Cell::new(u64::MAX),
+        waits: (!config.cooperative && config.grid.count() > config.cluster_blocks().into())
+            .then(Waits::default),
         races: (config.races || config.weak_memory).then(|| {
             let (blocks, threads) = (config.grid.count(), config.block.count());
             let weak = config.weak_memory.then(|| Draws {

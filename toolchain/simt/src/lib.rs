@@ -43,6 +43,7 @@ mod count;
 mod deadlock;
 mod device_runtime;
 mod dim;
+mod early;
 mod family;
 mod fault;
 mod favours;
@@ -83,6 +84,7 @@ pub use device_runtime::{
     create_event, create_stream, launch_child, multiprocessors, record_event, wait_event,
 };
 pub use dim::{Dim3, Place, Position, WARP_LANES};
+pub use early::EarlyWait;
 pub use fault::{Arrival, Deadlock, Fault, Missing, Phase, Site, Target, Waiting, WaitingFor};
 pub use launch::{LaunchConfig, Stats, launch, launch_on_gpus};
 pub use library::{Calling, caller, join_barrier, library_call, library_call_from, protocol_call};

@@ -4,6 +4,7 @@
 use core::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 
+use crate::early::Waits;
 use crate::fault::Target;
 use crate::shared::SharedMemory;
 
@@ -13,6 +14,8 @@ pub(crate) struct Peers {
     /// Bytes of the dynamic part of each.
     dynamic: usize,
     blocks: Vec<Peer>,
+    /// How many clusters have started before it, once it has started, if the launch counts them.
+    order: Cell<Option<u64>>,
 }
 
 #[derive(Debug)]
@@ -35,11 +38,18 @@ impl Peers {
     /// Those of a cluster of `blocks` blocks, none of which has started.
     pub(crate) fn new(blocks: u32, dynamic: usize) -> Rc<Self> {
         let fresh = || Peer { shared: OnceCell::new(), life: Cell::new(Life::NotStarted) };
-        Rc::new(Self { dynamic, blocks: (0..blocks).map(|_| fresh()).collect() })
+        Rc::new(Self {
+            dynamic,
+            blocks: (0..blocks).map(|_| fresh()).collect(),
+            order: Cell::new(None),
+        })
     }
 
     /// A block starts.
-    pub(crate) fn start(&self, rank: usize) -> Rc<RefCell<SharedMemory>> {
+    pub(crate) fn start(&self, rank: usize, waits: Option<&Waits>) -> Rc<RefCell<SharedMemory>> {
+        if self.order.get().is_none() {
+            self.order.set(waits.map(Waits::start));
+        }
         self.blocks[rank].life.set(Life::Running);
         Rc::clone(self.made(rank))
     }
@@ -47,6 +57,11 @@ impl Peers {
     /// All threads of a block have exited.
     pub(crate) fn end(&self, rank: usize) {
         self.blocks[rank].life.set(Life::Ended);
+    }
+
+    /// How many clusters have started before this one, if it has started and the launch counts them.
+    pub(crate) fn order(&self) -> Option<u64> {
+        self.order.get()
     }
 
     pub(crate) fn life(&self, rank: usize) -> Life {

@@ -11,6 +11,7 @@ use crate::cluster::ClusterBarrier;
 use crate::count::Counter;
 use crate::deadlock;
 use crate::dim::{Place, WARP_LANES};
+use crate::early::Waits;
 use crate::fault::Fault;
 use crate::here::Here;
 use crate::launch::{LaunchConfig, Stats};
@@ -135,6 +136,7 @@ pub(crate) fn run<'a>(
         collectives,
         spins: world.counters.spins.get(),
         decided: mix(world.decided.get(), world.races.as_ref().map_or(0, Races::decided)),
+        early_wait: world.waits.as_ref().and_then(Waits::found),
         counts: world.counter.as_ref().map(Counter::counts),
     })
 }

@@ -347,6 +347,7 @@ impl Here<'_> {
     fn spin(&self, spot: Spot) {
         bump(&self.world.counters.spins);
         self.looks.hand_over();
+        self.begin_wait(spot);
         self.tell(Done::Spin, spot);
         self.stop(Request::Spin, spot);
     }

@@ -38,6 +38,7 @@ impl Here<'_> {
         let touch = Touch {
             access,
             is_float: self.is_float.take(),
+            is_barrier: bytes == size_of::<u64>() && self.is_barrier(region.at(offset).addr()),
             label,
             name: region.name(),
             owner,
@@ -48,6 +49,12 @@ impl Here<'_> {
             is_old,
         };
         self.tell(Done::Access(touch), spot);
+    }
+
+    /// Whether a block of the cluster has initialised a barrier at this address.
+    fn is_barrier(&self, address: usize) -> bool {
+        let holder = self.peers.holder(address, size_of::<u64>());
+        holder.is_some_and(|rank| self.peers.made(rank).borrow().has_barrier(address))
     }
 
     /// A number that tells the shared memories of blocks apart. Those of a cluster have the same.

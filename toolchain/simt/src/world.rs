@@ -8,6 +8,7 @@ use crate::bulk::Copies;
 use crate::children::Children;
 use crate::count::Counter;
 use crate::dim::{Dim3, Position};
+use crate::early::Waits;
 use crate::fault::{Site, Target};
 use crate::memory::Memory;
 use crate::race::{self, Found, MissingOrder, Party, Race, Races, RacingAccess, Why};
@@ -64,6 +65,8 @@ pub(crate) struct World<'a> {
     /// The number of accesses at which to check for progress next, and `changes` at the last check.
     pub(crate) alarm: Cell<u64>,
     pub(crate) changes_at_alarm: Cell<u64>,
+    /// Who waits for whom, if a block may wait for one that cannot start.
+    pub(crate) waits: Option<Waits>,
     /// The race detector, if it is on.
     pub(crate) races: Option<Races>,
     /// Notes sites and weakens one, if the launch asks for it.

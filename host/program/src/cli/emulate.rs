@@ -122,7 +122,7 @@ impl Emulate {
                 };
                 return format!("{name}: wrong\n{failure}{again}");
             }
-            Ok(Right::Passed(Passed { schedules, distinct })) => {
+            Ok(Right::Passed(Passed { schedules, distinct, .. })) => {
                 return format!("{name}: right under {schedules} schedules, {distinct} different");
             }
             Ok(Right::Weakened(weakened)) => weakened,
@@ -171,7 +171,7 @@ fn json(protocol: &Protocol, outcome: &Outcome) -> Value {
             let story = failure.story.as_ref().map(ToString::to_string);
             json!({ "name": name, "right": false, "seed": seed, "what": what, "story": story })
         }
-        Ok(Right::Passed(Passed { schedules, distinct })) => {
+        Ok(Right::Passed(Passed { schedules, distinct, .. })) => {
             json!({ "name": name, "right": true, "schedules": schedules, "distinct": distinct })
         }
         Ok(Right::Weakened(weakened)) => {
@@ -226,5 +226,15 @@ mod tests {
     fn a_place_is_a_file_in_its_folder() {
         assert_eq!(short("kernels/src/grid/barrier/tree.rs"), "barrier/tree.rs");
         assert_eq!(short("tree.rs"), "tree.rs");
+    }
+
+    #[test]
+    fn blocks_wait_only_for_blocks_that_have_started_or_are_resident() {
+        for protocol in protocols() {
+            let check = Check::default().on(protocol.config).schedules(3);
+            let passed = check.run(|device| protocol.run(device));
+            let passed = passed.unwrap_or_else(|failure| panic!("{}: {failure}", protocol.name));
+            assert_eq!(passed.warning(), None, "{}", protocol.name);
+        }
     }
 }

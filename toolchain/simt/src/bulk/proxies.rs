@@ -9,6 +9,7 @@ use crate::fiber::Request;
 use crate::here::{Here, with};
 use crate::memory::Proxy;
 use crate::race::NEEDS_GLOBAL_FENCE;
+use crate::shared::SharedMemory;
 use crate::weaken::Orders;
 
 /// An initialised barrier in a block's shared memory.
@@ -71,6 +72,9 @@ pub fn mbarrier_init(barrier: *mut u8) {
             epoch: here.end_epoch(),
             fence: None,
         };
+        if let Some(recorder) = &here.world.recorder {
+            recorder.wrote_barrier();
+        }
         let inits = &mut here.shared.borrow_mut().inits;
         inits.retain(|old| old.address != address);
         inits.push(init);
@@ -95,6 +99,13 @@ pub fn mbarrier_fence() {
             init.fence.get_or_insert(epoch);
         }
     });
+}
+
+impl SharedMemory {
+    /// Whether the block has initialised a barrier at this address.
+    pub(crate) fn has_barrier(&self, address: usize) -> bool {
+        self.inits.iter().any(|init| init.address == address)
+    }
 }
 
 impl Here<'_> {

@@ -53,6 +53,21 @@ pub struct Phase {
     pub bytes: i64,
 }
 
+impl Phase {
+    /// The phase that a barrier's word says it is in, if it is one: from the highest bit on 2 bits that mark it, the
+    /// parity, 21 bits of bytes, from `1 - 2^20` on, and 20 bits each of pending and of all arrivals. `cuda_std` packs
+    /// it, and only stories unpack it here.
+    pub(crate) fn of_word(word: u64) -> Option<Self> {
+        let field = |from: u32, bits: u32| (word >> from & ((1 << bits) - 1)) as u32;
+        (field(62, 2) == 0b10).then(|| Self {
+            parity: field(61, 1),
+            arrivals: field(0, 20),
+            pending: field(20, 20),
+            bytes: i64::from(field(40, 21)) - ((1 << 20) - 1),
+        })
+    }
+}
+
 impl fmt::Display for Phase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { parity, arrivals, pending, bytes } = self;

@@ -33,6 +33,8 @@ pub(crate) enum Done {
 pub(crate) struct Touch {
     pub(crate) access: Access,
     pub(crate) is_float: bool,
+    /// Whether it is the word of a barrier in shared memory.
+    pub(crate) is_barrier: bool,
     pub(crate) label: Label,
     /// The argument of the kernel that is a view of the memory, if one is.
     pub(crate) name: Option<&'static str>,

@@ -4,6 +4,7 @@ use super::deed::{Deed, Done, Touch};
 use super::story::StoryStep;
 use crate::access::{AccessKind, Order, Scope};
 use crate::dim::{Dim3, Position, WARP_LANES};
+use crate::fault::Phase;
 use crate::memory::Label;
 
 /// A step while it is put together.
@@ -138,7 +139,7 @@ impl<'d> Line<'d> {
         let launch = self.first.launch;
         let launch = if names_launch { format!("launch {launch}, ") } else { String::new() };
         let who = format!("{launch}{}", self.who());
-        StoryStep { who, what, place: self.first.place }
+        StoryStep { who, what, place: Some(self.first.place) }
     }
 
     fn who(&self) -> String {
@@ -229,8 +230,17 @@ fn located(touch: &Touch, last: &Touch) -> String {
     }
 }
 
-/// A value, as a number with a fraction if it is one.
+/// What the word of a barrier in shared memory says.
+fn in_phase(Phase { parity, arrivals, pending, bytes }: Phase) -> String {
+    let bytes = if bytes == 0 { String::new() } else { format!(" and {bytes} bytes") };
+    format!("a phase of parity {parity} ({pending} of {arrivals} arrivals{bytes} pending)")
+}
+
+/// A value, as a number with a fraction or the phase of a barrier if it is one.
 fn number(bits: u128, touch: &Touch) -> String {
+    if let Some(phase) = Some(bits as u64).filter(|_| touch.is_barrier).and_then(Phase::of_word) {
+        return in_phase(phase);
+    }
     match (touch.bytes, touch.is_float) {
         (4, true) => format!("{:?}", f32::from_bits(bits as u32)),
         (8, true) => format!("{:?}", f64::from_bits(bits as u64)),

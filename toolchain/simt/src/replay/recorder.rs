@@ -162,6 +162,16 @@ impl Recorder {
         state.writing = Some(state.deeds.len() - 1);
     }
 
+    /// The last write was to the word of a barrier in shared memory.
+    pub(crate) fn wrote_barrier(&self) {
+        let state = &mut *self.state.borrow_mut();
+        if let Some(at) = state.writing
+            && let Done::Access(touch) = &mut state.deeds[at].what
+        {
+            touch.is_barrier = true;
+        }
+    }
+
     /// The last write has left these bits. `is_early`: they are not the last value of their location.
     pub(crate) fn wrote(&self, bits: u128, is_early: bool) {
         let state = &mut *self.state.borrow_mut();

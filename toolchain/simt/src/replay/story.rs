@@ -24,21 +24,33 @@ pub struct Story {
     pub left_out: usize,
 }
 
-/// Something that a thread, or several threads of a block, did, perhaps several times.
+/// Something that a thread, or several threads of a block, did, perhaps several times. Or the end of a launch before
+/// the first step of a later one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoryStep {
-    /// The launch if there are several, the block, and the threads if its block has several.
+    /// The launch if there are several, the block, and the threads if its block has several. The launch alone
+    /// when it ends.
     pub who: String,
     /// What they did.
     pub what: String,
-    /// Where in the source.
-    pub place: Place,
+    /// Where in the source. None when a launch ends.
+    pub place: Option<Place>,
+}
+
+impl StoryStep {
+    fn end_of(launch: usize) -> Self {
+        Self { who: format!("launch {launch}"), what: "ends".to_owned(), place: None }
+    }
 }
 
 impl fmt::Display for StoryStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { who, what, place } = self;
-        write!(f, "{who} {what}, at {}:{}", place.file(), place.line())
+        write!(f, "{who} {what}")?;
+        match place {
+            Some(place) => write!(f, ", at {}:{}", place.file(), place.line()),
+            None => Ok(()),
+        }
     }
 }
 
@@ -75,7 +87,14 @@ impl Story {
             lines[at].from_launch = writer_before(&lines[..at], lines[at].first);
         }
         let launches = deeds.last().map_or(0, |deed| deed.launch);
-        let steps = lines[left_out..].iter().map(|line| line.told(launches > 1)).collect();
+        let mut steps: Vec<StoryStep> = Vec::new();
+        let mut last = None;
+        for line in &lines[left_out..] {
+            let launch = line.first.launch;
+            let ended = last.replace(launch).filter(|&last| last != launch);
+            steps.extend(ended.map(StoryStep::end_of));
+            steps.push(line.told(launches > 1));
+        }
         Self { steps, left_out }
     }
 }

@@ -8,6 +8,7 @@ mod cluster_memory;
 mod clusters;
 mod counts;
 mod deadlocks;
+mod early_waits;
 mod geometry;
 mod gpus;
 mod grid_barrier;

@@ -154,6 +154,22 @@ fn a_value_of_an_earlier_launch_is_named() {
 }
 
 #[test]
+fn a_launch_ends_before_the_first_step_of_the_next() {
+    let steps = |launches| {
+        let story = told(launches, 1, |words| {
+            words.add(0, 1);
+        });
+        let parts = story.lines().map(|line| line.split(". ").nth(1).unwrap_or(line).to_owned());
+        parts.collect::<Vec<_>>()
+    };
+    let two = steps(2);
+    let begins: Vec<&str> = two.iter().map(|step| &step[..step.len().min(15)]).collect();
+    let (first, second) = ("launch 1, block", "launch 2, block");
+    assert_eq!(begins, [first, first, "launch 1 ends", second, second], "{two:?}");
+    assert!(!steps(1).iter().any(|step| step.contains("ends")));
+}
+
+#[test]
 fn a_floating_point_number_is_shown_as_one() {
     let story = told(1, 1, |words| {
         let at = core::ptr::with_exposed_provenance_mut::<f32>(words.address() as usize);

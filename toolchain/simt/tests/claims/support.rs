@@ -122,6 +122,18 @@ impl Words {
         }
     }
 
+    /// Puts a value in its place atomically and returns the old one.
+    #[track_caller]
+    pub(crate) fn exchange(self, index: usize, value: u32) -> u32 {
+        let at = self.at(index);
+        let access = Access::atomic(self.space, Order::AcqRel, Scope::Device);
+        if !simt::access(at.cast(), 4, access) {
+            return 0;
+        }
+        // SAFETY: checked just now, and no other emulated thread has run since.
+        unsafe { at.replace(value) }
+    }
+
     /// Spins until the word is at least `value`.
     #[track_caller]
     pub(crate) fn wait_for(self, index: usize, value: u32) {
