@@ -26,7 +26,7 @@ pub use reduce::{Reduction, reduce, reduce_depth};
 pub use reduce_columns::{ColumnReduction, reduce_columns};
 pub use reduce_rows::reduce_rows;
 pub use scan::{Scan, scan, scan_depth, scan_in};
-pub use scan_columns::ColumnScan;
+pub use scan_columns::{ColumnScan, scan_columns};
 pub use scan_rows::RowScan;
 pub use select::{partition, positions, run_lengths, select};
 pub use unrounded::Unrounded;
