@@ -106,6 +106,21 @@ fn parts_take_a_few_parts_of_memory_and_no_more() {
 }
 
 #[test]
+fn narrow_integers_are_not_widened_in_memory() {
+    let header = npy::raw(&npy::header("|u1", false, &format!("({LEN},)")), &[]);
+    let folder = Folder::new().with("bytes.npy", header);
+    lengthen(&folder, "bytes.npy", LEN);
+    // A few parts of bytes fit in memory, and of 4 bytes an element they do not.
+    for line in [
+        "reduce bytes.npy --op argmax -q --part 2^25",
+        "select bytes.npy --where >0 -o /dev/null -q --part 2^24",
+    ] {
+        let call = call(&folder, line);
+        assert_eq!((call.code, call.stderr.as_str()), (Some(0), ""), "{line}");
+    }
+}
+
+#[test]
 fn columns_of_floats_are_scanned_without_a_transposed_copy() {
     let folder = Folder::new().with("matrix.npy", npy::shaped::<f32>("(16384, 1024)", &[]));
     // Four such arrays do not fit in memory.
