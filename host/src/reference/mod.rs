@@ -2,6 +2,7 @@
 //! same name.
 
 mod accuracy;
+mod first_extreme;
 mod in_chunks;
 mod kendall;
 mod range_sum;
@@ -19,6 +20,7 @@ pub use accuracy::{
     Exact, ExactProduct, ExactSum, RunningProduct, RunningSum, compensated_bound,
     compensated_sum_bound, exact_sum, sum_bound,
 };
+pub use first_extreme::FirstExtreme;
 pub use kendall::{Kendall, kendall, kendall_by_pairs};
 pub use range_sum::{first_bad, range_sums};
 pub(crate) use reduce::combine_leaves;
@@ -26,7 +28,7 @@ pub use reduce::{Reduction, reduce, reduce_depth};
 pub use reduce_columns::{ColumnReduction, reduce_columns};
 pub use reduce_rows::reduce_rows;
 pub use scan::{Scan, scan, scan_depth, scan_in};
-pub use scan_columns::ColumnScan;
+pub use scan_columns::{ColumnScan, scan_columns};
 pub use scan_rows::RowScan;
 pub use select::{partition, positions, run_lengths, select};
 pub use unrounded::Unrounded;

@@ -80,7 +80,7 @@ impl<O: ScanOperation> Scan<O> {
     fn in_shape(op: O, shape: Shape, len: usize, form: Form) -> Result<Self, NoRoom> {
         let mut in_tiles = Vec::new();
         memory::reserve(&mut in_tiles, len.min(Self::AT_ONCE * shape.tile::<O::Element>()))?;
-        let group = Blocks::of(shape.group);
+        let group = Blocks::of(op, shape.group, 0);
         Ok(Self { op, form, shape, before: op.identity(), next: 0, group, in_tiles })
     }
 
@@ -155,15 +155,7 @@ impl<O: ScanOperation> Scan<O> {
             let first = start + (number * tile) as u64;
             *aggregate = scan_tile(op, shape, input, first, results, form);
         });
-        for prefix in &mut prefixes {
-            let aggregate = *prefix;
-            *prefix = op.combine(self.before, self.group.combined(op));
-            self.group.push(op, aggregate);
-            if self.group.is_full() {
-                self.before = op.combine(self.before, self.group.combined(op));
-                self.group.clear();
-            }
-        }
+        self.group.take(op, &mut self.before, &mut prefixes);
         let tiles = output.chunks_mut(tile).zip(self.in_tiles.chunks(tile)).zip(prefixes);
         parallel::for_each(tiles, &|_, ((output, in_tile), prefix)| {
             for (result, &all) in output.iter_mut().zip(in_tile) {
@@ -184,20 +176,40 @@ pub(super) struct Blocks<O: ScanOperation> {
 }
 
 impl<O: ScanOperation> Blocks<O> {
-    /// No tiles yet, of a group of `group` of them.
-    pub(super) fn of(group: u32) -> Self {
-        Self { blocks: Vec::new(), group }
+    /// A group of `group` tiles, of which the first `tiles` are the identity and the others are to come.
+    pub(super) fn of(op: O, group: u32, tiles: u32) -> Self {
+        let sizes = (0..u32::BITS).rev().map(|bit| 1 << bit);
+        let blocks = sizes.filter(|size| tiles & size != 0).map(|size| (size, op.identity()));
+        Self { blocks: blocks.collect(), group }
+    }
+
+    /// Takes the next tiles, also those of later groups. `base` is what comes before the group. The aggregate of each
+    /// tile becomes what comes before it.
+    pub(super) fn take(
+        &mut self,
+        op: O,
+        base: &mut O::Accumulator,
+        aggregates: &mut [O::Accumulator],
+    ) {
+        for tile in aggregates {
+            let before = op.combine(*base, self.combined(op));
+            self.push(op, replace(tile, before));
+            if self.is_full() {
+                *base = op.combine(*base, self.combined(op));
+                self.blocks.clear();
+            }
+        }
     }
 
     /// What all tiles so far combine to, where those to come are the identity: the largest block is combined
     /// last.
-    pub(super) fn combined(&self, op: O) -> O::Accumulator {
+    fn combined(&self, op: O) -> O::Accumulator {
         let blocks = self.blocks.iter().rev();
         blocks.fold(op.identity(), |all, &(_, block)| op.combine(block, all))
     }
 
     /// Takes the next tile.
-    pub(super) fn push(&mut self, op: O, aggregate: O::Accumulator) {
+    fn push(&mut self, op: O, aggregate: O::Accumulator) {
         let (mut tiles, mut all) = (1, aggregate);
         while let Some((_, before)) = self.blocks.pop_if(|&mut (last, _)| last == tiles) {
             (tiles, all) = (2 * tiles, op.combine(before, all));
@@ -206,12 +218,8 @@ impl<O: ScanOperation> Blocks<O> {
     }
 
     /// Whether all tiles of the group are there.
-    pub(super) fn is_full(&self) -> bool {
+    fn is_full(&self) -> bool {
         self.blocks.iter().map(|(tiles, _)| tiles).sum::<u32>() == self.group
-    }
-
-    pub(super) fn clear(&mut self) {
-        self.blocks.clear();
     }
 }
 

@@ -1,5 +1,7 @@
-//! The scan of each column of a matrix by an exact operation, without a transposed copy of it.
+//! The scan of each column of a matrix, without a transposed copy of it: row by row if the operation is exact,
+//! and otherwise some columns at a time.
 
+use super::RowScan;
 use crate::memory::{self, NoRoom};
 use crate::parallel;
 use gridsync_kernels::grid::scan::{Form, ScanOperation};
@@ -81,11 +83,163 @@ impl<O: ScanOperation> ColumnScan<O> {
     }
 }
 
+/// Elements that are transposed, scanned and transposed back at a time, unless so many rows are longer: they and their
+/// results stay in the cache that the cores share.
+const HELD: usize = 1 << 20;
+
+/// Rows and columns that are transposed together: whole cache lines of each.
+const SIDE: usize = 16;
+
+/// Rows of results that a core transposes back at a time.
+const ROWS: usize = 4 * SIDE;
+
+/// Scans each column of the matrices of `len` rows and `columns` columns that stand one after the other in `input`.
+/// The results have the bits of a [`RowScan`] of all columns one after the other.
+///
+/// # Errors
+/// [`NoRoom`] for some of the columns and their results: 16 or more.
+///
+/// # Panics
+/// If `input` is not a number of whole matrices with elements, or there are not as many results.
+pub fn scan_columns<O: ScanOperation + Default>(
+    input: &[O::Element],
+    (len, columns): (usize, usize),
+    form: Form,
+    output: &mut [O::Output],
+) -> Result<(), NoRoom> {
+    assert_eq!(input.len(), output.len(), "a result for each element");
+    let matrix = len * columns;
+    assert!(matrix > 0 && input.len().is_multiple_of(matrix), "whole matrices with elements");
+    let mut gathered = Gathered::<O>::new(input.len(), len, form)?;
+    if matrix <= HELD / SIDE {
+        let few = HELD / matrix;
+        let each = input.chunks(few * matrix).zip(output.chunks_mut(few * matrix));
+        for (number, (input, output)) in each.enumerate() {
+            let gather = |into: &mut [_]| transpose_each(input, into, (len, columns));
+            let results = gathered.scan(number * few * columns, input.len(), gather)?;
+            transpose_each(results, output, (columns, len));
+        }
+        return Ok(());
+    }
+    let width = (HELD / len).next_multiple_of(SIDE);
+    let matrices = input.chunks(matrix).zip(output.chunks_mut(matrix));
+    for (number, (input, output)) in matrices.enumerate() {
+        for first in (0..columns).step_by(width) {
+            let width = width.min(columns - first);
+            let gather = |into: &mut [_]| {
+                parallel::for_each(into.chunks_mut(SIDE * len), &|number, into| {
+                    let (from, width) = (&input[first + number * SIDE..], into.len() / len);
+                    transpose((from, columns), (into, len), (len, width));
+                });
+            };
+            let results = gathered.scan(number * columns + first, width * len, gather)?;
+            parallel::for_each(output.chunks_mut(ROWS * columns), &|number, into| {
+                let (from, rows) = (&results[number * ROWS..], into.len() / columns);
+                transpose((from, len), (&mut into[first..], columns), (width, rows));
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Some columns of the matrices, one after the other, and their results.
+struct Gathered<O: ScanOperation + Default> {
+    scan: RowScan<O>,
+    /// Elements of a tile of the scan.
+    tile: usize,
+    /// Elements of a column.
+    len: usize,
+    elements: Vec<O::Element>,
+    results: Vec<O::Output>,
+}
+
+impl<O: ScanOperation + Default> Gathered<O> {
+    /// Columns of `len` elements, of `all` elements altogether.
+    fn new(all: usize, len: usize, form: Form) -> Result<Self, NoRoom> {
+        let scan = RowScan::new(all, len, form)?;
+        let tile = RowScan::<O>::tile(all);
+        Ok(Self { scan, tile, len, elements: Vec::new(), results: Vec::new() })
+    }
+
+    /// Scans the columns from number `first` on, whose `count` elements `gather` writes.
+    fn scan(
+        &mut self,
+        first: usize,
+        count: usize,
+        gather: impl FnOnce(&mut [O::Element]),
+    ) -> Result<&[O::Output], NoRoom> {
+        let start = first * self.len;
+        // The tile in which they start has elements of other columns first, which have no influence on them.
+        let others = start % self.tile;
+        let count = others + count;
+        resize(&mut self.elements, count)?;
+        resize(&mut self.results, count)?;
+        gather(&mut self.elements[others..]);
+        self.scan.go_to(start - others);
+        self.scan.next(&self.elements, &mut self.results);
+        Ok(&self.results[others..])
+    }
+}
+
+/// Gives `array` this length.
+fn resize<T: Copy + Default>(array: &mut Vec<T>, len: usize) -> Result<(), NoRoom> {
+    let more = len.saturating_sub(array.len());
+    memory::reserve(array, more)?;
+    array.resize(len, T::default());
+    Ok(())
+}
+
+/// Transposes each of the small matrices of so many rows and columns that stand one after the other.
+fn transpose_each<T: Copy + Default + Send + Sync>(
+    from: &[T],
+    into: &mut [T],
+    (rows, columns): (usize, usize),
+) {
+    let matrix = rows * columns;
+    let few = (parallel::CHUNK / matrix).max(1) * matrix;
+    parallel::for_each(from.chunks(few).zip(into.chunks_mut(few)), &|_, (from, into)| {
+        for (from, into) in from.chunks(matrix).zip(into.chunks_mut(matrix)) {
+            transpose((from, columns), (into, rows), (rows, columns));
+        }
+    });
+}
+
+/// Transposes a matrix of so many rows and columns. Where its rows and those of the result begin, they are so many
+/// elements apart.
+fn transpose<T: Copy + Default>(
+    (from, apart): (&[T], usize),
+    (into, apart_into): (&mut [T], usize),
+    (rows, columns): (usize, usize),
+) {
+    // Each cache line is read once and written once, also where many rows share a set of the cache.
+    let mut square = [[T::default(); SIDE]; SIDE];
+    for row in (0..rows).step_by(SIDE) {
+        for column in (0..columns).step_by(SIDE) {
+            let (height, width) = (SIDE.min(rows - row), SIDE.min(columns - column));
+            for (at, line) in square[..height].iter_mut().enumerate() {
+                let from = &from[(row + at) * apart + column..];
+                match from.first_chunk() {
+                    // More than the width does no harm.
+                    Some(whole) => *line = *whole,
+                    None => line[..width].copy_from_slice(&from[..width]),
+                }
+            }
+            for at in 0..width {
+                let into = &mut into[(column + at) * apart_into + row..][..height];
+                for (into, line) in into.iter_mut().zip(&square) {
+                    *into = line[at];
+                }
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::scan;
     use super::*;
-    use gridsync_kernels::op::{Min, Sum};
+    use bytemuck::Pod;
+    use gridsync_kernels::op::{InSegments, Min, Segments, Sum};
     use std::fmt::Debug;
 
     /// Compares with a scan of each column by itself.
@@ -122,6 +276,59 @@ mod tests {
         for (len, columns, rows) in [(1, 1, 1), (100, 3, 7), (50, 257, 50), (5, 5000, 2)] {
             agrees(Sum::<i32, i64>::new(), len, columns, rows);
             agrees(Min::<i32>::new(), len, columns, rows);
+        }
+    }
+
+    /// Compares with a scan in segments of all columns one after the other, to the bit.
+    fn has_the_bits_of_a_copy<O>(
+        of: fn(u64) -> O::Element,
+        matrices: usize,
+        (len, columns): (usize, usize),
+    ) where
+        O: ScanOperation<Output: Pod> + Default,
+    {
+        let drawn = |i: usize| (i as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let input: Vec<_> = (0..matrices * len * columns).map(|i| of(drawn(i))).collect();
+        let place = |at: usize| {
+            let (line, row) = (at / len, at % len);
+            (line / columns * len + row) * columns + line % columns
+        };
+        let copy: Vec<_> = (0..input.len()).map(|at| input[place(at)]).collect();
+        let segments = InSegments::<O>::new(Segments::rows(len as u64));
+        for form in [Form::Inclusive, Form::Exclusive] {
+            let expected = scan(segments, &copy, form);
+            let mut output = vec![O::Output::default(); input.len()];
+            scan_columns::<O>(&input, (len, columns), form, &mut output).expect("there is room");
+            // To the bit, which tells -0 from 0.
+            let bits = bytemuck::bytes_of::<O::Output>;
+            let same = |&at: &usize| bits(&output[place(at)]) == bits(&expected[at]);
+            let differs = (0..input.len()).find(|at| !same(at));
+            assert_eq!(differs, None, "{form:?} of {matrices} of {len} by {columns}");
+        }
+    }
+
+    #[test]
+    fn columns_of_floats_have_the_bits_of_a_transposed_copy() {
+        let f32_of = |bits: u64| (bits >> 40) as f32 / 1e3 - 5e3;
+        let f64_of = |bits: u64| (bits >> 20) as f64 / 1e9 - 5e3;
+        for (matrices, len, columns) in [
+            (1, 1, 1),
+            (1, 1, 33),
+            (1, 31, 32),
+            (3, 32, 31),
+            (1, 33, 33),
+            (70_000, 3, 2),
+            (5, 257, 300),
+            (1, 4095, 70),
+            (2, 4096, 17),
+            (1, 4097, 48),
+            // Several groups of columns, and one that ends in the middle of a square.
+            (1, 100_000, 37),
+            (2, 90, 14_001),
+        ] {
+            has_the_bits_of_a_copy::<Sum<f32>>(f32_of, matrices, (len, columns));
+            has_the_bits_of_a_copy::<Sum<f32, f64>>(f32_of, matrices, (len, columns));
+            has_the_bits_of_a_copy::<Sum<f64>>(f64_of, matrices, (len, columns));
         }
     }
 }

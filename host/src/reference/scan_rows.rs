@@ -51,7 +51,7 @@ impl<O: ScanOperation + Default> RowScan<O> {
             shape,
             before: segments.identity(),
             next: 0,
-            group: Blocks::of(shape.group),
+            group: Blocks::of(segments, shape.group, 0),
             heads,
         })
     }
@@ -60,6 +60,17 @@ impl<O: ScanOperation + Default> RowScan<O> {
     #[must_use]
     pub fn tile(len: usize) -> usize {
         Scan::<InSegments<O>>::tile(len)
+    }
+
+    /// Goes on at element `index`, where a tile begins. The results of rows that start before it are of no use, as
+    /// what the elements before combine to is not known.
+    pub(super) fn go_to(&mut self, index: usize) {
+        let segments = InSegments::<O>::new(Segments::rows(self.columns));
+        let tiles = index / self.shape.tile::<O::Element>();
+        let in_group = tiles as u64 % u64::from(self.shape.group);
+        self.before = segments.identity();
+        self.group = Blocks::of(segments, self.shape.group, in_group as u32);
+        self.next = index as u64;
     }
 
     /// Scans the next elements, and writes a result for each. Unless the operation is exact or this is
@@ -134,15 +145,7 @@ impl<O: ScanOperation + Default> RowScan<O> {
             let tile = Tile { op, columns, shape, input, first: first_of(number) };
             *aggregate = tile.scan::<EXCLUSIVE>(heads, output);
         });
-        for prefix in &mut prefixes {
-            let aggregate = *prefix;
-            *prefix = segments.combine(self.before, self.group.combined(segments));
-            self.group.push(segments, aggregate);
-            if self.group.is_full() {
-                self.before = segments.combine(self.before, self.group.combined(segments));
-                self.group.clear();
-            }
-        }
+        self.group.take(segments, &mut self.before, &mut prefixes);
         let tiles = output.chunks_mut(tile).zip(self.heads.chunks(tile)).zip(prefixes);
         parallel::for_each(tiles, &move |number, ((output, heads), prefix)| {
             let head = before_a_start(first_of(number), columns, output.len());

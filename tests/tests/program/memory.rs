@@ -22,11 +22,16 @@ fn zeros() -> Folder {
         .with("matrix.npy", npy::shaped::<f32>("(65536, 1024)", &[]))
         .with("queries.npy", npy::shaped("(1, 2)", &[0i64, 5]));
     for name in ["zeros.npy", "matrix.npy"] {
-        let file = File::options().write(true).open(folder.path(name)).expect("it was written");
-        let header = file.metadata().expect("it was written").len();
-        file.set_len(header + ARRAY as u64).expect("the file may have holes");
+        lengthen(&folder, name, ARRAY);
     }
     folder
+}
+
+/// Appends so many bytes of zero to a file of the folder.
+fn lengthen(folder: &Folder, name: &str, bytes: usize) {
+    let file = File::options().write(true).open(folder.path(name)).expect("it was written");
+    let header = file.metadata().expect("it was written").len();
+    file.set_len(header + bytes as u64).expect("the file may have holes");
 }
 
 /// Calls the program with little memory in `folder`; `line` has its arguments.
@@ -98,4 +103,28 @@ fn parts_take_a_few_parts_of_memory_and_no_more() {
         let call = call(&folder, line);
         assert_eq!((call.code, call.stderr.as_str()), (Some(0), ""), "{line}");
     }
+}
+
+#[test]
+fn narrow_integers_are_not_widened_in_memory() {
+    let header = npy::raw(&npy::header("|u1", false, &format!("({LEN},)")), &[]);
+    let folder = Folder::new().with("bytes.npy", header);
+    lengthen(&folder, "bytes.npy", LEN);
+    // A few parts of bytes fit in memory, and of 4 bytes an element they do not.
+    for line in [
+        "reduce bytes.npy --op argmax -q --part 2^25",
+        "select bytes.npy --where >0 -o /dev/null -q --part 2^24",
+    ] {
+        let call = call(&folder, line);
+        assert_eq!((call.code, call.stderr.as_str()), (Some(0), ""), "{line}");
+    }
+}
+
+#[test]
+fn columns_of_floats_are_scanned_without_a_transposed_copy() {
+    let folder = Folder::new().with("matrix.npy", npy::shaped::<f32>("(16384, 1024)", &[]));
+    // Four such arrays do not fit in memory.
+    lengthen(&folder, "matrix.npy", ARRAY / 4);
+    let call = call(&folder, "scan matrix.npy --op sum -q --axis 0 -o /dev/null");
+    assert_eq!((call.code, call.stderr.as_str()), (Some(0), ""));
 }

@@ -208,7 +208,8 @@ impl Job<'_> {
         self.bar.set_message(what);
     }
 
-    /// Passes on the elements of `input`, `part` at a time. The next parts are read meanwhile.
+    /// Passes on the elements of `input`, `part` at a time, in values of `T` of any size. The next parts are read
+    /// meanwhile.
     pub(super) fn each_part<T: Pod>(
         &self,
         input: Incoming,
@@ -228,7 +229,7 @@ impl Job<'_> {
         group: usize,
         mut take: impl FnMut(&[T]) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
-        let len = input.len();
+        let (len, size) = (input.len(), input.size());
         let mut reading = Reading::begin_within(input, part, group)?;
         let mut taken = 0;
         while let Some(mut part) = reading.next_part()? {
@@ -237,7 +238,7 @@ impl Job<'_> {
             if len > 0 {
                 take(elements)?;
             }
-            taken += elements.len();
+            taken += part.bytes().len() / size;
             self.step(taken, len);
             reading.give_back(part);
         }

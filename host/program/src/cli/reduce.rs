@@ -1,5 +1,6 @@
 //! `gridsync reduce`: an array to one value.
 
+mod narrow;
 mod ranks;
 mod rows;
 mod shown;
@@ -257,7 +258,10 @@ impl Reduce {
         }
     }
 
-    fn dispatch(&self, job: &Job<'_>, given: Given<'_>) -> anyhow::Result<Done> {
+    fn dispatch(&self, job: &Job<'_>, mut given: Given<'_>) -> anyhow::Result<Done> {
+        if let Some(narrow) = self.narrow(job, &mut given) {
+            return self.reduce_narrow(narrow, job, given.input);
+        }
         let dtype = given.input.dtype();
         match lines().find(&self.op, dtype, self.acc) {
             Some(run) => run(self, job, given),

@@ -18,7 +18,7 @@ use check::{Against, verdict};
 use condition::{Bounded, Condition};
 use cuda_std::{bf16, f16};
 use gridsync::primitives::select::{FirstOfRun, Within};
-use gridsync::primitives::{PartSelector, Wanted};
+use gridsync::primitives::{PartSelector, Sifted, Wanted};
 use gridsync_entries::select::Selectable;
 use serde_json::Map;
 use sifted::Outputs;
@@ -119,7 +119,7 @@ impl Select {
 
     /// Selects part by part, and writes the results of each part at once. The files appear at the end,
     /// unless the check finds an error, and streams get their elements then.
-    fn select_by<S>(&self, by: S, job: &Job<'_>, input: Incoming) -> anyhow::Result<Done>
+    fn select_by<S>(&self, by: S, job: &Job<'_>, mut input: Incoming) -> anyhow::Result<Done>
     where
         S: Selectable<Element: Pod + data::Scalar>,
     {
@@ -141,15 +141,31 @@ impl Select {
         let mut outputs = self.outputs(dtype)?;
         let (mut kept, mut written) = (0, 0);
         let mut checking = self.check.then(|| Against::new(by));
-        job.each_part(input, part, |elements| {
-            let found = selector.next(elements)?;
+        let mut push = |found: &Sifted<S::Element>| {
             kept += found.kept.len();
             written += found.bytes();
-            if let Some(checking) = &mut checking {
-                checking.next(elements, &found);
+            outputs.push(found)
+        };
+        // A check needs wide elements anyway.
+        let may_be_narrow = matches!(job.place(), Place::Cpu) && !self.check;
+        match if may_be_narrow { input.narrow() } else { None } {
+            Some(narrow) => {
+                let size = input.size();
+                job.each_part(input, part, |bytes: &[u8]| {
+                    push(&selector.next_by(bytes.len() / size, &|some, into| {
+                        let narrow_ones = &bytes[some.start * size..some.end * size];
+                        narrow.widen(narrow_ones, bytemuck::cast_slice_mut(into));
+                    })?)
+                })?;
             }
-            outputs.push(&found)
-        })?;
+            None => job.each_part(input, part, |elements| {
+                let found = selector.next(elements)?;
+                if let Some(checking) = &mut checking {
+                    checking.next(elements, &found);
+                }
+                push(&found)
+            })?,
+        }
         let check = checking.map(|checking| verdict(checking.wrong()));
         let arrays = match check.as_ref().is_some_and(|check| check.wrong.is_some()) {
             true => Vec::new(),

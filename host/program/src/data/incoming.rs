@@ -9,7 +9,7 @@ use super::array::Aligned;
 use super::read::refused;
 use super::read_ahead::ahead;
 use super::transpose::from_fortran;
-use super::{Array, DataError, Dtype, Input, Stored};
+use super::{Array, DataError, Dtype, Input, Narrow, Stored};
 use gridsync::memory::NoRoom;
 
 /// An array that has been [opened](super::open): its type and shape are known. Its elements come
@@ -17,6 +17,8 @@ use gridsync::memory::NoRoom;
 pub struct Incoming {
     input: Input,
     stored: Stored,
+    /// What the elements come as, if they are not widened.
+    narrow: Option<Narrow>,
     shape: Vec<u64>,
     /// Whether the elements are in Fortran order, and this differs from C order.
     is_fortran: bool,
@@ -53,6 +55,7 @@ impl Incoming {
         Self {
             input: input.clone(),
             stored,
+            narrow: None,
             shape,
             is_fortran: is_fortran && !one_order,
             len,
@@ -71,6 +74,11 @@ impl Incoming {
     /// The type of the elements, as they are read.
     pub fn dtype(&self) -> Dtype {
         self.stored.dtype()
+    }
+
+    /// Bytes of an element, as [`next`](Self::next) gives it.
+    pub fn size(&self) -> usize {
+        if self.narrow.is_some() { self.stored.size() } else { self.dtype().size() }
     }
 
     /// The type of the elements in the file.
@@ -126,12 +134,24 @@ impl Incoming {
         Ok(self)
     }
 
+    /// Lets the elements come as narrow as they are, and says as what. None if they are as wide in the file, or
+    /// were widened in advance: then they come as ever. None may have been taken before.
+    pub fn narrow(&mut self) -> Option<Narrow> {
+        let is_to_read = matches!(self.elements, Elements::ToRead(_));
+        self.narrow = self.stored.narrow().filter(|_| is_to_read);
+        self.narrow
+    }
+
     /// All elements. None may have been taken before.
     ///
     /// # Errors
     /// [`DataError::OutOfMemory`], [`DataError::Read`], [`DataError::Truncated`] and
     /// [`DataError::Trailing`].
+    ///
+    /// # Panics
+    /// If they come [narrow](Self::narrow).
     pub fn all(mut self) -> Result<Array, DataError> {
+        assert_eq!(self.narrow, None, "an array has wide elements");
         let dtype = self.dtype();
         let data = self.take_all()?;
         Ok(Array::new(dtype, self.shape, data))
@@ -139,7 +159,7 @@ impl Incoming {
 
     /// The data of all elements.
     fn take_all(&mut self) -> Result<Aligned, DataError> {
-        let bytes = self.len.saturating_mul(self.dtype().size() as u64);
+        let bytes = self.len.saturating_mul(self.size() as u64);
         let elements = mem::replace(&mut self.elements, Elements::ToRead(Box::new(io::empty())));
         let data = match elements {
             Elements::Here(data) => return Ok(data),
@@ -162,8 +182,9 @@ impl Incoming {
         };
         match self.is_fortran {
             false => Ok(data),
-            true => from_fortran(data, self.dtype().size(), &self.shape)
-                .map_err(out_of_memory(&self.input)),
+            true => {
+                from_fortran(data, self.size(), &self.shape).map_err(out_of_memory(&self.input))
+            }
         }
     }
 
@@ -177,7 +198,7 @@ impl Incoming {
     /// # Panics
     /// If fewer elements are left, or if `piece` does not have the size of whole elements.
     pub fn next(&mut self, piece: &mut [u8]) -> Result<(), DataError> {
-        let size = self.dtype().size();
+        let size = self.size();
         assert!(piece.len().is_multiple_of(size), "whole elements");
         let end = self.taken + (piece.len() / size) as u64;
         assert!(end <= self.len, "fewer elements are left");
@@ -232,7 +253,7 @@ impl Incoming {
                 Ok(())
             }
             _ => {
-                let size = self.dtype().size();
+                let size = self.size();
                 let mut passed = vec![0; AT_ONCE.min(count * size)];
                 let mut left = count;
                 while left > 0 {
@@ -247,23 +268,23 @@ impl Incoming {
 
     /// Reads the next elements, as many as fill `piece`.
     fn read_next(&mut self, piece: &mut [u8]) -> Result<(), DataError> {
-        let stored = self.stored;
+        let (stored, wide) = (self.stored, self.size());
         let size = stored.size() as u64;
-        let count = (piece.len() / stored.dtype().size()) as u64;
+        let count = (piece.len() / wide) as u64;
         let is_last = self.taken + count == self.len;
         let Elements::ToRead(reader) = &mut self.elements else {
             unreachable!("only elements that are still to be read get here");
         };
         let mut read = || -> io::Result<u64> {
             let mut found = 0;
-            if size as usize == stored.dtype().size() {
+            if size as usize == wide {
                 found += read_up_to(reader, piece)?;
                 stored.put_in_order(piece);
             } else {
                 let mut narrow = [0; AT_ONCE];
-                let at_once = AT_ONCE / stored.size() * stored.dtype().size();
+                let at_once = AT_ONCE / stored.size() * wide;
                 for piece in piece.chunks_mut(at_once) {
-                    let narrow = &mut narrow[..piece.len() / stored.dtype().size() * stored.size()];
+                    let narrow = &mut narrow[..piece.len() / wide * stored.size()];
                     let more = read_up_to(reader, narrow)?;
                     found += more;
                     stored.convert(narrow, piece);

@@ -64,7 +64,7 @@ pub use read::{open, open_stored, read};
 pub use read_ahead::ReadAhead;
 pub use reading::{Part, Reading};
 pub use replacement::discard_partials;
-pub use stored::{ParseStoredError, Stored};
+pub use stored::{Narrow, ParseStoredError, Stored};
 pub use write::{write_npy, write_raw};
 pub use writing::{Destination, Writing};
 

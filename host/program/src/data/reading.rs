@@ -55,7 +55,7 @@ impl Reading {
     /// # Errors
     /// As for [`begin`](Self::begin).
     pub fn begin_within(mut input: Incoming, part: usize, group: usize) -> Result<Self, DataError> {
-        let (size, len) = (input.dtype().size(), input.len());
+        let (size, len) = (input.size(), input.len());
         let group = group.max(1);
         let part = part.clamp(1, group);
         let in_group = group.div_ceil(part);

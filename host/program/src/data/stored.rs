@@ -38,6 +38,35 @@ const NARROW: [(Kind, &str, &str, &str); 5] = [
     (Kind::Bool, "bool", "bool", "b1"),
 ];
 
+/// Integers of fewer bits than gridsync computes in, in the order of bytes of this machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Narrow {
+    /// Signed, 8 bits.
+    I8,
+    /// Signed, 16 bits.
+    I16,
+    /// Unsigned, 8 bits; also bool, as 0 and 1.
+    U8,
+    /// Unsigned, 16 bits.
+    U16,
+}
+
+impl Narrow {
+    /// Widens the elements `from` to the elements `into`, of 4 bytes each.
+    ///
+    /// # Panics
+    /// If their numbers differ.
+    pub fn widen(self, from: &[u8], into: &mut [u8]) {
+        let kind = match self {
+            Self::I8 => Kind::I8,
+            Self::I16 => Kind::I16,
+            Self::U8 => Kind::U8,
+            Self::U16 => Kind::U16,
+        };
+        Stored { kind, is_big_endian: false }.convert(from, into);
+    }
+}
+
 impl From<Dtype> for Stored {
     /// Little-endian elements of that type.
     fn from(dtype: Dtype) -> Self {
@@ -64,6 +93,18 @@ impl Stored {
             Kind::Wide(dtype) => dtype.size(),
             Kind::I8 | Kind::U8 | Kind::Bool => 1,
             Kind::I16 | Kind::U16 | Kind::F16InF32 | Kind::Bf16InF32 => 2,
+        }
+    }
+
+    /// What the elements are before they are widened; none if they are no integers that are.
+    #[must_use]
+    pub(super) const fn narrow(self) -> Option<Narrow> {
+        match self.kind {
+            Kind::I8 => Some(Narrow::I8),
+            Kind::I16 => Some(Narrow::I16),
+            Kind::U8 | Kind::Bool => Some(Narrow::U8),
+            Kind::U16 => Some(Narrow::U16),
+            Kind::Wide(_) | Kind::F16InF32 | Kind::Bf16InF32 => None,
         }
     }
 
@@ -146,11 +187,14 @@ impl Stored {
         if self.is_big_endian { u16::from_be_bytes(bytes) } else { u16::from_le_bytes(bytes) }
     }
 
-    /// Swaps the bytes of each element, if the elements are big-endian and as wide in the file as
-    /// in memory.
+    /// Turns elements as they are in the file into those of this machine, of as many bytes: swaps the bytes of
+    /// big-endian ones, and makes every bool that is not 0 a 1.
     pub(super) fn put_in_order(self, elements: &mut [u8]) {
-        if let (Kind::Wide(dtype), true) = (self.kind, self.is_big_endian) {
-            elements.chunks_exact_mut(dtype.size()).for_each(<[u8]>::reverse);
+        if self.is_big_endian {
+            elements.chunks_exact_mut(self.size()).for_each(<[u8]>::reverse);
+        }
+        if self.kind == Kind::Bool {
+            elements.iter_mut().for_each(|byte| *byte = u8::from(*byte != 0));
         }
     }
 }
@@ -250,6 +294,24 @@ mod tests {
         assert_eq!(read::<i64>(">i8", &(-7i64).to_be_bytes()), [-7]);
         assert_eq!(read::<u16>(">f2", &0x3c00u16.to_be_bytes()), [0x3c00]);
         assert_eq!(read::<f64>("<f8", &1.5f64.to_le_bytes()), [1.5]);
+    }
+
+    #[test]
+    fn narrow_integers_widen_to_what_they_are_read_as() {
+        let bytes: Vec<u8> = (0..=255).collect();
+        for descr in ["|i1", "|u1", "|b1", "<i2", ">i2", "<u2", ">u2"] {
+            let stored = Stored::of_npy(descr).expect("it is read");
+            let mut narrow = bytes.clone();
+            stored.put_in_order(&mut narrow);
+            let mut widened = vec![0u32; bytes.len() / stored.size()];
+            let into = bytemuck::cast_slice_mut(&mut widened);
+            stored.narrow().expect("it is narrow").widen(&narrow, into);
+            assert_eq!(widened, read::<u32>(descr, &bytes), "{descr}");
+        }
+        for wide in [Dtype::F16, Dtype::U32, Dtype::I64] {
+            assert_eq!(Stored::from(wide).narrow(), None, "{wide}");
+        }
+        assert_eq!(Stored::from(Dtype::F16).in_f32().narrow(), None);
     }
 
     #[test]

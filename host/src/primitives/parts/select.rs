@@ -2,13 +2,13 @@
 
 use super::PartError;
 use super::leaves::Cut;
-use super::sift::sift;
+use super::sift::{Read, sift, sift_by};
 use super::together::{at_once, of_gpu, on_each};
 use crate::device::{Buffer, Device, Devices};
 use crate::memory;
 use crate::primitives::select::To;
 use crate::primitives::{Room, Selector, Sifted, Wanted};
-use bytemuck::Pod;
+use bytemuck::{Pod, Zeroable};
 use gridsync_entries::select::Selectable;
 use std::time::Instant;
 
@@ -95,7 +95,7 @@ impl<S: Selectable<Element: Pod>> PartSelector<S> {
     /// # Panics
     /// If it is longer than a part may be.
     pub fn next(&mut self, elements: &[S::Element]) -> Result<Sifted<S::Element>, PartError> {
-        let mut found = match &mut self.on {
+        let found = match &mut self.on {
             On::Devices(on) => {
                 let (found, us) = on.next((self.by, self.wanted), self.last, elements)?;
                 self.us += us;
@@ -108,12 +108,50 @@ impl<S: Selectable<Element: Pod>> PartSelector<S> {
                 found
             }
         };
+        Ok(self.placed(found, elements.len(), elements.last().copied()))
+    }
+
+    /// Like [`next`](Self::next), for a part of `len` elements that `read` writes: on the CPU some at a time, by the
+    /// core that judges them, so that narrow ones for example are never all widened at once.
+    ///
+    /// # Errors
+    /// As for [`next`](Self::next).
+    ///
+    /// # Panics
+    /// As for [`next`](Self::next).
+    pub fn next_by(
+        &mut self,
+        len: usize,
+        read: &Read<'_, S::Element>,
+    ) -> Result<Sifted<S::Element>, PartError> {
+        if let On::Devices(_) = self.on {
+            let mut elements = memory::zeroed(len)?;
+            read(0..len, &mut elements);
+            return self.next(&elements);
+        }
+        let start = Instant::now();
+        let found = sift_by(self.by, self.last, len, read, self.wanted)?;
+        self.us += start.elapsed().as_secs_f64() * 1e6;
+        let mut last = None;
+        if len > 0 {
+            read(len - 1..len, std::slice::from_mut(last.insert(S::Element::zeroed())));
+        }
+        Ok(self.placed(found, len, last))
+    }
+
+    /// What was found in a part of `len` elements, in its place in the array. The next part comes after `last`.
+    fn placed(
+        &mut self,
+        mut found: Sifted<S::Element>,
+        len: usize,
+        last: Option<S::Element>,
+    ) -> Sifted<S::Element> {
         if let Some(positions) = &mut found.positions {
             positions.iter_mut().for_each(|at| *at += self.taken as u64);
         }
-        self.taken += elements.len();
-        self.last = elements.last().copied().or(self.last);
-        Ok(found)
+        self.taken += len;
+        self.last = last.or(self.last);
+        found
     }
 
     /// µs that the kernels, or the CPU, have taken so far.

@@ -12,6 +12,9 @@ use std::ops::Range;
 /// Elements that a core judges at a time: they and what is kept of them stay in its cache.
 const CHUNK: usize = 1 << 14;
 
+/// Writes the elements of these indices.
+pub(super) type Read<'a, T> = dyn Fn(Range<usize>, &mut [T]) + Sync + 'a;
+
 /// What `by` selects from `elements`; `last` is the element before them, if there is one. Positions
 /// count from the start of the part.
 ///
@@ -28,13 +31,50 @@ pub(super) fn sift<S: Selectable<Element: Pod>>(
         (Some(last), [first, ..]) => by.is_kept(&[last, *first], 1),
         (None, _) => by.is_kept(elements, 0),
     };
-    let found = parallel::map_chunks(elements.len(), CHUNK, &|chunk| {
+    sift_chunks(elements.len(), wanted, &|chunk| {
         let is_kept = |index| match index {
             0 => first_is_kept,
             index => by.is_kept(elements, index),
         };
         sift_chunk(elements, chunk, wanted, is_kept)
-    });
+    })
+}
+
+/// Like [`sift`], from `len` elements that `read` writes, those of some indices at a time.
+pub(super) fn sift_by<S: Selectable<Element: Pod>>(
+    by: S,
+    last: Option<S::Element>,
+    len: usize,
+    read: &Read<'_, S::Element>,
+    wanted: Wanted,
+) -> Result<Sifted<S::Element>, NoRoom> {
+    sift_chunks(len, wanted, &|chunk| {
+        // The element before the chunk comes with it.
+        let before = usize::from(chunk.start > 0 || last.is_some());
+        let mut elements = memory::zeroed(before + chunk.len())?;
+        match last {
+            Some(last) if chunk.start == 0 => {
+                elements[0] = last;
+                read(chunk.clone(), &mut elements[1..]);
+            }
+            _ => read(chunk.start - before..chunk.end, &mut elements),
+        }
+        let is_kept = |index| by.is_kept(&elements, index);
+        let mut found = sift_chunk(&elements, before..elements.len(), wanted, is_kept)?;
+        for at in found.positions.iter_mut().flatten() {
+            *at = *at - before as u64 + chunk.start as u64;
+        }
+        Ok(found)
+    })
+}
+
+/// What `sift` selects from each chunk of `len` elements, put together.
+fn sift_chunks<T: Pod + Send + Sync>(
+    len: usize,
+    wanted: Wanted,
+    sift: &(dyn Fn(Range<usize>) -> Result<Sifted<T>, NoRoom> + Sync),
+) -> Result<Sifted<T>, NoRoom> {
+    let found = parallel::map_chunks(len, CHUNK, sift);
     let found = found.into_iter().collect::<Result<Vec<_>, NoRoom>>()?;
     Ok(Sifted {
         kept: joined(found.iter().map(|found| &found.kept[..]))?,
@@ -91,4 +131,41 @@ fn joined<'a, T: Pod + Send + Sync>(
     });
     parallel::for_each(pairs, &|_, (place, piece)| place.copy_from_slice(piece));
     Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::primitives::select::{FirstOfRun, Within};
+    use std::fmt::Debug;
+
+    /// Compares what is selected from bytes that are read some at a time with what is selected from all.
+    fn agrees<S: Selectable<Element = u32> + Debug>(by: S, bytes: &[u8]) {
+        let wide: Vec<u32> = bytes.iter().map(|&x| x.into()).collect();
+        let read = |some: Range<usize>, into: &mut [u32]| {
+            assert_eq!(some.len(), into.len(), "a place for each");
+            into.iter_mut().zip(&bytes[some]).for_each(|(into, &x)| *into = x.into());
+        };
+        for rest in [false, true] {
+            let wanted = Wanted { rest, positions: true };
+            for last in [None, Some(0), Some(3)] {
+                let found = sift_by(by, last, bytes.len(), &read, wanted).expect("there is room");
+                let expected = sift(by, last, &wide, wanted).expect("there is room");
+                let same = (found.kept, found.rest, found.positions)
+                    == (expected.kept, expected.rest, expected.positions);
+                assert!(same, "{by:?} of {} elements after {last:?}", bytes.len());
+            }
+        }
+    }
+
+    #[test]
+    fn elements_that_are_read_some_at_a_time_are_selected_as_all_at_once() {
+        for len in [0, 1, 31, 32, 33, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK + 5] {
+            let drawn = |i: usize| (i as u32 + 1).wrapping_mul(0x9E37_79B1) >> 30;
+            let bytes: Vec<u8> = (0..len).map(|i| drawn(i) as u8).collect();
+            agrees(Within::greater_than(1u32), &bytes);
+            agrees(FirstOfRun::<u32>::new(), &bytes);
+            agrees(FirstOfRun::<u32>::new(), &vec![3; len]);
+        }
+    }
 }

@@ -1,5 +1,5 @@
 //! `gridsync scan --rows` and `--axis`: scans each row of an array, or each line along another dimension, by
-//! itself. On the CPU the array comes in parts.
+//! itself. On the CPU the array comes in parts, unless lines interleave and the operation is not exact.
 
 use super::Scan;
 use crate::cli::catalogue::Lines;
@@ -13,7 +13,7 @@ use gridsync::device::Device;
 use gridsync::memory;
 use gridsync::primitives::scan::Form;
 use gridsync::primitives::{ScanCheck, ScanChecked, Scanner};
-use gridsync::reference::{self, ColumnScan, RowScan};
+use gridsync::reference::{self, ColumnScan, RowScan, scan_columns};
 use gridsync_entries::scan::Scannable;
 use gridsync_kernels::grid::scan::ScanOperation;
 use gridsync_kernels::op::{InSegments, Max, Min, Operation, Segments, Sum};
@@ -70,11 +70,13 @@ impl Scan {
         let bytes = size_of::<O::Element>() + size_of::<O::Output>();
         let part = self.parts.of(job, about.len, bytes)?;
         // A check comes before anything is written.
-        let is_streamed = device.is_none() && !self.check && about.len > 0;
-        let scanned = if is_streamed && along.is_in_place() {
+        let is_on_cpu = device.is_none() && !self.check && about.len > 0;
+        let scanned = if is_on_cpu && along.is_in_place() {
             self.stream_rows::<O>(job, input, along, part)?
-        } else if is_streamed && O::EXACT {
+        } else if is_on_cpu && O::EXACT {
             self.stream_columns::<O>(job, input, along, part)?
+        } else if is_on_cpu {
+            self.scan_columns::<O>(job, input, along)?
         } else {
             self.scan_whole::<O>(input, along, device)?
         };
@@ -104,11 +106,7 @@ impl Scan {
         let tile = RowScan::<O>::tile(len);
         let part = (part / tile).max(1).saturating_mul(tile).min(len);
         let mut scan = RowScan::<O>::new(len, along.len(), self.form())?;
-        let mut array = self.sink::<O>(&input)?;
-        let us = each_part(job, input, part, len, &mut array, |elements, results| {
-            scan.next(elements, results);
-        })?;
-        Ok(Scanned { us, part, check: None, arrays: vec![array] })
+        self.stream::<O>(job, input, (part, len), |elements, results| scan.next(elements, results))
     }
 
     /// Scans along another dimension than the last one on the CPU, and writes each part at once: some
@@ -127,23 +125,66 @@ impl Scan {
         let columns = block / along.len();
         let part = (part / columns).max(1).saturating_mul(columns).min(block);
         let mut scan = ColumnScan::new(O::default(), columns, self.form())?;
-        let mut array = self.sink::<O>(&input)?;
         let mut taken = 0;
-        let us = each_part(job, input, part, block, &mut array, |elements, results| {
+        self.stream::<O>(job, input, (part, block), |elements, results| {
             scan.next(elements, results);
             taken += elements.len();
             if taken == block {
                 scan.restart();
                 taken = 0;
             }
+        })
+    }
+
+    /// Scans each part by `scan`, and writes its results at once. No part has elements of two groups of `group`.
+    fn stream<O>(
+        &self,
+        job: &Job<'_>,
+        input: Incoming,
+        (part, group): (usize, usize),
+        mut scan: impl FnMut(&[O::Element], &mut [O::Output]),
+    ) -> anyhow::Result<Scanned>
+    where
+        O: Operation<Element: Pod, Output: Pod + data::Scalar>,
+    {
+        let (mut array, mut us) = (self.sink::<O>(input.shape())?, 0.0);
+        job.each_part_within(input, part, group, |elements| {
+            array.fill(job, elements.len(), |results| {
+                let start = Instant::now();
+                scan(elements, results);
+                us += micros(start);
+                Ok(())
+            })
         })?;
         Ok(Scanned { us, part, check: None, arrays: vec![array] })
     }
 
-    /// The array of results, which has the shape of `input`.
-    fn sink<O: Operation<Output: data::Scalar>>(&self, input: &Incoming) -> anyhow::Result<Sink> {
-        let dtype = <O::Output as data::Scalar>::DTYPE;
-        Sink::of_shape(&self.output, dtype, input.shape())
+    /// Scans along another dimension than the last one on the CPU, by an operation whose order counts: all elements
+    /// and results are held, and some columns at a time are transposed.
+    fn scan_columns<O>(
+        &self,
+        job: &Job<'_>,
+        input: Incoming,
+        along: Along,
+    ) -> anyhow::Result<Scanned>
+    where
+        O: ScanChecked<Element: Pod + data::Scalar, Output: Pod + data::Scalar> + Default,
+    {
+        let (form, matrix) = (self.form(), (along.len(), along.block() / along.len()));
+        let (mut array, mut us) = (self.sink::<O>(input.shape())?, 0.0);
+        let input = input.all()?;
+        array.fill(job, input.len(), |results| {
+            let start = Instant::now();
+            scan_columns::<O>(input.as_slice()?, matrix, form, results)?;
+            us = micros(start);
+            Ok(())
+        })?;
+        Ok(Scanned { us, part: input.len(), check: None, arrays: vec![array] })
+    }
+
+    /// The array of results, of this shape.
+    fn sink<O: Operation<Output: data::Scalar>>(&self, shape: &[u64]) -> anyhow::Result<Sink> {
+        Sink::of_shape(&self.output, <O::Output as data::Scalar>::DTYPE, shape)
     }
 
     /// Scans all lines at once.
@@ -186,10 +227,8 @@ impl Scan {
             })
         });
         let check = found.flatten().map(|found| Verdict::of_many(found, "the result at"));
-        let dtype = <O::Output as data::Scalar>::DTYPE;
         let arrays = unless_wrong(&check, || {
-            let results = along.scattered(&results)?;
-            Sink::of_shape(&self.output, dtype, array.shape())?.with(&results)
+            self.sink::<O>(array.shape())?.with(&along.scattered(&results)?)
         })?;
         Ok(Scanned { us, part: array.len(), check, arrays })
     }
@@ -205,26 +244,9 @@ struct Scanned {
     arrays: Vec<Sink>,
 }
 
-/// Scans each part by `scan` and writes the results to `array`. No part has elements of two groups of
-/// `group`. Returns the µs that the scans took.
-fn each_part<E: Pod, R: Pod + data::Scalar>(
-    job: &Job<'_>,
-    input: Incoming,
-    part: usize,
-    group: usize,
-    array: &mut Sink,
-    mut scan: impl FnMut(&[E], &mut [R]),
-) -> anyhow::Result<f64> {
-    let mut us = 0.0;
-    job.each_part_within(input, part, group, |elements| {
-        array.fill(job, elements.len(), |results| {
-            let start = Instant::now();
-            scan(elements, results);
-            us += start.elapsed().as_secs_f64() * 1e6;
-            Ok(())
-        })
-    })?;
-    Ok(us)
+/// µs since `start`.
+fn micros(start: Instant) -> f64 {
+    start.elapsed().as_secs_f64() * 1e6
 }
 
 /// Scans rows of `columns` elements on all cores of the CPU. Returns the µs that this took.
@@ -237,7 +259,7 @@ fn on_cpu<O: ScanOperation + Default>(
     let mut scan = RowScan::<O>::new(input.len(), columns, form)?;
     let start = Instant::now();
     scan.next(input, results);
-    Ok(start.elapsed().as_secs_f64() * 1e6)
+    Ok(micros(start))
 }
 
 /// Scans on a device. Also returns the µs that the kernel took.
