@@ -40,6 +40,7 @@ impl Budget {
 pub struct Trials {
     module: &'static str,
     list: Vec<Trial>,
+    one_at_a_time: bool,
 }
 
 /// The tests of this module: each line has a method of [`Trials`] and the functions that it adds.
@@ -79,7 +80,7 @@ impl Trials {
     pub fn of(module_path: &'static str) -> Self {
         // The names of tests do not begin with the crate's name.
         let module = module_path.split_once("::").map_or("", |(_, path)| path);
-        Self { module, list: Vec::new() }
+        Self { module, list: Vec::new(), one_at_a_time: false }
     }
 
     /// Adds a test that runs in every run.
@@ -113,6 +114,12 @@ impl Trials {
     pub fn with(mut self, others: impl IntoIterator<Item = Self>) -> Self {
         self.list.extend(others.into_iter().flat_map(|other| other.list));
         self
+    }
+
+    /// Runs one test after another, whatever the command line says: they disturb each other.
+    #[must_use]
+    pub fn one_at_a_time(self) -> Self {
+        Self { one_at_a_time: true, ..self }
     }
 
     /// The names of the tests.
@@ -154,6 +161,9 @@ impl Trials {
     #[must_use]
     pub fn run(mut self) -> ExitCode {
         let mut call = Call::parse();
+        if self.one_at_a_time {
+            call.harness.test_threads = Some(1);
+        }
         if !call.more.is_empty() {
             let filters = call.harness.filter.take().into_iter().chain(call.more);
             let each: Vec<_> = filters

@@ -11,5 +11,8 @@ mod driver;
 mod streams;
 
 fn main() -> ExitCode {
-    Trials::of(module_path!()).with([driver::trials(), streams::trials()]).run()
+    // All are in one context: a copy of cust in the default stream fails while another test records, and so
+    // does the recording.
+    let trials = Trials::of(module_path!()).with([driver::trials(), streams::trials()]);
+    trials.one_at_a_time().run()
 }
