@@ -92,13 +92,22 @@ impl Scan {
         job::run(global, &files, self.remedy(), |job| {
             let input = job.open(&self.input, self.dtype)?;
             self.refuse_what_makes_no_sense(input.dtype())?;
-            let (work, what) = (Cost::SCAN.of(input.len()), About::of(&input).text("elements"));
+            let (work, what) =
+                (self.cost(&input)?.of(input.len()), About::of(&input).text("elements"));
             let input = job.choose_for(input, work, &what)?;
             match self.axis.is_asked() {
                 true => self.scan_rows(job, input),
                 false => self.dispatch(job, input),
             }
         })
+    }
+
+    /// What an element costs.
+    fn cost(&self, input: &Incoming) -> Result<Cost, Usage> {
+        let is_float = matches!(input.dtype(), Dtype::F16 | Dtype::Bf16 | Dtype::F32 | Dtype::F64);
+        let is_rounded = is_float && self.op == "sum";
+        let interleave = self.axis.is_asked() && !self.axis.along(input.shape())?.is_in_place();
+        Ok(if interleave && is_rounded { Cost::SCAN_COLUMNS } else { Cost::SCAN })
     }
 
     /// What the user can do if memory does not suffice.
