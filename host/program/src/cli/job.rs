@@ -229,14 +229,24 @@ impl Job<'_> {
         group: usize,
         mut take: impl FnMut(&[T]) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
+        self.each_part_of_bytes(input, part, group, &mut |bytes| take(bytemuck::cast_slice(bytes)))
+    }
+
+    /// Does the work of `each_part_within` for bytes: there are hundreds of others.
+    fn each_part_of_bytes(
+        &self,
+        input: Incoming,
+        part: usize,
+        group: usize,
+        take: &mut dyn FnMut(&[u8]) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
         let (len, size) = (input.len(), input.size());
         let mut reading = Reading::begin_within(input, part, group)?;
         let mut taken = 0;
         while let Some(mut part) = reading.next_part()? {
             self.pin(part.buffer());
-            let elements = bytemuck::cast_slice(part.bytes());
             if len > 0 {
-                take(elements)?;
+                take(part.bytes())?;
             }
             taken += part.bytes().len() / size;
             self.step(taken, len);

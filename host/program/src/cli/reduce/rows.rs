@@ -8,7 +8,7 @@ use super::shown::Shown;
 use super::{Reduce, Variant};
 use crate::cli::catalogue::{Lines, listed};
 use crate::cli::exit::Usage;
-use crate::cli::job::{About, Done, Job, unless_wrong};
+use crate::cli::job::{About, Done, Job, Verdict, unless_wrong};
 use crate::cli::number::Number;
 use crate::cli::sink::Sink;
 use crate::data::{self, Along, Incoming};
@@ -74,6 +74,21 @@ fn lines() -> Lines<Run> {
         Sum<f32, f64>, Sum<f16, f64>, Sum<bf16, f64>, CompensatedSum<f32>, CompensatedSum<f64>
     }
     lines
+}
+
+/// What came of the rows, and how.
+struct Rows<T> {
+    results: Vec<T>,
+    check: Option<Verdict>,
+    about: About,
+    along: Along,
+    /// The shape of the results.
+    shape: Vec<u64>,
+    variant: &'static str,
+    /// µs that it took.
+    us: f64,
+    /// Elements of a part, if it was taken in parts.
+    part: Option<usize>,
 }
 
 impl Reduce {
@@ -148,6 +163,16 @@ impl Reduce {
         let taken = self.parts.taken(job, part, about.len);
         let Reduced { results, us, checks, .. } = reduced;
         let check = checks.map(|checks| checks.verdict(rows));
+        self.report_rows(
+            job,
+            Rows { results, check, about, along, shape, variant, us, part: taken },
+        )
+    }
+
+    /// The report of the results of rows, which are written if a file is given.
+    fn report_rows<T: Shown>(&self, job: &Job<'_>, found: Rows<T>) -> anyhow::Result<Done> {
+        let Rows { results, check, about, along, shape, variant, us, part } = found;
+        let rows = along.lines();
         let mut fields = Map::new();
         fields.insert("rows".into(), rows.into());
         fields.insert("columns".into(), along.len().into());
@@ -172,7 +197,7 @@ impl Reduce {
             Some(out) => {
                 fields.insert("results".into(), Value::Null);
                 let begin = |dtype| Sink::of_shape(out, dtype, &shape);
-                let write = || O::Output::write(&results, about.dtype(), begin);
+                let write = || T::write(&results, about.dtype(), begin);
                 (None, unless_wrong(&check, write)?)
             }
             None if job.global.json => {
@@ -200,7 +225,7 @@ impl Reduce {
             fields,
             us,
             bytes: about.len * about.dtype().size(),
-            part: taken,
+            part,
             check,
             arrays,
             ..Done::of(op, what, about, variant)
