@@ -211,7 +211,7 @@ impl Reduce {
     /// Refuses an accumulator that does not fit the operation or the elements.
     fn refuse_accumulator(&self, dtype: Dtype) -> anyhow::Result<()> {
         let op = self.op.as_str();
-        let is_float = matches!(dtype, Dtype::F16 | Dtype::Bf16 | Dtype::F32 | Dtype::F64);
+        let is_float = dtype.is_float();
         let usage = |message: String| Err(Usage(message).into());
         match self.acc {
             Some(_) if !is_float => usage(format!(

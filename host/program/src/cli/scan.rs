@@ -104,8 +104,7 @@ impl Scan {
 
     /// What an element costs.
     fn cost(&self, input: &Incoming) -> Result<Cost, Usage> {
-        let is_float = matches!(input.dtype(), Dtype::F16 | Dtype::Bf16 | Dtype::F32 | Dtype::F64);
-        let is_rounded = is_float && self.op == "sum";
+        let is_rounded = input.dtype().is_float() && self.op == "sum";
         let interleave = self.axis.is_asked() && !self.axis.along(input.shape())?.is_in_place();
         Ok(if interleave && is_rounded { Cost::SCAN_COLUMNS } else { Cost::SCAN })
     }
@@ -128,7 +127,7 @@ impl Scan {
     }
 
     fn refuse_what_makes_no_sense(&self, dtype: Dtype) -> anyhow::Result<()> {
-        let is_float = matches!(dtype, Dtype::F16 | Dtype::Bf16 | Dtype::F32 | Dtype::F64);
+        let is_float = dtype.is_float();
         let usage = |message: String| Err(Usage(message).into());
         match self.acc {
             Some(_) if !is_float => usage(format!(

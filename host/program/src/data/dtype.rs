@@ -31,6 +31,11 @@ impl Dtype {
     pub const ALL: [Self; 8] =
         [Self::F16, Self::Bf16, Self::F32, Self::F64, Self::I32, Self::U32, Self::I64, Self::U64];
 
+    /// Whether it is a floating-point type.
+    pub const fn is_float(self) -> bool {
+        matches!(self, Self::F16 | Self::Bf16 | Self::F32 | Self::F64)
+    }
+
     /// The name in `--dtype` and in the JSON: `"f32"`.
     pub const fn name(self) -> &'static str {
         match self {
