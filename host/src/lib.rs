@@ -10,7 +10,6 @@
 //! * [`dag`]: graphs of kernels as data, run by launches or inside one kernel.
 //! * [`primitives`]: reductions, scans, selections, range sums and rank correlation as a user calls them,
 //!   and checks of their results.
-//! * [`ranks`]: several processes, on one machine or on several, that reduce one array together.
 //! * [`op`]: the operations, which are those of `gridsync_kernels`.
 //! * [`mod@reference`]: the right results, from the CPU with rayon.
 //! * [`memory`]: arrays of the host, with an error where there is no room for them.
@@ -42,7 +41,6 @@ pub mod memory;
 pub mod parallel;
 pub mod prelude;
 pub mod primitives;
-pub mod ranks;
 pub mod reference;
 
 pub use gridsync_kernels::op;

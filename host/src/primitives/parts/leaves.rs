@@ -229,9 +229,13 @@ impl<O: PartReducible<Element: Pod>> Leaves<O> {
         self.finish_with_scaled().0
     }
 
-    /// The leaves, and what takes their place if the result of all leaves is not finite, where
-    /// [`PartReducible::OVERFLOW`] says that this may help.
-    pub(crate) fn finish_with_scaled(self) -> (Vec<O::Accumulator>, Vec<O::Accumulator>) {
+    /// The leaves, and those to use instead if the result of the leaves is not finite: see
+    /// [`settle`](super::settle).
+    ///
+    /// # Panics
+    /// If some elements of the run have not been given.
+    #[must_use]
+    pub fn finish_with_scaled(self) -> (Vec<O::Accumulator>, Vec<O::Accumulator>) {
         let run = self.run.len();
         assert_eq!(self.taken, run, "all {run} elements have to be taken");
         let leaves = match self.on {
@@ -244,7 +248,7 @@ impl<O: PartReducible<Element: Pod>> Leaves<O> {
     }
 
     /// The operation, the elements of the whole array, and the run.
-    pub(crate) fn about(&self) -> (O, usize, Range<usize>) {
+    pub fn about(&self) -> (O, usize, Range<usize>) {
         (self.op, self.len, self.run.clone())
     }
 }
@@ -350,13 +354,13 @@ pub fn from_leaves<O: Reducible>(op: O, len: usize, leaves: &[O::Accumulator]) -
 }
 
 /// Leaves as bytes: the words of each, little-endian.
-pub(crate) fn to_bytes<A: Carried>(leaves: &[A]) -> Vec<u8> {
+pub fn leaves_to_bytes<A: Carried>(leaves: &[A]) -> Vec<u8> {
     let words = leaves.iter().flat_map(|leaf| leaf.to_words().into_iter().take(A::WORDS));
     words.flat_map(u32::to_le_bytes).collect()
 }
 
-/// Leaves from bytes of [`to_bytes`]; none if the bytes are not those of whole leaves.
-pub(crate) fn from_bytes<A: Carried>(bytes: &[u8]) -> Option<Vec<A>> {
+/// Leaves from bytes of [`leaves_to_bytes`]; none if the bytes are not those of whole leaves.
+pub fn leaves_from_bytes<A: Carried>(bytes: &[u8]) -> Option<Vec<A>> {
     let size = 4 * A::WORDS;
     let leaf = |bytes: &[u8]| {
         let mut words = [0; 4];

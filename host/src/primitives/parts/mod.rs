@@ -11,8 +11,8 @@
 //! correlates every two parts and subtracts what it counted within each.
 
 mod kendall;
-pub(crate) mod leaves;
-pub(crate) mod overflow;
+mod leaves;
+mod overflow;
 mod range_sum;
 mod reduce;
 mod scan;
@@ -21,8 +21,8 @@ mod sift;
 pub(super) mod together;
 
 pub use kendall::{PartCorrelator, kendall_in_parts};
-pub use leaves::{Cut, Leaves, from_leaves};
-pub use overflow::{Overflow, Scale};
+pub use leaves::{Cut, Leaves, from_leaves, leaves_from_bytes, leaves_to_bytes};
+pub use overflow::{Overflow, Scale, settle};
 pub use range_sum::{PartRangeSums, range_sums_in_parts};
 pub use reduce::{PartReducer, PartReducible};
 pub use scan::{PartScanner, scan_in_parts};

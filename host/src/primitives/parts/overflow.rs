@@ -187,7 +187,7 @@ impl<O: PartReducible> Again<O> {
 ///
 /// # Errors
 /// Those of `result_of`.
-pub(crate) fn settle<O: PartReducible, E>(
+pub fn settle<O: PartReducible, E>(
     (leaves, scaled): (Vec<O::Accumulator>, Vec<O::Accumulator>),
     mut result_of: impl FnMut(&[O::Accumulator]) -> Result<O::Output, E>,
 ) -> Result<O::Output, E> {

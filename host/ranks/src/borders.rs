@@ -1,6 +1,6 @@
 //! What ranks have to send each other where the tiles of the tree do not end with their parts.
 
-use crate::primitives::parts::Cut;
+use gridsync::primitives::parts::Cut;
 use std::ops::Range;
 
 /// What one rank does with its part of an array whose parts were given, and not cut.

@@ -21,7 +21,7 @@
 //!
 //! ```
 //! use gridsync::primitives::parts::{Cut, Leaves};
-//! use gridsync::ranks::{self, Environment, Ranks};
+//! use gridsync_ranks::{self, Environment, Ranks};
 //! use gridsync_kernels::op::Sum;
 //! use std::time::Duration;
 //!
@@ -71,7 +71,7 @@ pub use reduce::reduce;
 pub use task::{Task, Waiting};
 pub use transport::Transport;
 
-use crate::device::Device;
+use gridsync::device::Device;
 use link::Link;
 use rendezvous::Party;
 use std::fmt;

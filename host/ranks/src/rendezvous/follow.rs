@@ -1,8 +1,8 @@
 //! The side of every other rank: it connects to rank 0, greets it, and waits for the answer.
 
 use super::{GRACE, Party};
-use crate::ranks::RanksError;
-use crate::ranks::frame::{self, Frame, SHORT, VERSION};
+use crate::RanksError;
+use crate::frame::{self, Frame, SHORT, VERSION};
 use std::io::{self, Write};
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::thread;
@@ -16,7 +16,7 @@ const RETRY: Duration = Duration::from_millis(50);
 const PATIENCE: Duration = Duration::from_millis(250);
 
 /// Connects to rank 0, as another rank, and waits until all are there.
-pub(in crate::ranks) fn follow(
+pub(crate) fn follow(
     address: &str,
     port: u16,
     party: &Party,
@@ -56,7 +56,7 @@ pub(in crate::ranks) fn follow(
 
 /// Tries to connect to one of `addresses`, those of the name `address`, until one answers or the
 /// deadline has passed.
-pub(in crate::ranks) fn connect(
+pub(crate) fn connect(
     address: &str,
     port: u16,
     addresses: &dyn Fn() -> io::Result<Vec<SocketAddr>>,

@@ -2,7 +2,7 @@
 
 use super::RanksError;
 use super::frame::printable;
-use crate::device::Device;
+use gridsync::device::Device;
 
 /// The way of results from rank to rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

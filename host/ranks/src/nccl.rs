@@ -8,7 +8,7 @@
 
 use super::RanksError;
 use super::link::Link;
-use crate::device::{Device, DeviceError};
+use gridsync::device::{Device, DeviceError};
 use libnccl::{
     NCCL_UNIQUE_ID_BYTES, Nccl, cudaStream_t, ncclComm_t, ncclConfig_t, ncclInProgress,
     ncclResult_t, ncclSuccess, ncclUint8, ncclUniqueId,

@@ -7,9 +7,9 @@ mod misbehaving;
 use super::greeting::Greeting;
 use super::reduce::reduce_leaves;
 use super::*;
-use crate::primitives::PartReducer;
-use crate::primitives::parts::{Cut, Leaves};
-use crate::reference;
+use gridsync::primitives::PartReducer;
+use gridsync::primitives::parts::{Cut, Leaves};
+use gridsync::reference;
 use gridsync_kernels::op::{ArgMax, Mean, Sum};
 use std::net::TcpListener;
 use std::ops::Range;
@@ -219,7 +219,7 @@ fn more_bytes_than_are_due_are_an_error() {
 /// The sum of `len` elements, of which two ranks send the leaves of these runs.
 fn sum<T>(len: usize, runs: [Range<usize>; 2], leaves: [&[T::Accumulator]; 2]) -> String
 where
-    T: crate::primitives::PartReducible<Output: Send> + Default,
+    T: gridsync::primitives::PartReducible<Output: Send> + Default,
     T::Accumulator: Send + Sync,
 {
     let leaves = leaves.map(<[_]>::to_vec);

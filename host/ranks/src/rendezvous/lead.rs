@@ -1,9 +1,9 @@
 //! The side of rank 0: it listens, and takes in the ranks that fit.
 
 use super::{GRACE, Party};
-use crate::ranks::RanksError;
-use crate::ranks::frame::{self, Frame, SHORT, VERSION};
-use crate::ranks::greeting::Greeting;
+use crate::RanksError;
+use crate::frame::{self, Frame, SHORT, VERSION};
+use crate::greeting::Greeting;
 use std::collections::VecDeque;
 use std::io::{self, Read};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener, TcpStream};
@@ -26,7 +26,7 @@ const AT_ONCE: usize = 64;
 /// Listens at `port`, as rank 0: on the loopback interface alone if `address` is there. Otherwise on
 /// all, since a machine's own name is often that of its loopback in its /etc/hosts, which the other
 /// machines do not reach.
-pub(in crate::ranks) fn listen(address: &str, port: u16) -> Result<TcpListener, RanksError> {
+pub(crate) fn listen(address: &str, port: u16) -> Result<TcpListener, RanksError> {
     let literal: Option<IpAddr> = match address {
         "localhost" => Some(Ipv4Addr::LOCALHOST.into()),
         address => address.parse().ok(),
@@ -49,7 +49,7 @@ pub(in crate::ranks) fn listen(address: &str, port: u16) -> Result<TcpListener, 
 
 /// Waits for all other ranks, as rank 0. Returns the connection to each, by its number, and none to
 /// itself.
-pub(in crate::ranks) fn lead(
+pub(crate) fn lead(
     listener: &TcpListener,
     party: &Party,
 ) -> Result<Vec<Option<TcpStream>>, RanksError> {

@@ -1,9 +1,8 @@
 //! The reduction of an array whose runs are with the ranks.
 
 use super::{Ranks, RanksError};
-use crate::primitives::PartReducible;
-use crate::primitives::parts::leaves::{from_bytes, from_leaves, to_bytes};
-use crate::primitives::parts::{Cut, Leaves, overflow};
+use gridsync::primitives::PartReducible;
+use gridsync::primitives::parts::{Cut, Leaves, from_leaves, leaves_from_bytes, leaves_to_bytes, settle};
 use bytemuck::Pod;
 use gridsync_kernels::grid::reduce::Shape;
 use gridsync_kernels::op::Operation;
@@ -17,7 +16,7 @@ const HEAD: usize = 3 * 8;
 /// if all elements are.
 ///
 /// `leaves` are those that this rank has computed, of its run. The runs of the ranks are in the order
-/// of the ranks and cover the array: see [`Cut::run`](crate::primitives::parts::Cut::run), and for
+/// of the ranks and cover the array: see [`Cut::run`](gridsync::primitives::parts::Cut::run), and for
 /// parts that were given [`Borders`](super::Borders). At most 4096 leaves of at most 16 bytes travel;
 /// of a mean that is not finite at first, twice as many.
 ///
@@ -33,7 +32,7 @@ pub fn reduce<O: PartReducible<Element: Pod>>(
 ) -> Result<O::Output, RanksError> {
     let (op, len, run) = leaves.about();
     // All ranks have the same first result, so all come back for a second one, or none.
-    overflow::settle::<O, _>(leaves.finish_with_scaled(), |leaves| {
+    settle::<O, _>(leaves.finish_with_scaled(), |leaves| {
         reduce_leaves(ranks, op, len, run.clone(), leaves)
     })
 }
@@ -47,7 +46,7 @@ pub(super) fn reduce_leaves<O: PartReducible>(
     leaves: &[O::Accumulator],
 ) -> Result<O::Output, RanksError> {
     let head = [len, run.start, run.end].map(|number| (number as u64).to_le_bytes());
-    let own = [head.concat(), to_bytes(leaves)].concat();
+    let own = [head.concat(), leaves_to_bytes(leaves)].concat();
     let unit = Cut::of::<O>(len).unit() as u64;
     let (mut all, mut covered) = (Vec::new(), 0);
     let gathered = ranks.all_gather(&own)?;
@@ -56,7 +55,7 @@ pub(super) fn reduce_leaves<O: PartReducible>(
         let read = bytes.split_at_checked(HEAD).and_then(|(head, leaves)| {
             let mut numbers = head.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes));
             let numbers: [u64; 3] = std::array::from_fn(|_| numbers.next().unwrap_or_default());
-            Some((numbers, from_bytes::<O::Accumulator>(leaves)?))
+            Some((numbers, leaves_from_bytes::<O::Accumulator>(leaves)?))
         });
         let ([of, start, end], leaves) = read.ok_or_else(|| RanksError::OutOfStep {
             rank,
