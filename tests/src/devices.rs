@@ -21,7 +21,7 @@ static EXAMPLES: [PtxImage; 2] = [
 /// All images in the repository: those of the program, and those of the examples.
 #[must_use]
 pub fn images() -> Vec<PtxImage> {
-    gridsync_program::images::all().into_iter().chain(EXAMPLES).collect()
+    gridsync_lab::images::all().into_iter().chain(EXAMPLES).collect()
 }
 
 /// An emulated GPU with the fast schedule and checks for data races.

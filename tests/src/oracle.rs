@@ -1,10 +1,10 @@
 //! The right results, by plain loops over plain numbers, without rayon and gridsync's operations.
 
 use bytemuck::Pod;
-use gridsync_program::verify::Widen;
+use gridsync_verify::Widen;
 use half::{bf16, f16};
 
-pub use gridsync_program::verify::Number;
+pub use gridsync_verify::Number;
 
 /// A type for elements or accumulators. `--dtype` and the JSON use its name [`Widen::NAME`].
 pub trait Plain: Pod + Widen {

@@ -2,7 +2,7 @@
 
 use crate::oracle::Plain;
 use gridsync_kernels::op::{Affine, Indexed};
-use gridsync_program::verify::Widen;
+use gridsync_verify::Widen;
 
 /// The result of a reduction.
 pub trait Outcome: Widen + std::fmt::Debug {

@@ -13,23 +13,27 @@ use crate::workspace::{cargo, root, run as run_command, walk};
 ///
 /// rustdoc links to another package only if its pages exist already. cargo documents the packages of a
 /// workspace in any order.
-const FIRST: [&str; 6] = [
+const FIRST: [&str; 8] = [
     "gridsync-simt",
     "gridsync-cuda-std",
     "gridsync-kernels",
     "gridsync-image",
     "gridsync-entries",
     "gridsync",
+    "gridsync-verify",
+    "gridsync-lab",
 ];
 
 /// How the paths of their libraries begin.
-const PATHS: [&str; 6] = [
+const PATHS: [&str; 8] = [
     "simt::",
     "cuda_std::",
     "gridsync_kernels::",
     "ptx_image::",
     "gridsync_entries::",
     "gridsync::",
+    "gridsync_verify::",
+    "gridsync_lab::",
 ];
 
 #[derive(clap::Args)]

@@ -27,10 +27,11 @@ pub(crate) struct Args {
 }
 
 /// All that reaches a GPU: the kernels, what compiles and packs them, the images, and what launches them.
-const SOURCES: [&str; 13] = [
+const SOURCES: [&str; 14] = [
     "host/examples/ptx",
-    "host/program/ptx",
+    "host/lab/ptx",
     "host/ptx",
+    "host/ranks/src",
     "host/src",
     "kernels/entries/src",
     "kernels/examples/src",

@@ -50,7 +50,7 @@ pub(crate) const SETS: [KernelSet; 3] = [
     KernelSet {
         name: "lab",
         folder: "kernels/lab",
-        images: "host/program/ptx",
+        images: "host/lab/ptx",
         sources: sources!("kernels/lab"),
     },
     KernelSet {

@@ -1,15 +1,8 @@
 //! The parts of the program `gridsync`, for the program itself and its tests.
 //!
 //! * [`cli`]: the commands.
-//! * [`lab`]: the experiments: what goes wrong without a grid barrier, what the compiler makes of a
-//!   spin, what fences cost, what one launch gains over many, and which barriers break under
-//!   stress.
-//! * [`verify`]: the cases that check the kernels, and barriers that are wrong on purpose to check
-//!   the cases.
-//! * [`mod@bench`]: the rules of measuring, and the suites, each compared with a peer.
-//! * [`images`]: the kernels as built PTX. [`shown`]: names and foreign text as they are printed.
-//! * [`data`]: `.npy` and raw files. [`records`]: records of earlier runs. [`report`]: tables, charts as
-//!   SVG, and a page of all results.
+//! * [`data`]: `.npy` and raw files. [`shown`]: names and foreign text as they are printed.
+//! * [`records`]: records of earlier runs. [`report`]: a page of all results.
 //!
 //! Results of earlier runs are there for programs too:
 //!
@@ -29,12 +22,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-pub mod bench;
 pub mod cli;
 pub mod data;
-pub mod images;
-pub mod lab;
 pub mod records;
 pub mod report;
 pub mod shown;
-pub mod verify;

@@ -7,7 +7,7 @@ use gridsync::primitives::{Checked, Reducer};
 use gridsync_entries::reduce::{Arguments, Reducible, sum_f32 as reduce_sum_f32};
 use gridsync_kernels::grid::reduce::{MOST_TILES, STATE, Shape};
 use gridsync_kernels::op::{CompensatedSum, Compose, Product, Sum};
-use gridsync_program::verify::{Kind, sample};
+use gridsync_verify::{Kind, sample};
 use gridsync_tests::devices::{unjudged_under, with_cuda};
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;

@@ -1,7 +1,7 @@
 //! Graphs of kernels: every method gives what the reference does, and no synchronisation is missing.
 
 use gridsync::device::{Device, DeviceError};
-use gridsync_program::lab::dag::{Method, Operation, RunError, Runner, Step, Work};
+use gridsync_lab::dag::{Method, Operation, RunError, Runner, Step, Work};
 use gridsync_tests::devices::{emulator_under, schedules, with_cuda};
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;

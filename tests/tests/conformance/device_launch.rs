@@ -286,7 +286,7 @@ fn the_buffer_of_a_launch_has_the_layout_of_the_childs_parameters() {
         assert_eq!(offsets(&entry), K::Args::OFFSETS, "{}", K::NAME);
     }
     for compute in [75, 90] {
-        let images = gridsync_program::images::all();
+        let images = gridsync_lab::images::all();
         let modules = Modules::of(&images, compute).expect("whole images");
         same::<fill>(&modules);
         same::<multiply>(&modules);

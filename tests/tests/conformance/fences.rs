@@ -4,9 +4,9 @@
 use gridsync::device::Device;
 use gridsync::device::cuda::Modules;
 use gridsync_lab_kernels::fences::{MAX_STORES, WORDS_PER_BLOCK};
-use gridsync_program::images::LAB;
-use gridsync_program::lab::fences::{NOTHING, OPERATIONS};
-use gridsync_program::lab::ptx::Body;
+use gridsync_lab::images::LAB;
+use gridsync_lab::fences::{NOTHING, OPERATIONS};
+use gridsync_lab::ptx::Body;
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
 

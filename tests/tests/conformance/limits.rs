@@ -1,7 +1,7 @@
 //! Kernels that hold many values in registers.
 
 use gridsync::device::{Device, Geometry};
-use gridsync_program::lab::limits::HOLDERS;
+use gridsync_lab::limits::HOLDERS;
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
 

@@ -2,7 +2,7 @@
 //! tests.
 
 use gridsync::device::Device;
-use gridsync_program::verify::CaseError;
+use gridsync_verify::CaseError;
 use gridsync_tests::devices::{emulator, emulator_under, with_cuda};
 use gridsync_tests::trials::{Budget, Trials};
 use simt::{Policy, Schedule};

@@ -4,7 +4,7 @@ use crate::matrix::{
     Lengths, add_lengths, add_schedules, around, exactly, is_named, is_there_once,
 };
 use gridsync::device::Device;
-use gridsync_program::verify::{ReduceKind, reduce_kinds};
+use gridsync_verify::{ReduceKind, reduce_kinds};
 use gridsync_tests::oracle::{self, Type};
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;

@@ -3,7 +3,7 @@
 use gridsync::device::Device;
 use gridsync::primitives::{reduce, reduce::reduce_on_cpu};
 use gridsync_kernels::op::ProductModulo;
-use gridsync_program::verify::{Kind, sample};
+use gridsync_verify::{Kind, sample};
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
 

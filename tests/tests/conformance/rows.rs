@@ -8,7 +8,7 @@ use gridsync::primitives::{RowReducer, reduce_rows};
 use gridsync_entries::reduce_rows::RowReducible;
 use gridsync_kernels::grid::reduce::Shape;
 use gridsync_kernels::op::{Max, Sum};
-use gridsync_program::verify::{Kind, RowKind, Sample, row_kinds, sample};
+use gridsync_verify::{Kind, RowKind, Sample, row_kinds, sample};
 use gridsync_tests::devices::{
     emulator, emulator_under, schedules, skipped, unjudged_under, with_cuda,
 };

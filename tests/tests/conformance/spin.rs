@@ -1,4 +1,4 @@
-//! Waiting for a word. `gridsync_program::lab::spin` checks the PTX of the naive form. That form
+//! Waiting for a word. `gridsync_lab::spin` checks the PTX of the naive form. That form
 //! never has to wait on a GPU here: it would wait forever.
 
 use cuda_std::launch::Kernel;

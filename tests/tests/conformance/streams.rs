@@ -3,7 +3,7 @@
 use cust::context::Context;
 use cust::stream::{Stream, StreamFlags};
 use gridsync::device::Device;
-use gridsync_program::verify::reduce_kinds;
+use gridsync_verify::reduce_kinds;
 use gridsync_tests::devices::{images, with_cuda};
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;

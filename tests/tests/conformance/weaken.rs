@@ -1,7 +1,7 @@
 //! Every order in a protocol is needed, or its source says why it is there.
 
 use gridsync::check::{Check, Weakened};
-use gridsync_program::verify::{Protocol, protocols};
+use gridsync_lab::protocols::{Protocol, protocols};
 use gridsync_tests::program::workspace;
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;

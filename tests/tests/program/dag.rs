@@ -2,7 +2,7 @@
 
 use crate::call::{WRONG_USAGE, gridsync, without_cuda};
 use crate::folder::Folder;
-use gridsync_program::lab::dag::Method;
+use gridsync_lab::dag::Method;
 use gridsync_tests::devices::with_cuda;
 use serde_json::Value;
 

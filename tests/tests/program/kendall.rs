@@ -2,7 +2,7 @@
 
 use crate::call::{Call, WRONG_USAGE};
 use crate::folder::Folder;
-use gridsync_program::verify::Ties;
+use gridsync_verify::Ties;
 use gridsync_tests::devices::skipped;
 use gridsync_tests::npy;
 use gridsync_tests::oracle::Plain;

@@ -2,7 +2,7 @@
 
 use crate::call::{DEVICE_FAILURE, WRONG_USAGE, gridsync, without_cuda};
 use crate::folder::Folder;
-use gridsync_program::verify::{DESIGNS, MUTANTS};
+use gridsync_verify::{DESIGNS, MUTANTS};
 use gridsync_tests::devices::with_cuda;
 use std::fs;
 

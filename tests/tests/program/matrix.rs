@@ -1,6 +1,6 @@
 //! A test for each operation and type, written as one line for each operation.
 
-use gridsync_program::verify::{Kind, Sample, sample};
+use gridsync_verify::{Kind, Sample, sample};
 
 /// Elements that suit an operation.
 pub(crate) fn inputs<T: Sample>(op: &str, len: usize) -> Vec<T> {

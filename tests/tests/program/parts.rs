@@ -3,7 +3,7 @@
 
 use crate::call::{Call, WRONG_USAGE};
 use crate::folder::Folder;
-use gridsync_program::verify::{Ties, runs};
+use gridsync_verify::{Ties, runs};
 use gridsync_tests::npy;
 use serde_json::Value;
 

@@ -2,7 +2,7 @@
 
 use crate::call::{Call, WRONG_USAGE};
 use crate::folder::Folder;
-use gridsync_program::verify::{Kind, sample, sample_ranges};
+use gridsync_verify::{Kind, sample, sample_ranges};
 use gridsync_tests::npy;
 use gridsync_tests::oracle::Plain;
 

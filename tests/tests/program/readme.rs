@@ -1,7 +1,7 @@
 //! The numbers of the README.
 
 use gridsync_program::records::Runs;
-use gridsync_program::report::page::{headlines, markdown};
+use gridsync_program::report::{headlines, markdown};
 use gridsync_tests::program::workspace;
 use std::fs;
 

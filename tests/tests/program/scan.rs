@@ -3,7 +3,7 @@
 use crate::call::{Call, DEVICE_FAILURE, WRONG_USAGE, without_cuda};
 use crate::folder::Folder;
 use crate::matrix::{inputs, matrix};
-use gridsync_program::verify::Sample;
+use gridsync_verify::Sample;
 use gridsync_tests::npy;
 use gridsync_tests::oracle::{self, Plain};
 use half::{bf16, f16};

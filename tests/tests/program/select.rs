@@ -2,7 +2,7 @@
 
 use crate::call::{Call, DEVICE_FAILURE, WRONG_USAGE};
 use crate::folder::Folder;
-use gridsync_program::verify::{Sample, runs};
+use gridsync_verify::{Sample, runs};
 use gridsync_tests::npy;
 use gridsync_tests::oracle::Plain;
 use half::bf16;

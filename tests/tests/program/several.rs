@@ -2,7 +2,7 @@
 
 use crate::call::{DEVICE_FAILURE, WRONG_USAGE, without_cuda};
 use crate::folder::Folder;
-use gridsync_program::verify::{Kind, sample};
+use gridsync_verify::{Kind, sample};
 use gridsync_tests::npy;
 
 /// Values whose sum depends on the order in which they are added, in more than 4 MiB.

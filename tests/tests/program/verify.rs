@@ -2,7 +2,7 @@
 
 use crate::call::{WRONG_USAGE, without_cuda};
 use crate::schemas;
-use gridsync_program::verify::{
+use gridsync_verify::{
     kendall_kinds, range_sum_kinds, reduce_kinds, row_kinds, scan_kinds, select_kinds,
 };
 use gridsync_tests::program;

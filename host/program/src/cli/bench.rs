@@ -13,7 +13,7 @@ mod throughput;
 use super::count::{power_of_two, within};
 use super::exit::Usage;
 use super::{Global, output};
-use crate::bench::{
+use gridsync_lab::bench::{
     self, ALL_REDUCE, BARRIER, COLLECTIVES, Case, KENDALL, PARTITION, REDUCE, REDUCE_ROWS, Record,
     SCAN, SCAN_THREADS, SELECT, Throughput, UNIQUE,
 };

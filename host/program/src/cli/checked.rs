@@ -3,7 +3,7 @@
 use super::job::Verdict;
 use super::number::Number;
 use super::output;
-use crate::report::rounded;
+use gridsync_lab::report::rounded;
 use gridsync::primitives::{Check, ScanCheck};
 use serde_json::json;
 

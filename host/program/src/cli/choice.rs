@@ -3,7 +3,7 @@
 use super::exit::Usage;
 use super::output;
 use super::work::{Cost, Work};
-use crate::images;
+use gridsync_lab::images;
 use anyhow::Context;
 use gridsync::device::cuda::{DeviceSummary, probe};
 use gridsync::device::{Device, DeviceError, Devices, Emulator, EmulatorConfig, NoCuda};

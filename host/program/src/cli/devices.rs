@@ -1,7 +1,7 @@
 //! `gridsync devices`: lists the devices and their main properties.
 
 use super::{Global, output};
-use crate::report::{Table, table};
+use gridsync_lab::report::{Table, table};
 use gridsync::device::cuda::{DeviceSummary, probe, reaches};
 use gridsync::device::{Backend, DeviceError, Emulator, EmulatorConfig, Properties};
 use serde_json::json;

@@ -5,8 +5,8 @@ use super::count::within;
 use super::exit::{Usage, Wrong};
 use super::progress::progress;
 use super::{Global, output};
-use crate::report::table;
-use crate::verify::{Protocol, protocols};
+use gridsync_lab::report::table;
+use gridsync_lab::protocols::{Protocol, protocols};
 use gridsync::check::{Check, Failure, Passed, Rerun, Weakened};
 use serde_json::{Value, json};
 

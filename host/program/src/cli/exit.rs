@@ -9,7 +9,7 @@ use gridsync::memory::NoRoom;
 use gridsync::primitives::PartError;
 use gridsync::primitives::kendall::KendallError;
 use gridsync::primitives::range_sum::RangeSumError;
-use gridsync::ranks::{EnvironmentError, RanksError};
+use gridsync_ranks::{EnvironmentError, RanksError};
 use std::fmt;
 use std::process::{self, ExitCode};
 use std::thread;

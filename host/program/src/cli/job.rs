@@ -13,7 +13,7 @@ use super::sink::Sink;
 use super::work::Work;
 use super::{Global, output};
 use crate::data::{self, Dtype, Incoming, Input, Output, ReadAhead, Reading, Stored};
-use crate::report::time;
+use gridsync_lab::report::time;
 use bytemuck::Pod;
 use gridsync::device::HostBuffer;
 use indicatif::ProgressBar;

@@ -1,6 +1,6 @@
 //! Notes below a table, which say what the marks in its rows mean.
 
-use crate::bench::Warning;
+use gridsync_lab::bench::Warning;
 
 /// The warnings of a table. Rows with the same warning share a note.
 #[derive(Default)]

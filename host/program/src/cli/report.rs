@@ -5,7 +5,7 @@ use super::exit::Usage;
 use super::lab::folder;
 use super::output;
 use crate::records::Runs;
-use crate::report::page;
+use crate::report;
 use crate::shown;
 use serde_json::json;
 use std::path::PathBuf;
@@ -40,13 +40,13 @@ impl Report {
         for unknown in &runs.unknown {
             output::say(format_args!("gridsync: no figure shows {}", shown::path(&unknown.path)));
         }
-        let files = page::files(&runs).map_err(|error| Usage(error.to_string()))?;
+        let files = report::files(&runs).map_err(|error| Usage(error.to_string()))?;
         let files: Vec<_> =
             files.iter().map(|(name, content)| (name.as_str(), content.clone())).collect();
         let names: Vec<_> = files.iter().map(|(name, _)| *name).collect();
         folder::prepare(&self.output, &names)?;
         folder::write(&self.output, &files)?;
-        let index = self.output.join(page::INDEX).display().to_string();
+        let index = self.output.join(report::INDEX).display().to_string();
         let figures = names.iter().filter(|name| name.ends_with(".svg")).count();
         output::result(
             global,

@@ -25,7 +25,6 @@
 
 mod along;
 mod array;
-mod dtype;
 mod error;
 mod foreign;
 mod growing;
@@ -50,7 +49,7 @@ mod writing;
 
 pub use along::Along;
 pub use array::Array;
-pub use dtype::{Dtype, ParseDtypeError, Scalar};
+pub use gridsync_verify::{Dtype, ParseDtypeError, Scalar};
 pub use error::DataError;
 pub use foreign::Foreign;
 pub use growing::Growing;

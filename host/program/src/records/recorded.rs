@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::fmt;
 
-/// A record of a measurement, as [`Record::json`](crate::bench::Record::json) writes it.
+/// A record of a measurement, as [`Record::json`](gridsync_lab::bench::Record::json) writes it.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Recorded {
     /// The suite it belongs to.
@@ -32,7 +32,7 @@ pub struct Recorded {
     /// What to know before trusting the time: JSON objects, each with its `kind`.
     #[serde(default)]
     pub warnings: Vec<Value>,
-    /// When, by what and on what it was made, as [`Made`](crate::bench::Made) writes it; empty before
+    /// When, by what and on what it was made, as [`Made`](gridsync_lab::bench::Made) writes it; empty before
     /// 2026-11-25.
     #[serde(default)]
     pub made: Map<String, Value>,

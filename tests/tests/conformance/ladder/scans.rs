@@ -5,9 +5,9 @@ use gridsync::device::{Device, DeviceError, Emulator, EmulatorConfig, Geometry};
 use gridsync_lab_kernels::ladder::scans::kernels::{
     ladder_scan_copy, ladder_scan_inject, ladder_scan_inject_packs,
 };
-use gridsync_program::lab::ladder::Ladder;
-use gridsync_program::lab::ladder::scans::{Climb, Rung, rungs};
-use gridsync_program::verify::{Kind, sample};
+use gridsync_lab::ladder::Ladder;
+use gridsync_lab::ladder::scans::{Climb, Rung, rungs};
+use gridsync_verify::{Kind, sample};
 use gridsync_tests::devices::{
     emulator, emulator_under, schedules, skipped, unjudged_under, with_cuda,
 };

@@ -8,7 +8,7 @@ use gridsync::primitives::Scanner;
 use gridsync::primitives::scan::scan_on_cpu;
 use gridsync_entries::scan::Scannable;
 use gridsync_kernels::op::{Max, Operation, Sum};
-use gridsync_program::verify::{Kind, Sample, sample};
+use gridsync_verify::{Kind, Sample, sample};
 use gridsync_tests::oracle::Plain;
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;

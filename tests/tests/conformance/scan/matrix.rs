@@ -4,7 +4,7 @@ use super::FORMS;
 use crate::matrix::{Lengths, add_groups, add_lengths, around, exactly, is_named, is_there_once};
 use gridsync::device::Device;
 use gridsync::primitives::scan::Form;
-use gridsync_program::verify::{ScanKind, scan_kinds};
+use gridsync_verify::{ScanKind, scan_kinds};
 use gridsync_tests::oracle::{self, Type};
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;

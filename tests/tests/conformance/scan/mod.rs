@@ -29,7 +29,7 @@ use gridsync::device::Device;
 use gridsync::primitives::scan::Form;
 use gridsync_entries::scan::Scannable;
 use gridsync_kernels::grid::scan::Shape;
-use gridsync_program::verify::scan_in_shape;
+use gridsync_verify::scan_in_shape;
 use gridsync_tests::trials::Trials;
 
 pub(crate) fn trials() -> Trials {

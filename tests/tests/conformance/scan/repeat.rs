@@ -7,7 +7,7 @@ use gridsync::primitives::{Scanner, scan};
 use gridsync::reference;
 use gridsync_kernels::grid::scan::Shape;
 use gridsync_kernels::op::Sum;
-use gridsync_program::verify::{Kind, sample};
+use gridsync_verify::{Kind, sample};
 use gridsync_tests::devices::schedules;
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;

@@ -7,7 +7,7 @@ use gridsync::primitives::Selector;
 use gridsync::primitives::select::{Comparable, FirstOfRun, To, Within};
 use gridsync::primitives::select::{partition_on_cpu, positions_on_cpu};
 use gridsync_entries::select::Selectable;
-use gridsync_program::verify::{Kind, Sample, runs, sample};
+use gridsync_verify::{Kind, Sample, runs, sample};
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
 use std::fmt::Debug;

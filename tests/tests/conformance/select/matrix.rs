@@ -2,7 +2,7 @@
 
 use crate::matrix::{Lengths, add_groups, add_lengths, around, exactly, is_there_once};
 use gridsync::device::Device;
-use gridsync_program::verify::{SelectKind, select_kinds};
+use gridsync_verify::{SelectKind, select_kinds};
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
 use std::collections::BTreeSet;

@@ -2,9 +2,9 @@
 
 use super::rows::Rows;
 use super::{Bench, Global, Usage};
-use crate::bench::{Design, Record, Sampling, Shape, Step, Suite, THREADS, default_blocks};
+use gridsync_lab::bench::{Design, Record, Sampling, Shape, Step, Suite, THREADS, default_blocks};
 use crate::cli::output;
-use crate::report::Column;
+use gridsync_lab::report::Column;
 use anyhow::Context;
 use gridsync::device::Device;
 use std::collections::HashMap;

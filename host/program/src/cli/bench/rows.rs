@@ -1,11 +1,11 @@
 //! The table of a benchmark. It is printed row by row, so a run that is stopped has shown its rows.
 
 use super::Global;
-use crate::bench::Record;
+use gridsync_lab::bench::Record;
 use crate::cli::notes::Notes;
 use crate::cli::output;
 use crate::cli::progress::progress;
-use crate::report::Column;
+use gridsync_lab::report::Column;
 use indicatif::ProgressBar;
 
 /// A table that is being printed.
@@ -90,7 +90,7 @@ impl<'a> Rows<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::{Spread, Warning};
+    use gridsync_lab::bench::{Spread, Warning};
     use clap::Parser;
     use serde_json::json;
 

@@ -3,15 +3,15 @@
 use super::rows::Rows;
 use super::system::ordinals;
 use super::{Bench, Global};
-use crate::bench::{
+use gridsync_lab::bench::{
     MeasureError, Record, SCALED, SCALING_SIZES, Sampling, Scaling, ScalingPoint, Step,
 };
 use crate::cli::exit::Wrong;
 use crate::cli::output;
 use crate::data::{Output, write_raw};
-use crate::images;
-use crate::report::svg::Estimate;
-use crate::report::{Column, Scaled, scaling_chart};
+use gridsync_lab::images;
+use gridsync_lab::report::svg::Estimate;
+use gridsync_lab::report::{Column, Scaled, scaling_chart};
 use anyhow::Context;
 use gridsync::device::Devices;
 

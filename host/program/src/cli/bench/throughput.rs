@@ -2,13 +2,13 @@
 
 use super::rows::Rows;
 use super::{Bench, Global, Usage, distinct};
-use crate::bench::{
+use gridsync_lab::bench::{
     Case, Ceiling, MeasureError, PeerError, PeerTimes, Record, Sampling, Step, Throughput,
     plain_mode,
 };
 use crate::cli::exit::Wrong;
 use crate::cli::output;
-use crate::report::Column;
+use gridsync_lab::report::Column;
 use anyhow::Context;
 use gridsync::device::Device;
 
@@ -160,7 +160,7 @@ fn of_ceiling(records: &[Record], record: &Record) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::{
+    use gridsync_lab::bench::{
         KENDALL, PARTITION, Peer, REDUCE, REDUCE_ROWS, SCAN, SELECT, Spread, UNIQUE,
     };
     use serde_json::json;

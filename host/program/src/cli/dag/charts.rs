@@ -1,8 +1,8 @@
 //! What `--output` writes: the graph, and when each node ran.
 
 use super::run::Outcome;
-use crate::lab::dag::{Runner, Span, Work};
-use crate::report::svg::{Bar, ChartError, Layers, Run, Timelines, Vertex};
+use gridsync_lab::dag::{Runner, Span, Work};
+use gridsync_lab::report::svg::{Bar, ChartError, Layers, Run, Timelines, Vertex};
 use gridsync::device::Device;
 
 /// The names.
@@ -42,7 +42,7 @@ pub(super) fn files(
 fn bars(work: &Work, spans: &[Span]) -> Vec<Bar> {
     let first = spans.iter().map(|span| span.begin).min().unwrap_or(0);
     let micros = |time: u64| (time - first) as f64 / 1e3;
-    let bar = |(step, span): (&crate::lab::dag::Step, &Span)| Bar {
+    let bar = |(step, span): (&gridsync_lab::dag::Step, &Span)| Bar {
         name: step.name.clone(),
         begin: micros(span.begin),
         end: micros(span.end),

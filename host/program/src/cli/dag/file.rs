@@ -1,7 +1,7 @@
 //! Graphs as TOML files.
 
 use crate::cli::exit::Usage;
-use crate::lab::dag::{Operation, Step, Work};
+use gridsync_lab::dag::{Operation, Step, Work};
 use serde::Deserialize;
 use std::collections::HashMap;
 use std::fs;

@@ -1,7 +1,7 @@
 //! Runs a graph by one method, checks the result, and times it on a GPU.
 
-use crate::bench::{Sampling, Spread, Warning};
-use crate::lab::dag::{Method, RunError, Runner};
+use gridsync_lab::bench::{Sampling, Spread, Warning};
+use gridsync_lab::dag::{Method, RunError, Runner};
 use gridsync::device::{Device, DeviceError};
 
 /// What a method did.

@@ -1,11 +1,11 @@
 //! What is said about a graph and its runs.
 
 use super::run::Outcome;
-use crate::bench::Warning;
+use gridsync_lab::bench::Warning;
 use crate::cli::notes::Notes;
 use crate::cli::{Global, output};
-use crate::lab::dag::{Runner, Work};
-use crate::report::table;
+use gridsync_lab::dag::{Runner, Work};
+use gridsync_lab::report::table;
 use gridsync::dag::{Input, Item, Plan};
 use gridsync::device::Device;
 use serde_json::{Value, json};

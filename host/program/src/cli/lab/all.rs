@@ -3,7 +3,7 @@
 use super::{ALL, Found, InAll, RunsOn, commands, with_options};
 use crate::cli::exit::Wrong;
 use crate::cli::{Global, output};
-use crate::report::table;
+use gridsync_lab::report::table;
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 

@@ -3,9 +3,9 @@
 use super::{Experiment, Found, Page, RunsOn};
 use crate::cli::progress::progress;
 use crate::cli::{Global, output};
-use crate::lab::fences::{self, Cost, STORES};
-use crate::report::svg::{Bars, Row};
-use crate::report::table;
+use gridsync_lab::fences::{self, Cost, STORES};
+use gridsync_lab::report::svg::{Bars, Row};
+use gridsync_lab::report::table;
 use gridsync::device::Device;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -169,7 +169,7 @@ impl Grid {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::Spread;
+    use gridsync_lab::bench::Spread;
 
     /// A grid in which each operation costs 100 cycles and 10 more for each store.
     fn grid(what: &'static str) -> Grid {

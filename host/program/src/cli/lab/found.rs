@@ -2,8 +2,8 @@
 
 use crate::cli::exit::Wrong;
 use crate::cli::{Global, output};
-use crate::report::Table;
-use crate::report::svg::ChartError;
+use gridsync_lab::report::Table;
+use gridsync_lab::report::svg::ChartError;
 use serde_json::{Map, Value};
 
 /// What an experiment has found.

@@ -4,15 +4,15 @@ mod files;
 mod model;
 
 use super::{Experiment, Found, RunsOn};
-use crate::bench::{Sampling, Warning};
+use gridsync_lab::bench::{Sampling, Warning};
 use crate::cli::count::within;
 use crate::cli::exit::Wrong;
 use crate::cli::notes::Notes;
 use crate::cli::progress::progress;
 use crate::cli::{Global, output};
-use crate::lab::launches::{Comparison, Form, LaunchesError, POINTS, compare, sweep};
-use crate::lab::xpx::Setup;
-use crate::report::table;
+use gridsync_lab::launches::{Comparison, Form, LaunchesError, POINTS, compare, sweep};
+use gridsync_lab::xpx::Setup;
+use gridsync_lab::report::table;
 use gridsync::device::Device;
 use gridsync::launch::Plan;
 use serde_json::{Value, json};
@@ -186,7 +186,7 @@ fn as_json(device: &Device, compared: &Comparison) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lab::launches::Absent;
+    use gridsync_lab::launches::Absent;
     use clap::Parser;
     use gridsync::device::{DeviceError, Emulator, EmulatorConfig, Geometry};
 

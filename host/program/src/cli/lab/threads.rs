@@ -5,9 +5,9 @@ mod drawing;
 
 use super::{Experiment, Found, Page, RunsOn};
 use crate::cli::Global;
-use crate::lab::threads::{LANES, Numbered, Record, numbered};
-use crate::report::svg::Cells;
-use crate::report::table;
+use gridsync_lab::threads::{LANES, Numbered, Record, numbered};
+use gridsync_lab::report::svg::Cells;
+use gridsync_lab::report::table;
 use block::Block;
 use gridsync::device::Device;
 use serde_json::{Value, json};
@@ -152,7 +152,7 @@ fn records(numbered: &Numbered) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lab::threads::expected;
+    use gridsync_lab::threads::expected;
     use cuda_std::Dim3;
 
     /// The text in one line.

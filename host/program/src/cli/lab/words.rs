@@ -1,6 +1,6 @@
 //! Numbers and lists in sentences.
 
-use crate::report::svg;
+use gridsync_lab::report::svg;
 
 /// A number of 0 or more with three digits, or with more before the point.
 pub(super) fn three_digits(value: f64) -> String {

@@ -14,7 +14,7 @@ use bytemuck::Pod;
 use clap::ValueEnum;
 use gridsync::primitives::parts::{Cut, Leaves};
 use gridsync::primitives::{Checked, PartReducible};
-use gridsync::ranks::{self, Borders, Environment, Ranks, Task, Transport};
+use gridsync_ranks::{self as ranks, Borders, Environment, Ranks, Task, Transport};
 use gridsync::{memory, reference};
 use std::ffi::OsString;
 use std::time::Duration;

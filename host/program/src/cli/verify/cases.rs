@@ -1,7 +1,7 @@
 //! All cases: each kernel with its inputs, and the time that the emulator takes for them.
 
-use crate::lab::xpx::{self, Form, Setup};
-use crate::verify::{
+use gridsync_lab::xpx::{self, Form, Setup};
+use gridsync_verify::{
     CaseError, Crossing, DESIGNS, Ties, kendall_kinds, range_sum_kinds, reduce_kinds, row_kinds,
     scan_kinds, select_kinds,
 };
@@ -174,7 +174,7 @@ pub(super) fn kernels(is_emulated: bool, max_log2: u32, seeds: u64) -> Vec<Kerne
 fn correlations(is_emulated: bool, lengths: &[usize], seeds: u64) -> Vec<Kernel> {
     let is_in_reach = |&len: &usize| !is_emulated || len <= SORTED;
     let lengths: Vec<usize> = lengths.iter().copied().filter(is_in_reach).collect();
-    let kernel = |kind: crate::verify::KendallKind| {
+    let kernel = |kind: gridsync_verify::KendallKind| {
         let us = OF_KENDALL * bytes(kind.element);
         let cases = lengths.iter().flat_map(|&len| {
             let methods: &[Method] = match len {
@@ -209,7 +209,7 @@ fn barriers(seeds: u64) -> Vec<Kernel> {
             shapes.push((threads, blocks, most * threads));
         }
     }
-    let kernel = |design: &'static crate::verify::Contender| {
+    let kernel = |design: &'static gridsync_verify::Contender| {
         let cases = shapes.iter().flat_map(|&(threads, blocks, size)| {
             let emulated = match blocks {
                 Blocks::Fill => Emulated::Fast,

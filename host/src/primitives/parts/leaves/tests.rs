@@ -38,8 +38,8 @@ fn by_runs<O: PartReducible<Element: Pod>>(
         }
         all.extend(leaves.finish());
     }
-    let bytes = to_bytes(&all);
-    let all = from_bytes(&bytes).expect("whole leaves");
+    let bytes = leaves_to_bytes(&all);
+    let all = leaves_from_bytes(&bytes).expect("whole leaves");
     from_leaves(op, len, &all)
 }
 

@@ -6,7 +6,7 @@ use super::{Experiment, Found, RunsOn};
 use crate::cli::count::within;
 use crate::cli::progress::progress;
 use crate::cli::{DeviceChoice, Global};
-use crate::lab::accuracy::{Input, Sums, measure};
+use gridsync_lab::accuracy::{Input, Sums, measure};
 use gridsync::device::Device;
 use std::path::{Path, PathBuf};
 

@@ -2,9 +2,9 @@
 
 use crate::cli::lab::Page;
 use crate::cli::output::number;
-use crate::lab::accuracy::{Mark, Summed, Sums, errors_chart};
-use crate::report::svg::ChartError;
-use crate::report::{Table, rounded, table};
+use gridsync_lab::accuracy::{Mark, Summed, Sums, errors_chart};
+use gridsync_lab::report::svg::ChartError;
+use gridsync_lab::report::{Table, rounded, table};
 use serde_json::{Value, json};
 
 /// The types, and the files of their charts.
@@ -150,7 +150,7 @@ fn short(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lab::accuracy::Input;
+    use gridsync_lab::accuracy::Input;
 
     fn some() -> Sums {
         let summed = Summed { error: 1e-6, cpu_error: 1e-6, bound: 1e-5, same_bits: true };

@@ -1,8 +1,8 @@
 //! The charts of `gridsync lab banks`.
 
 use crate::cli::lab::Page;
-use crate::lab::banks::{Load, Tile, WARPS, WIDTHS};
-use crate::report::svg::{Bars, ChartError, Lines, Row, Series};
+use gridsync_lab::banks::{Load, Tile, WARPS, WIDTHS};
+use gridsync_lab::report::svg::{Bars, ChartError, Lines, Row, Series};
 
 /// Adds a chart of all strides: cycles on a GPU, and otherwise passes.
 pub(super) fn loads(page: &mut Page, loads: &[Load]) -> Result<(), ChartError> {

@@ -2,7 +2,7 @@
 
 use crate::cli::lab::Page;
 use crate::cli::lab::words::and;
-use crate::lab::banks::{Load, Tile, WARPS, WIDTHS};
+use gridsync_lab::banks::{Load, Tile, WARPS, WIDTHS};
 
 /// Says what the loads mean.
 pub(super) fn of_loads(page: &mut Page, loads: &[Load]) {

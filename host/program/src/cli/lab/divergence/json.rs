@@ -1,11 +1,11 @@
 //! The JSON of the page.
 
 use super::Results;
-use crate::bench::Spread;
+use gridsync_lab::bench::Spread;
 use crate::cli::lab::Page;
 use crate::cli::output::number;
-use crate::lab::divergence::math::{Branches, Found};
-use crate::lab::divergence::ways::{Cost, Deal};
+use gridsync_lab::divergence::math::{Branches, Found};
+use gridsync_lab::divergence::ways::{Cost, Deal};
 use serde_json::{Value, json};
 
 /// Adds the fields.

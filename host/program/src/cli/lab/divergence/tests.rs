@@ -1,5 +1,5 @@
 use super::*;
-use crate::bench::Spread;
+use gridsync_lab::bench::Spread;
 use simt::Counts;
 
 /// As on a GPU where `ways` paths take `ways` times as long.

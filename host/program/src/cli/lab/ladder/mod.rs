@@ -8,11 +8,11 @@ pub(super) use scans::Scans;
 pub(super) use sums::Ladder;
 
 use super::Found;
-use crate::bench::{Record, Sampling};
+use gridsync_lab::bench::{Record, Sampling};
 use crate::cli::Global;
 use crate::cli::exit::Wrong;
 use crate::cli::progress::progress;
-use crate::lab::ladder::{
+use gridsync_lab::ladder::{
     self, Climbed, LadderError, Report, measure, operations_chart, rates_chart,
 };
 use gridsync::device::Device;
@@ -129,8 +129,8 @@ fn both(mut object: Value, more: Value) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::{Measurement, Spread, Warning};
-    use crate::lab::ladder::{Counted, Roof};
+    use gridsync_lab::bench::{Measurement, Spread, Warning};
+    use gridsync_lab::ladder::{Counted, Roof};
 
     /// What a GPU would give: 2^20 elements in 4 µs, for which the roof is 2 µs.
     pub(super) fn timed<L: Told>(number: u32, name: &'static str, plan: L::Plan) -> Report<L> {

@@ -4,8 +4,8 @@ use super::{Told, run};
 use crate::cli::Global;
 use crate::cli::count::within;
 use crate::cli::lab::{Experiment, Found, RunsOn};
-use crate::lab::ladder::Climbed;
-use crate::lab::ladder::scans::Climb;
+use gridsync_lab::ladder::Climbed;
+use gridsync_lab::ladder::scans::Climb;
 use gridsync::device::{Device, Emulator, EmulatorConfig};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -109,8 +109,8 @@ impl Told for Climb {
 mod tests {
     use crate::cli::lab::ladder::tests::{leaves_charts_and_records, timed};
     use crate::cli::lab::ladder::told::rows;
-    use crate::lab::ladder::Report;
-    use crate::lab::ladder::scans::{Climb, Moves};
+    use gridsync_lab::ladder::Report;
+    use gridsync_lab::ladder::scans::{Climb, Moves};
 
     fn look_back() -> Report<Climb> {
         let moves = Moves { launches: 2, words: 2 << 20 };

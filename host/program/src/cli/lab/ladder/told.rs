@@ -1,11 +1,11 @@
 //! A climb as text and as JSON.
 
 use super::{Told, both};
-use crate::bench::Warning;
+use gridsync_lab::bench::Warning;
 use crate::cli::Global;
 use crate::cli::notes::Notes;
-use crate::lab::ladder::{Climbed, Report, Roof};
-use crate::report::table;
+use gridsync_lab::ladder::{Climbed, Report, Roof};
+use gridsync_lab::report::table;
 use serde_json::{Value, json};
 
 pub(super) fn text<L: Told>(global: &Global, device: &str, report: &Report<L>) -> String {

@@ -1,8 +1,8 @@
 //! What `--output` writes.
 
 use super::model;
-use crate::bench::Record;
-use crate::lab::launches::{Comparison, Form, Sweep};
+use gridsync_lab::bench::Record;
+use gridsync_lab::launches::{Comparison, Form, Sweep};
 use gridsync::device::Device;
 
 /// The names.

@@ -1,9 +1,9 @@
 //! The predictions of the models as text, next to the measurements.
 
-use crate::lab::launches::{
+use gridsync_lab::launches::{
     Comparison, Prediction, SERIAL_CROSSING_CYCLES, SERIAL_LAUNCH_US, SERIAL_MHZ, Terms,
 };
-use crate::report;
+use gridsync_lab::report;
 use gridsync::device::Device;
 use serde_json::{Value, json};
 

@@ -3,10 +3,10 @@
 use super::{Locks, Page, add_locks, question};
 use crate::cli::progress::progress;
 use crate::cli::{Global, output};
-use crate::lab::locks::LOCKS;
-use crate::lab::locks::measure::{Point, grids, jain, measure};
-use crate::report::svg::{Bars, ChartError, Lines, Row, Series};
-use crate::report::{Table, table};
+use gridsync_lab::locks::LOCKS;
+use gridsync_lab::locks::measure::{Point, grids, jain, measure};
+use gridsync_lab::report::svg::{Bars, ChartError, Lines, Row, Series};
+use gridsync_lab::report::{Table, table};
 use gridsync::device::Device;
 use serde_json::{Value, json};
 
@@ -240,8 +240,8 @@ fn as_json(sweep: &Sweep) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::Spread;
-    use crate::lab::locks::Grid;
+    use gridsync_lab::bench::Spread;
+    use gridsync_lab::locks::Grid;
     use clap::Parser;
 
     /// A point of `blocks` blocks, with a time or a thread that gave up.

@@ -1,10 +1,10 @@
 //! The charts.
 
 use super::{Page, curves, waits};
-use crate::lab::memory::Measured;
-use crate::lab::memory::bandwidth::Point;
-use crate::lab::memory::lines::Seen;
-use crate::report::svg::{Bars, ChartError, Estimate, Lines, Row, Series};
+use gridsync_lab::memory::Measured;
+use gridsync_lab::memory::bandwidth::Point;
+use gridsync_lab::memory::lines::Seen;
+use gridsync_lab::report::svg::{Bars, ChartError, Estimate, Lines, Row, Series};
 
 /// The files that have them.
 pub(super) const NAMES: [&str; 3] =
@@ -28,7 +28,7 @@ pub(super) fn draw(page: &mut Page, device: &str, measured: &Measured) -> Result
 fn latencies(device: &str, measured: &Measured) -> Bars {
     // What an operation adds to a loop may measure as less than nothing.
     let ns = |cycles: f64| measured.ns(cycles).max(0.0);
-    let row = |(name, cycles): (String, crate::bench::Spread)| {
+    let row = |(name, cycles): (String, gridsync_lab::bench::Spread)| {
         let cycles = Estimate::between(cycles.median, cycles.min, cycles.max);
         Row::new(name, [Some(cycles.map(ns))])
     };

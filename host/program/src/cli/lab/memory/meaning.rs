@@ -1,8 +1,8 @@
 //! What the numbers mean.
 
 use super::{NEARLY, curves, kib, size};
-use crate::lab::memory::Measured;
-use crate::lab::memory::latencies::BARRIER_THREADS;
+use gridsync_lab::memory::Measured;
+use gridsync_lab::memory::latencies::BARRIER_THREADS;
 
 /// Two numbers that differ by less than this are called the same: launches differ by as much.
 const SAME: f64 = 1.05;

@@ -2,10 +2,10 @@
 
 use super::*;
 use crate::cli::Cli;
-use crate::lab::fences::Cost;
-use crate::lab::memory::bandwidth::Shared;
-use crate::lab::memory::latencies::Latencies;
-use crate::lab::memory::lines::Lines;
+use gridsync_lab::fences::Cost;
+use gridsync_lab::memory::bandwidth::Shared;
+use gridsync_lab::memory::latencies::Latencies;
+use gridsync_lab::memory::lines::Lines;
 use clap::Parser;
 
 fn spread(median: f64) -> Spread {

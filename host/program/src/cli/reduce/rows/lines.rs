@@ -5,7 +5,7 @@ use crate::cli::choice::Place;
 use crate::cli::job::{Job, Verdict};
 use crate::cli::output;
 use crate::data::{self, Along, Incoming};
-use crate::report::rounded;
+use gridsync_lab::report::rounded;
 use bytemuck::Pod;
 use gridsync::memory;
 use gridsync::primitives::reduce_rows::reduce_rows_on_cpu;

@@ -1,0 +1,146 @@
+//! One kind of addition: launched, checked, and timed or counted.
+
+use super::number::Added;
+use super::{Cost, Counted, Found, Target};
+use crate::bench::{SAMPLES, Spread};
+use crate::counting::counts;
+use gridsync::device::{Buffer, Device, DeviceError, Geometry};
+
+/// Rounds of the shorter launch.
+const FEW: u32 = 2;
+
+/// What one address may get: up to here each whole number is an f32.
+const EXACT: u32 = 1 << 24;
+
+/// Microseconds of device time between the shorter launch and the longer one, unless the sums would
+/// become inexact before: some hundred times what events resolve.
+const LONG_US: f64 = 200.0;
+
+/// An addition that is launched again and again.
+struct Job<'a, T: Added> {
+    device: &'a Device,
+    geometry: Geometry,
+    target: Target,
+    with_result: bool,
+    words: Buffer<T>,
+    /// What each thread has seen, by exclusive or.
+    seen: Buffer<u64>,
+    right: bool,
+}
+
+/// What an addition of `T` costs, on the GPU or in the emulator that counts.
+pub(super) fn cost<T: Added>(
+    device: &Device,
+    geometry: Geometry,
+    target: Target,
+    with_result: bool,
+) -> Result<Cost, DeviceError> {
+    let threads = (geometry.grid.volume() * geometry.block.volume()) as u32;
+    let addresses = threads / target.threads_per_word(&geometry);
+    let mut job = Job::<T> {
+        device,
+        // A number of any type fits in 8 bytes.
+        geometry: geometry.with_dynamic_shared(8),
+        target,
+        with_result,
+        words: device.alloc(addresses as usize * target.apart(size_of::<T>()))?,
+        seen: device.zeroed(threads as usize)?,
+        right: true,
+    };
+    let found = match device.properties().is_emulated() {
+        true => Found::Counted(job.count(threads)?),
+        false => Found::Rate(job.rate(threads)?),
+    };
+    Ok(Cost { ty: T::TYPE, target, with_result, addresses, found, right: job.right })
+}
+
+impl<T: Added> Job<'_, T> {
+    /// Lets each thread add 1 `rounds` times, and checks all sums. Returns the microseconds.
+    fn run(&mut self, rounds: u32) -> Result<f64, DeviceError> {
+        let per_word = self.target.threads_per_word(&self.geometry);
+        let apart = self.target.apart(size_of::<T>());
+        self.words.zero()?;
+        let (device, geometry) = (self.device, &self.geometry);
+        let (words, one) = (self.words.view(), T::of(1));
+        let time = device.time(|| {
+            let args = (words, per_word, apart as u32, one, rounds);
+            // SAFETY: there is a word for every `per_word` threads, `apart` numbers apart, an
+            // element of `seen` for each thread, and shared memory for one number. Blocks consist
+            // of whole warps; all blocks share one word where the kernel needs that. The buffers
+            // outlive the launch, which `time` waits for.
+            unsafe {
+                match (self.target, self.with_result) {
+                    (Target::SharedFirst, _) => device.launch::<T::SharedFirst>(geometry, args),
+                    (Target::WarpFirst, _) => device.launch::<T::WarpFirst>(geometry, args),
+                    (_, false) => device.launch::<T::Add>(geometry, args),
+                    (_, true) => {
+                        let args = (words, self.seen.view(), per_word, apart as u32, one, rounds);
+                        device.launch::<T::FetchAdd>(geometry, args)
+                    }
+                }
+            }
+        })?;
+        let sum = T::of(per_word * rounds);
+        let expected = |at: usize| if at.is_multiple_of(apart) { sum } else { T::of(0) };
+        let words = self.words.download()?;
+        self.right &= words.into_iter().enumerate().all(|(at, word)| word == expected(at));
+        Ok(time)
+    }
+
+    /// Checks the results of a launch of `rounds` rounds. Every number from 0 up to the sum has
+    /// been seen once at each address, whoever came first.
+    fn check_results(&mut self, rounds: u32) -> Result<(), DeviceError> {
+        if !self.with_result {
+            return Ok(());
+        }
+        let per_word = self.target.threads_per_word(&self.geometry);
+        let together = |all: u64, seen: u64| all ^ seen;
+        let expected = (0..per_word * rounds).map(|count| T::of(count).bits()).fold(0, together);
+        let seen = self.seen.download()?;
+        let mut words = seen.chunks(per_word as usize);
+        self.right &= words.all(|seen| seen.iter().copied().fold(0, together) == expected);
+        Ok(())
+    }
+
+    /// Additions of the grid, 10⁹ per second.
+    fn rate(&mut self, threads: u32) -> Result<Spread, DeviceError> {
+        let most = EXACT / self.target.threads_per_word(&self.geometry);
+        let mut many = 4 * FEW;
+        self.run(FEW)?;
+        self.check_results(FEW)?;
+        while self.run(many)? - self.run(FEW)? < LONG_US && many < most {
+            many = most.min(4 * many);
+        }
+        // The least of several: next to other work on the GPU a short launch may take longer than a
+        // long one.
+        let mut few = f64::INFINITY;
+        for _ in 0..SAMPLES {
+            few = few.min(self.run(FEW)?);
+        }
+        let added = f64::from(threads) * f64::from(many - FEW);
+        let sample = |_| Ok(added / (self.run(many)? - few) / 1e3);
+        let samples: Result<Vec<_>, DeviceError> = (0..SAMPLES).map(sample).collect();
+        Ok(Spread::of(samples?).expect("there should be a sample"))
+    }
+
+    /// What 32 additions take in the emulator.
+    fn count(&mut self, threads: u32) -> Result<Counted, DeviceError> {
+        let mut count = |rounds| {
+            self.run(rounds)?;
+            self.check_results(rounds)?;
+            Ok::<_, DeviceError>(counts(self.device))
+        };
+        let (few, many) = (count(FEW)?, count(2 * FEW)?);
+        let warps = f64::from(threads / 32 * FEW);
+        let each = |few: u64, many: u64| (many - few) as f64 / warps;
+        Ok(Counted {
+            global_accesses: each(few.global_accesses, many.global_accesses),
+            sectors: each(few.sectors, many.sectors),
+            shared_accesses: each(
+                few.shared_loads + few.shared_stores,
+                many.shared_loads + many.shared_stores,
+            ),
+            shuffles: each(few.exchanges, many.exchanges),
+        })
+    }
+}

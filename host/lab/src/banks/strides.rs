@@ -1,0 +1,156 @@
+//! Loads of a warp from shared memory, at a stride.
+
+use super::{LANES, middle, passes, slope};
+use crate::bench::{FEW, MANY, Spread};
+use crate::counting::counts;
+use cuda_std::launch::Kernel;
+use cuda_std::memory::Global;
+use gridsync::device::{Device, DeviceError, Geometry};
+use gridsync_lab_kernels::banks::{ELEMENTS, banks_load_4, banks_load_8, banks_load_16};
+use std::ops::RangeInclusive;
+
+/// The distances between the elements of neighbouring lanes. At 0 all lanes load one element.
+pub const STRIDES: RangeInclusive<u32> = 0..=33;
+
+/// Warps that load at the same time: those of the largest block. So many hide the latency.
+pub const WARPS: u32 = 32;
+
+/// What each thread found, cycles, stride, rounds.
+type Args = (Global<u32>, Global<u64>, u32, u32);
+
+/// How many bytes a lane loads at once.
+#[derive(Clone, Copy, Debug)]
+pub struct Width {
+    /// The bytes.
+    pub bytes: u32,
+    launch: unsafe fn(&Device, &Geometry, Args) -> Result<(), DeviceError>,
+}
+
+/// All widths that one instruction loads.
+pub const WIDTHS: [Width; 3] =
+    [Width::of::<banks_load_4>(4), Width::of::<banks_load_8>(8), Width::of::<banks_load_16>(16)];
+
+/// What a load of a warp takes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Load {
+    /// Bytes that each lane loads.
+    pub bytes: u32,
+    /// The distance between the elements of neighbouring lanes, in elements.
+    pub stride: u32,
+    /// Passes through the banks, by the rule.
+    pub rule: u64,
+    /// Passes that the emulator counted.
+    pub counted: u64,
+    /// Cycles, if a GPU was asked.
+    pub timed: Option<Timed>,
+    /// Whether every lane of every launch found its element.
+    pub right: bool,
+}
+
+/// The cycles of a load of a warp.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Timed {
+    /// From one load to the next, with [`WARPS`] warps on the multiprocessor: what a load costs.
+    pub together: Spread,
+    /// From one load of a warp to its next, which needs the result, with no other warp on the
+    /// multiprocessor: how long a load takes.
+    pub alone: Spread,
+}
+
+/// The result of one launch.
+struct Run {
+    cycles: f64,
+    right: bool,
+}
+
+impl Width {
+    const fn of<K: Kernel<Args = Args>>(bytes: u32) -> Self {
+        Self { bytes, launch: Device::launch::<K> }
+    }
+
+    /// Lets `warps` warps, one block, load at `stride`, `rounds` times.
+    fn run(
+        &self,
+        device: &Device,
+        warps: u32,
+        stride: u32,
+        rounds: u32,
+    ) -> Result<Run, DeviceError> {
+        let threads = warps * LANES;
+        let found = device.zeroed::<u32>(threads as usize)?;
+        let cycles = device.zeroed::<u64>(threads as usize)?;
+        let geometry = Geometry::new(1, threads).with_dynamic_shared(ELEMENTS * self.bytes);
+        let args = (found.view(), cycles.view(), stride, rounds);
+        // SAFETY: the block has whole warps and the shared memory of the array; the strides end at
+        // 33; there is an element for each thread; the buffers outlive the launch, which the
+        // downloads wait for.
+        unsafe { (self.launch)(device, &geometry, args)? };
+        let expected = (0..threads).map(|thread| thread % LANES * stride);
+        Ok(Run {
+            right: found.download()?.into_iter().eq(expected),
+            cycles: middle(cycles.download()?),
+        })
+    }
+}
+
+/// What a load of `width` at `stride` takes, by the rule, in the emulator `counting`, and on `gpu`
+/// if there is one.
+///
+/// # Errors
+/// Those of the devices.
+///
+/// # Panics
+/// If `stride` is none of [`STRIDES`].
+pub fn load(
+    gpu: Option<&Device>,
+    counting: &Device,
+    width: &Width,
+    stride: u32,
+) -> Result<Load, DeviceError> {
+    assert!(STRIDES.contains(&stride), "stride {stride} should be one of {STRIDES:?}");
+    let mut right = true;
+    // The difference between one round and three leaves out the stores that fill the array.
+    let mut count = |rounds| {
+        right &= width.run(counting, 1, stride, rounds)?.right;
+        Ok::<_, DeviceError>(counts(counting))
+    };
+    let (few, many) = (count(1)?, count(3)?);
+    let conflicts = many.bank_conflicts - few.bank_conflicts;
+    let loads = many.shared_loads - few.shared_loads;
+
+    let mut cycles = |gpu, warps| {
+        slope(FEW, MANY, |rounds| {
+            let run = width.run(gpu, warps, stride, rounds)?;
+            right &= run.right;
+            Ok(run.cycles)
+        })
+    };
+    let timed = match gpu {
+        None => None,
+        Some(gpu) => {
+            let round = cycles(gpu, WARPS)?;
+            // In a round each of the warps loads once.
+            let each = |cycles| cycles / f64::from(WARPS);
+            let together = Spread {
+                median: each(round.median),
+                quartile_range: each(round.quartile_range),
+                min: each(round.min),
+                max: each(round.max),
+                ..round
+            };
+            Some(Timed { together, alone: cycles(gpu, 1)? })
+        }
+    };
+    let bytes = width.bytes as usize;
+    let addresses: Vec<_> = (0..LANES).map(|lane| (lane * stride) as usize * bytes).collect();
+    // The emulator counts the passes of each part of the warp beyond its first.
+    let parts = u64::from(width.bytes) / 4;
+    Ok(Load {
+        bytes: width.bytes,
+        stride,
+        rule: passes(&addresses, bytes),
+        counted: parts + conflicts / loads,
+        timed,
+        right,
+    })
+}

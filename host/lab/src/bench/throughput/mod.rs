@@ -1,0 +1,373 @@
+//! Suites of throughputs: a primitive with several operations, element types and lengths, compared
+//! with a peer and with a kernel that only moves the bytes.
+
+mod cold;
+mod inputs;
+mod peers;
+
+use super::{Measurement, Peer, PeerProgram, PeerScript, Record, Sampling, Spread, Step, Warning};
+use gridsync_verify::Dtype;
+use cold::Plan;
+pub(super) use cold::time_cold;
+use gridsync::device::{Device, DeviceError};
+use inputs::bytes;
+pub(super) use inputs::{Element, ExactSums, Stock, Values};
+pub use peers::PeerTimes;
+pub use peers::plain_mode;
+use serde_json::{Value, json};
+
+/// Lengths of arrays. At the first, the launch takes most of the time, at the last the memory.
+pub const SIZES: [usize; 8] =
+    [1 << 10, 1 << 12, 1 << 16, 1 << 20, 1 << 24, 1 << 28, 1 << 30, 1 << 32];
+
+/// The least that a primitive has to do with memory. It takes at least the time of this.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ceiling {
+    /// It reads its input.
+    Read,
+    /// It reads both of its inputs.
+    ReadBoth,
+    /// It reads its input and writes as much.
+    Copy,
+}
+
+impl Ceiling {
+    /// What it is called in a record: its variant and its operation.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Read | Self::ReadBoth => "read",
+            Self::Copy => "copy",
+        }
+    }
+
+    /// Bytes that are moved for an input of `bytes` bytes.
+    const fn moved(self, bytes: u64) -> u64 {
+        match self {
+            Self::Read => bytes,
+            Self::ReadBoth | Self::Copy => 2 * bytes,
+        }
+    }
+}
+
+/// A primitive with several operations and element types, and its peers on the GPU and on the CPU.
+#[derive(Clone, Copy, Debug)]
+pub struct Throughput {
+    /// What it is called.
+    pub name: &'static str,
+    /// What is measured. A new operation or element type is a line in the table.
+    pub cases: &'static [Case],
+    /// Lengths that are measured unless others are asked for.
+    pub sizes: &'static [usize],
+    /// What the times are compared with.
+    pub ceiling: Ceiling,
+    pub(super) peer: Option<PeerProgram>,
+    pub(super) on_cpu: Option<OnCpu>,
+}
+
+/// A peer on the CPU. It gives a single record, to show how far apart GPU and CPU are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OnCpu {
+    pub(super) peer: PeerScript,
+    pub(super) op: &'static str,
+    pub(super) dtype: Dtype,
+    /// The peer is measured at the greatest length up to this one.
+    pub(super) longest: usize,
+}
+
+/// An operation on elements of one type, by one of our kernels.
+#[derive(Clone, Copy, Debug)]
+pub struct Case {
+    /// What the kernel is called in a record.
+    pub variant: &'static str,
+    /// The operation.
+    pub op: &'static str,
+    /// The type of the elements.
+    pub dtype: Dtype,
+    /// Bytes that it writes, as a percentage of its input, if the ceiling differs from that.
+    written: Option<u64>,
+    /// The modes of the peer to compare with.
+    pub peer_modes: &'static [&'static str],
+    pub(super) measure: Measure,
+}
+
+/// Measures a case. None if the case does not exist at that length.
+pub(super) type Measure = fn(&mut Bench<'_>, &Load) -> Result<Option<Measurement>, MeasureError>;
+
+/// Why a case could not be measured.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum MeasureError {
+    /// The device failed.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// The result is wrong.
+    #[error("{0}")]
+    Wrong(String),
+}
+
+/// The means to measure a case.
+pub(super) struct Bench<'a> {
+    pub(super) device: &'a Device,
+    pub(super) sampling: &'a Sampling,
+    pub(super) stock: Stock,
+}
+
+/// The work to measure a case with.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Load {
+    /// Elements of an input.
+    pub(super) n: usize,
+    pub(super) plan: Plan,
+}
+
+/// The result of a run of the suite.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Throughputs {
+    /// Ordered by element type, then by length. First comes the ceiling if a peer was asked, with
+    /// the variant [`Ceiling::name`], then the peer on the CPU, under its own name. Then come the
+    /// cases, each with a record for every mode of the peer that answered, or one record without a
+    /// peer.
+    pub records: Vec<Record>,
+    /// The lengths that did not fit in the device's memory.
+    pub too_large: Vec<TooLarge>,
+}
+
+/// A length that does not fit in the device's memory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TooLarge {
+    /// The type of the elements.
+    pub dtype: Dtype,
+    /// How many there are.
+    pub n: usize,
+    /// [`DeviceError::OutOfMemory`].
+    pub error: DeviceError,
+}
+
+impl Load {
+    /// Whether to check the results here although that takes seconds. It is done once for each case
+    /// and length, where one call is measured alone.
+    pub(super) fn is_checked(&self) -> bool {
+        self.plan == Plan::ALONE
+    }
+}
+
+impl Throughput {
+    /// The two ways in which inputs of a length are timed, in order.
+    fn plans(&self, dtype: Dtype, n: usize, l2_bytes: u32) -> [Plan; 2] {
+        let moved = self.ceiling.moved(bytes(dtype, n));
+        [Plan::in_a_row(moved, l2_bytes), Plan::ALONE]
+    }
+
+    /// Measures `cases`, which are of this suite, at each of `sizes`: µs of device time of one
+    /// call, by the rules of [`bench`](super). `step` is called before each point and after each
+    /// record. `peers` has the times of the peers, from [`peers`](Self::peers).
+    ///
+    /// At the end the first point is measured again. If it has moved, every record of ours says so:
+    /// [`Warning::Drift`].
+    ///
+    /// # Errors
+    /// Those of the device, except for too little memory; [`MeasureError::Wrong`] if a checked
+    /// result is wrong.
+    ///
+    /// # Panics
+    /// As [`Sampling::measure`] does.
+    pub fn run(
+        &self,
+        device: &Device,
+        cases: &[Case],
+        sizes: &[usize],
+        peers: &PeerTimes,
+        sampling: &Sampling,
+        mut step: impl FnMut(Step<'_, (&Case, usize)>),
+    ) -> Result<Throughputs, MeasureError> {
+        let l2_bytes = device.properties().l2_bytes;
+        let mut bench = Bench { device, sampling, stock: Stock::default() };
+        let on_cpu = self.on_cpu(cases, sizes);
+        let (mut records, mut too_large) = (Vec::new(), Vec::new());
+        let mut first = None;
+        for (dtype, n) in lengths(cases, sizes) {
+            'plans: for plan in self.plans(dtype, n, l2_bytes) {
+                let load = Load { n, plan };
+                let ceiling = self.ceiling_record(&bench, dtype, &load, peers);
+                keep(&mut records, ceiling, &mut step);
+                if let Some((on_cpu, at)) = on_cpu
+                    && (dtype, n, plan) == (on_cpu.dtype, at, Plan::ALONE)
+                {
+                    let of_cpu = self.on_cpu_record(&bench, &on_cpu, n, peers);
+                    keep(&mut records, of_cpu, &mut step);
+                }
+                for case in cases.iter().filter(|case| case.dtype == dtype) {
+                    step(Step::Next((case, n)));
+                    let measured = match (case.measure)(&mut bench, &load) {
+                        Err(MeasureError::Device(error @ DeviceError::OutOfMemory { .. })) => {
+                            too_large.push(TooLarge { dtype, n, error });
+                            break 'plans;
+                        }
+                        measured => measured?,
+                    };
+                    let Some(measured) = measured else { continue };
+                    first.get_or_insert((case, load, measured.time.median));
+                    let ours = self.records(&bench, case, &load, &measured, peers);
+                    keep(&mut records, ours, &mut step);
+                }
+            }
+        }
+        if let Some((case, load, before)) = first
+            && let Some(again) = (case.measure)(&mut bench, &load)?
+            && let Some(drift) = Warning::drift(before, again.time.median)
+        {
+            let is_ours = |record: &Record| cases.iter().any(|case| case.variant == record.variant);
+            let ours = records.iter_mut().filter(|record| is_ours(record));
+            ours.for_each(|record| record.warnings.push(drift));
+        }
+        Ok(Throughputs { records, too_large })
+    }
+
+    /// The record of the ceiling, if the peer was asked.
+    fn ceiling_record(
+        &self,
+        bench: &Bench<'_>,
+        dtype: Dtype,
+        load: &Load,
+        peers: &PeerTimes,
+    ) -> Option<Record> {
+        let bytes = bytes(dtype, load.n);
+        let question = self.ceiling.question(bytes, &load.plan);
+        let time = *peers.0.times.get(&question)?;
+        let name = self.ceiling.name();
+        Some(Record {
+            suite: self.name,
+            variant: name,
+            device: bench.device.properties().name.clone(),
+            params: params(name, dtype, load, None),
+            time,
+            bytes: Some(self.ceiling.moved(bytes)),
+            peer: None,
+            warnings: bench.sampling.noise(&time).into_iter().collect(),
+        })
+    }
+
+    /// The record of the peer on the CPU, if it answered.
+    fn on_cpu_record(
+        &self,
+        bench: &Bench<'_>,
+        on_cpu: &OnCpu,
+        n: usize,
+        peers: &PeerTimes,
+    ) -> Option<Record> {
+        let time = *peers.0.times.get(&on_cpu.question(n))?;
+        let plan = Plan::ALONE;
+        Some(Record {
+            suite: self.name,
+            variant: on_cpu.peer.name,
+            device: "CPU".into(),
+            params: params(on_cpu.op, on_cpu.dtype, &Load { n, plan }, None),
+            time,
+            bytes: Some(self.ceiling.moved(bytes(on_cpu.dtype, n))),
+            peer: None,
+            warnings: bench.sampling.noise(&time).into_iter().collect(),
+        })
+    }
+
+    /// A record for each mode of the peer that answered, or one without a peer.
+    fn records(
+        &self,
+        bench: &Bench<'_>,
+        case: &Case,
+        load: &Load,
+        measured: &Measurement,
+        peers: &PeerTimes,
+    ) -> Vec<Record> {
+        let properties = bench.device.properties();
+        let record = |mode: Option<&str>, peer: Option<&Spread>| {
+            let mut warnings = measured.warnings.clone();
+            warnings.extend(peer.and_then(|time| bench.sampling.peer_noise(time)));
+            Record {
+                suite: self.name,
+                variant: case.variant,
+                device: properties.name.clone(),
+                params: params(case.op, case.dtype, load, mode),
+                time: measured.time,
+                bytes: Some(case.moved(bytes(case.dtype, load.n), self.ceiling)),
+                peer: self
+                    .peer
+                    .zip(peer)
+                    .map(|(program, time)| Peer { name: program.name, median: time.median }),
+                warnings,
+            }
+        };
+        let beside = |&mode: &&'static str| {
+            let question = case.question(mode, load.n, &load.plan);
+            let time = peers.0.times.get(&question)?;
+            Some(record(Some(mode), Some(time)))
+        };
+        let records: Vec<Record> = case.peer_modes.iter().filter_map(beside).collect();
+        if records.is_empty() {
+            return vec![record(None, None)];
+        }
+        records
+    }
+}
+
+impl Case {
+    /// The operation `op` on elements of `T`.
+    pub(super) const fn new<T: Element>(
+        variant: &'static str,
+        op: &'static str,
+        peer_modes: &'static [&'static str],
+        measure: Measure,
+    ) -> Self {
+        Self { variant, op, dtype: T::DTYPE, written: None, peer_modes, measure }
+    }
+
+    /// The same case, but it writes `percent` percent of what it reads.
+    pub(super) const fn writing(self, percent: u64) -> Self {
+        Self { written: Some(percent), ..self }
+    }
+
+    /// Bytes that it moves for an input of `bytes` bytes.
+    pub(super) const fn moved(&self, bytes: u64, ceiling: Ceiling) -> u64 {
+        match self.written {
+            Some(percent) => bytes + bytes * percent / 100,
+            None => ceiling.moved(bytes),
+        }
+    }
+}
+
+/// Reports each record, and keeps it.
+fn keep(
+    records: &mut Vec<Record>,
+    new: impl IntoIterator<Item = Record>,
+    step: &mut impl FnMut(Step<'_, (&Case, usize)>),
+) {
+    for record in new {
+        step(Step::Measured(&record));
+        records.push(record);
+    }
+}
+
+/// The parameters of a measurement of a throughput.
+fn params(op: &str, dtype: Dtype, load: &Load, peer_mode: Option<&str>) -> Value {
+    json!({
+        "op": op,
+        "dtype": dtype.name(),
+        "n": load.n,
+        "calls": load.plan.calls,
+        "peer_mode": peer_mode,
+    })
+}
+
+/// Each element type of `cases` with each of `sizes`, in their order: cases of one type share their
+/// inputs.
+fn lengths(cases: &[Case], sizes: &[usize]) -> Vec<(Dtype, usize)> {
+    let mut dtypes = Vec::new();
+    for case in cases {
+        if !dtypes.contains(&case.dtype) {
+            dtypes.push(case.dtype);
+        }
+    }
+    dtypes.into_iter().flat_map(|dtype| sizes.iter().map(move |&n| (dtype, n))).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,273 @@
+//! The short kernels: their branches in the PTX, their counts, their results and their times.
+
+use super::{counting, counts};
+use crate::bench::{Sampling, Spread, once};
+use crate::ptx::Body;
+use cuda_std::launch::Kernel;
+use cuda_std::memory::Global;
+use gridsync::device::cuda::{ImageError, Modules};
+use gridsync::device::{Device, DeviceError, Geometry};
+use gridsync_lab_kernels::divergence as kernels;
+use gridsync_lab_kernels::divergence::{COUNTS, ROUNDS, STEPS};
+use simt::Counts;
+
+/// c, counts, rounds, zero.
+type Args = (Global<f32>, Global<u32>, u32, u32);
+
+/// Steps of the loops in the arms when they are timed: enough for a launch of 100 µs or more, at 4
+/// cycles a step and 2 GHz.
+const TIMED_STEPS: u32 = 1 << 16;
+
+/// A kernel in one of its forms.
+#[derive(Clone, Copy, Debug)]
+struct Form {
+    name: &'static str,
+    launch: unsafe fn(&Device, &Geometry, Args) -> Result<(), DeviceError>,
+}
+
+/// A kernel in its three forms.
+#[derive(Clone, Copy, Debug)]
+pub struct Math {
+    /// What it is called.
+    pub name: &'static str,
+    /// The condition for 100.
+    pub condition: &'static str,
+    /// The same for the host, written in another way.
+    gets_100: fn(u32) -> bool,
+    written: Form,
+    looped: Form,
+    counted: Form,
+}
+
+macro_rules! forms {
+    ($name:literal, $condition:literal, $gets_100:expr, $written:ident $looped:ident $counted:ident) => {
+        Math {
+            name: $name,
+            condition: $condition,
+            gets_100: $gets_100,
+            written: Form::of::<kernels::$written>(),
+            looped: Form::of::<kernels::$looped>(),
+            counted: Form::of::<kernels::$counted>(),
+        }
+    };
+}
+
+/// The kernels. The last one has the fault of [`MATH[4]`](MATH) as C would compile it.
+#[rustfmt::skip]
+pub const MATH: [Math; 6] = [
+    forms!("math1", "tid % 2 == 0", |tid| tid.is_multiple_of(2),
+        divergence_math1 divergence_math1_looped divergence_math1_counted),
+    forms!("math2", "(tid / 32) % 2 == 0", |tid| tid % 64 < 32,
+        divergence_math2 divergence_math2_looped divergence_math2_counted),
+    forms!("math3", "even, else the other arm", |tid| tid.is_multiple_of(2),
+        divergence_math3 divergence_math3_looped divergence_math3_counted),
+    forms!("math3, two ifs", "even; a second if: odd", |tid| tid.is_multiple_of(2),
+        divergence_math3_ifs divergence_math3_ifs_looped divergence_math3_ifs_counted),
+    forms!("math4", "((tid >> 5) & 1) == 0", |tid| tid % 64 < 32,
+        divergence_math4 divergence_math4_looped divergence_math4_counted),
+    forms!("math4 in C", "(tid >> 5) & (1 == 0)", |_| false,
+        divergence_math4_fault divergence_math4_fault_looped divergence_math4_fault_counted),
+];
+
+/// The shape of a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Setup {
+    /// Threads of a block.
+    pub block: u32,
+    /// Blocks of the grid.
+    pub blocks: u32,
+}
+
+/// Branch instructions in the PTX of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Branches {
+    /// As it is written.
+    pub written: usize,
+    /// With loops in its arms. The branches of the loops count too.
+    pub looped: usize,
+}
+
+/// Microseconds of a launch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Times {
+    /// As it is written, the launch included.
+    pub written: Spread,
+    /// With loops of [`Times::STEPS`] steps in its arms.
+    pub looped: Spread,
+}
+
+/// What was found about a kernel.
+#[derive(Clone, Copy, Debug)]
+pub struct Found {
+    /// The kernel.
+    pub math: Math,
+    /// What the emulator counted in the whole grid.
+    pub counts: Counts,
+    /// Branches and diverged branches, as the warps counted them on the device.
+    pub counted: [u64; COUNTS],
+    /// Elements that any of the forms got wrong.
+    pub wrong: usize,
+    /// The times. None in the emulator.
+    pub times: Option<Times>,
+}
+
+impl Times {
+    /// Multiply-adds of a loop that was timed.
+    pub const STEPS: u32 = TIMED_STEPS;
+}
+
+impl Setup {
+    /// The least grid of blocks of `block` threads that has `size` threads or more.
+    #[must_use]
+    pub const fn of(block: u32, size: u32) -> Self {
+        Self { block, blocks: size.div_ceil(block) }
+    }
+
+    /// Threads of the grid, and elements that they write.
+    #[must_use]
+    pub const fn threads(self) -> u32 {
+        self.block * self.blocks
+    }
+}
+
+impl Form {
+    const fn of<K: Kernel<Args = Args>>() -> Self {
+        Self { name: K::NAME, launch: Device::launch::<K> }
+    }
+
+    /// Runs the form once: its results and what it counted.
+    fn run(self, device: &Device, setup: Setup) -> Result<(Vec<f32>, Vec<u32>), DeviceError> {
+        let c = device.zeroed::<f32>(setup.threads() as usize)?;
+        let counts = device.zeroed::<u32>(COUNTS)?;
+        let args = (c.view(), counts.view(), ROUNDS, 0);
+        // SAFETY: an element for each thread and the counts, alive until the downloads; enough
+        // rounds, and a 0.
+        unsafe { (self.launch)(device, &Geometry::new(setup.blocks, setup.block), args) }?;
+        Ok((c.download()?, counts.download()?))
+    }
+
+    /// The time of a launch with `rounds` rounds in each loop.
+    fn time(self, device: &Device, setup: Setup, rounds: u32) -> Result<Spread, DeviceError> {
+        let c = device.zeroed::<f32>(setup.threads() as usize)?;
+        let counts = device.zeroed::<u32>(COUNTS)?;
+        let geometry = Geometry::new(setup.blocks, setup.block);
+        let measured = once(device, &Sampling::default(), || {
+            let args = (c.view(), counts.view(), rounds, 0);
+            // SAFETY: as in `run`; `once` waits for its launches.
+            unsafe { (self.launch)(device, &geometry, args) }
+        })?;
+        Ok(measured.time)
+    }
+}
+
+impl Math {
+    /// How many of `values` are not what the host computes.
+    fn wrong(&self, values: &[f32]) -> usize {
+        let mut wrong = 0;
+        for (tid, &value) in (0..).zip(values) {
+            let expected = if (self.gets_100)(tid) { 100.0 } else { 200.0 };
+            wrong += usize::from(value != expected);
+        }
+        wrong
+    }
+
+    /// The branch instructions in the PTX. None if one of the kernels is not in `modules`.
+    ///
+    /// # Errors
+    /// When an image cannot be read.
+    pub fn branches(&self, modules: &Modules<'_>) -> Result<Option<Branches>, ImageError> {
+        let branches = |form: Form| {
+            let module = modules.module(form.name)?;
+            let body = module.as_ref().and_then(|module| Body::of(&module.text, form.name));
+            Ok::<_, ImageError>(body.map(|body| body.conditional_branches()))
+        };
+        let both = branches(self.written)?.zip(branches(self.looped)?);
+        Ok(both.map(|(written, looped)| Branches { written, looped }))
+    }
+
+    /// Runs all forms of the kernel on `device`, and the form with loops in an emulator that
+    /// counts. On a GPU it also measures times.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn find(&self, device: &Device, setup: Setup) -> Result<Found, DeviceError> {
+        let emulator = counting();
+        let mut wrong = self.wrong(&self.looped.run(&emulator, setup)?.0);
+        let counts = counts(&emulator);
+        for form in [self.written, self.looped] {
+            wrong += self.wrong(&form.run(device, setup)?.0);
+        }
+        let (values, counted) = self.counted.run(device, setup)?;
+        wrong += self.wrong(&values);
+        let times = match device.properties().is_emulated() {
+            true => None,
+            false => Some(Times {
+                written: self.written.time(device, setup, ROUNDS)?,
+                looped: self.looped.time(device, setup, TIMED_STEPS / STEPS)?,
+            }),
+        };
+        let counted = [0, 1].map(|of| u64::from(counted[of]));
+        Ok(Found { math: *self, counts, counted, wrong, times })
+    }
+}
+
+impl Found {
+    /// 100·(branches − diverged) / branches, as the emulator counted them.
+    #[must_use]
+    pub fn efficiency(&self) -> f64 {
+        let Counts { branches, diverged_branches, .. } = self.counts;
+        100.0 * (branches - diverged_branches) as f64 / branches as f64
+    }
+
+    /// Whether the emulator and the warps on the device counted the same.
+    #[must_use]
+    pub fn agrees(&self) -> bool {
+        self.counted == [self.counts.branches, self.counts.diverged_branches]
+    }
+}
+
+/// Microseconds of the first launch of this process and of a later one, both of a kernel that does
+/// no more than [`MATH[1]`](MATH): the warm-up.
+///
+/// # Errors
+/// Those of the device.
+pub fn warm_up(device: &Device, setup: Setup) -> Result<(f64, Spread), DeviceError> {
+    let c = device.zeroed::<f32>(setup.threads() as usize)?;
+    let counts = device.zeroed::<u32>(COUNTS)?;
+    let geometry = Geometry::new(setup.blocks, setup.block);
+    let form = Form::of::<kernels::divergence_warm_up>();
+    let first = device.time(|| {
+        let args = (c.view(), counts.view(), ROUNDS, 0);
+        // SAFETY: as in `Form::run`; `time` waits for the launch.
+        unsafe { (form.launch)(device, &geometry, args) }
+    })?;
+    Ok((first, form.time(device, setup, ROUNDS)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::images::LAB;
+
+    #[test]
+    fn a_kernel_has_branches_only_if_its_arms_have_loops() {
+        for compute in [75, 90] {
+            let modules = Modules::of(&LAB, compute).expect("whole images");
+            for math in MATH {
+                let branches = math.branches(&modules).expect("whole images");
+                let branches = branches.expect("the kernels are built");
+                assert_eq!(branches.written, 0, "{math:?}");
+                assert!(branches.looped > 0, "{math:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_efficiency_is_the_share_of_branches_that_do_not_diverge() {
+        let counts = Counts { branches: 8, diverged_branches: 2, ..Counts::default() };
+        let found = Found { math: MATH[0], counts, counted: [8, 2], wrong: 0, times: None };
+        assert_eq!(found.efficiency(), 75.0);
+        assert!(found.agrees());
+        assert!(!Found { counted: [8, 1], ..found }.agrees());
+    }
+}

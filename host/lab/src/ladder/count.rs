@@ -1,0 +1,104 @@
+//! What one block does, counted by the emulator.
+
+use gridsync_verify::{Kind, Sample, sample};
+use bytemuck::Pod;
+use cuda_std::memory::{Global, Scalar};
+use gridsync::device::DeviceError;
+use gridsync_kernels::grid::barrier::{Barrier, GridBarrier};
+use gridsync_kernels::grid::scan::STATE;
+use simt::{LaunchConfig, Memory};
+
+/// What one block does with the elements that it takes.
+///
+/// A **warp operation** is one instruction of a warp, for any number of active lanes. The additions
+/// that a thread does by itself are not counted, nor are bulk copies. The block runs alone, so it
+/// waits for no other block: how often it would look is not counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counted {
+    /// Elements that the block takes.
+    pub elements: usize,
+    /// Additions of a warp in shared memory: stores to the word that the lane has just loaded.
+    pub shared_additions: u64,
+    /// Shuffles and `redux` of a warp.
+    pub shuffles: u64,
+    /// Loads and stores of a warp in shared memory.
+    pub shared_accesses: u64,
+    /// The extra passes of those accesses through shared memory, because lanes wanted different
+    /// words of one bank.
+    pub bank_conflicts: u64,
+    /// Barriers of the block.
+    pub barriers: u64,
+}
+
+impl Counted {
+    /// Additions of a warp. One addition follows every shuffle.
+    #[must_use]
+    pub const fn warp_additions(&self) -> u64 {
+        self.shared_additions + self.shuffles
+    }
+
+    /// Accesses of a warp to shared memory, and its shuffles.
+    #[must_use]
+    pub const fn warp_operations(&self) -> u64 {
+        self.shared_accesses + self.shuffles
+    }
+
+    /// The part of `times` for 256 elements.
+    #[must_use]
+    pub fn for_256_elements(&self, times: u64) -> f64 {
+        times as f64 * 256.0 / self.elements as f64
+    }
+}
+
+/// What a kernel of a rung may need. Everything but the input is 0 at first.
+pub(super) struct Views<T: Scalar> {
+    pub(super) input: Global<T>,
+    /// As long as the input.
+    pub(super) output: Global<T>,
+    /// The sum of the one block.
+    pub(super) sums: Global<T>,
+    /// A ticket, the words of a barrier, or the state of the library's scan.
+    pub(super) state: Global<u32>,
+    /// A ticket, and a word for the one tile and the one group.
+    pub(super) words: Global<u64>,
+}
+
+/// Runs `body` as the one block of `config` on `elements` elements, and counts what its warps do.
+pub(super) fn one_block<T: Sample + Pod + Scalar>(
+    config: &LaunchConfig<'_>,
+    elements: usize,
+    body: impl Fn(&Views<T>),
+) -> Result<Counted, DeviceError> {
+    let mut memory = Memory::new(1 << 20);
+    let zero = T::default();
+    let views = Views {
+        input: uploaded(&mut memory, &sample::<T>(Kind::Values, elements, 1)),
+        output: uploaded(&mut memory, &vec![zero; elements]),
+        sums: uploaded(&mut memory, &[zero]),
+        state: uploaded(&mut memory, &vec![0; GridBarrier::words(1).max(STATE)]),
+        words: uploaded(&mut memory, &[0; 2]),
+    };
+    let config = LaunchConfig { count: true, ..*config };
+    let stats = simt::launch(&mut memory, &config, &|| body(&views))
+        .map_err(|fault| DeviceError::Fault(Box::new(fault)))?;
+    let counts = stats.counts.unwrap_or_default();
+    Ok(Counted {
+        elements,
+        shared_additions: counts.shared_updates,
+        shuffles: counts.exchanges,
+        shared_accesses: counts.shared_loads + counts.shared_stores,
+        bank_conflicts: counts.bank_conflicts,
+        barriers: stats.barriers,
+    })
+}
+
+/// The view of a copy of `host`, at a multiple of 256 bytes.
+fn uploaded<T: Pod + Scalar>(memory: &mut Memory, host: &[T]) -> Global<T> {
+    let bytes: &[u8] = bytemuck::cast_slice(host);
+    let address =
+        memory.alloc(bytes.len(), 256).expect("what one block works on should fit in a megabyte");
+    memory.write(address, bytes).expect("an allocation should take its bytes");
+    // SAFETY: address and length are those of the allocation, which stays allocated. Only the
+    // launch uses the view.
+    unsafe { Global::from_address(address, host.len()) }
+}

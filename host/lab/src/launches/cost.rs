@@ -1,0 +1,169 @@
+//! What a crossing of the grid barrier and a launch should cost, by two models.
+//!
+//! **By parts.** A crossing by b blocks takes as long as the steps of its slowest path:
+//!
+//! `crossing = 2 · bar.sync + fence + b / clock + seen + look`
+//!
+//! The threads of a block meet in a `bar.sync` before it arrives, and in another after its wait.
+//! Its first thread releases what the block wrote, which costs a fence. The blocks add to one word
+//! of the L2, one after another: one in each cycle, we assume. Another multiprocessor has to see
+//! the last of these additions. One of many blocks has just looked too early, and needs a round
+//! trip to the L2 to look again.
+//!
+//! A stage of w µs in its own launch takes the device `w + gap`, with the gap between two launches
+//! of a graph. But a launch takes the host `launch`, and the longer of the two counts:
+//! `max(launch, w + gap)`. w is half the measured time of a transform in one launch, minus a
+//! crossing. So per transform, which is two stages, one launch saves
+//!
+//! `over launches: 2 · (max(launch, w + gap) − w − crossing)`,
+//! `over a graph: 2 · (gap − crossing)`.
+//!
+//! **In series.** A cruder model: the blocks cross one after another, each with 3 accesses of 500
+//! cycles at 1.5 GHz, and a launch takes 10 µs. In this model 10 blocks cross in the time of a
+//! launch.
+
+use super::compare::Comparison;
+use super::form::{Design, Form};
+
+/// Cycles of a crossing for each block in the serial model: 3 accesses of 500.
+pub const SERIAL_CROSSING_CYCLES: f64 = 3.0 * 500.0;
+/// Clock in the serial model, MHz.
+pub const SERIAL_MHZ: f64 = 1500.0;
+/// Time of a launch in the serial model, µs.
+pub const SERIAL_LAUNCH_US: f64 = 10.0;
+
+/// The times of the parts of a crossing and of a launch, µs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Terms {
+    /// `bar.sync` of a block.
+    pub block_barrier: f64,
+    /// `fence.acq_rel.gpu`.
+    pub fence: f64,
+    /// The time from a store until another multiprocessor sees it.
+    pub seen: f64,
+    /// A load from the L2 that the next one depends on.
+    pub look: f64,
+    /// The time from one launch to the next in a chain of empty kernels that the host launches.
+    pub launch: f64,
+    /// The same in a graph.
+    pub gap: f64,
+}
+
+impl Terms {
+    /// As measured on an H200 in November 2026, `bar.sync` with 256 threads.
+    pub const H200: Self = Self {
+        block_barrier: 0.019,
+        fence: 0.138,
+        seen: 0.283,
+        look: 0.161,
+        launch: 3.2,
+        gap: 0.55,
+    };
+
+    /// Microseconds that `blocks` blocks take to cross at a clock of `mhz`.
+    #[must_use]
+    pub fn crossing(&self, blocks: u32, mhz: f64) -> f64 {
+        let additions = f64::from(blocks) / mhz;
+        2.0 * self.block_barrier + self.fence + additions + self.seen + self.look
+    }
+}
+
+/// Microseconds that `blocks` blocks take to cross in the serial model.
+fn serial_crossing(blocks: u32) -> f64 {
+    f64::from(blocks) * SERIAL_CROSSING_CYCLES / SERIAL_MHZ
+}
+
+/// What one launch with the [`GridBarrier`](gridsync_kernels::grid::barrier::GridBarrier) saves at
+/// one shape, predicted and measured, in microseconds. Below 0 the one launch is slower.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Prediction {
+    /// A crossing, by its parts.
+    pub crossing: f64,
+    /// A crossing, by the serial model.
+    pub serial_crossing: f64,
+    /// Saved per transform over launches, by the parts.
+    pub over_launches: f64,
+    /// Saved per transform over a graph, by the parts.
+    pub over_graph: f64,
+    /// Saved per transform over launches, by the serial model.
+    pub serial_over_launches: f64,
+    /// Saved per transform over launches, as measured. None if the launches were not measured.
+    pub measured_over_launches: Option<f64>,
+    /// Saved per transform over a graph, as measured. None if the graph was not measured.
+    pub measured_over_graph: Option<f64>,
+}
+
+impl Prediction {
+    /// The prediction for `compared` on a device with a clock of `mhz`. None if the one launch did
+    /// not run there, or if the clock is 0, which means unknown.
+    #[must_use]
+    pub fn of(compared: &Comparison, terms: &Terms, mhz: f64) -> Option<Self> {
+        let single = compared.time(Form::Barrier(Design::Grid))?;
+        if mhz <= 0.0 {
+            return None;
+        }
+        let blocks = compared.setup.blocks;
+        let crossing = terms.crossing(blocks, mhz);
+        let serial_crossing = serial_crossing(blocks);
+        let stage = (single / 2.0 - crossing).max(0.0);
+        let launched = terms.launch.max(stage + terms.gap);
+        let saved_over = |form| compared.time(form).map(|many| many - single);
+        Some(Self {
+            crossing,
+            serial_crossing,
+            over_launches: 2.0 * (launched - stage - crossing),
+            over_graph: 2.0 * (terms.gap - crossing),
+            serial_over_launches: 2.0 * (SERIAL_LAUNCH_US - serial_crossing),
+            measured_over_launches: saved_over(Form::Launches),
+            measured_over_graph: saved_over(Form::Graph),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::Spread;
+    use crate::launches::Timed;
+    use crate::xpx::Setup;
+    use gridsync::device::Geometry;
+    use gridsync::launch::Plan;
+
+    /// The prediction for `blocks` blocks if one launch takes `single` µs per transform.
+    fn predicted(blocks: u32, single: f64) -> Prediction {
+        let timed = |form, us| Timed {
+            form,
+            time: Spread::of(vec![us]).expect("there is a sample"),
+            warnings: vec![],
+        };
+        let compared = Comparison {
+            setup: Setup { elements: 64, blocks, threads: 64 },
+            rounds: 1,
+            plan: Plan::Single(Geometry::new(blocks, 64)),
+            timed: vec![timed(Form::Launches, 7.0), timed(Form::Barrier(Design::Grid), single)],
+            absent: vec![],
+        };
+        Prediction::of(&compared, &Terms::H200, 1000.0).expect("the one launch is there")
+    }
+
+    #[test]
+    fn in_series_ten_blocks_cross_in_the_time_of_a_launch() {
+        let ten = predicted(10, 4.0);
+        assert!((ten.serial_crossing - SERIAL_LAUNCH_US).abs() < 1e-9);
+        assert!(ten.serial_over_launches.abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_launch_by_the_host_is_hidden_by_a_long_stage_and_not_by_a_short_one() {
+        let crossing = Terms::H200.crossing(100, 1000.0);
+        assert!((crossing - (2.0 * 0.019 + 0.138 + 0.1 + 0.283 + 0.161)).abs() < 1e-9);
+        let short = predicted(100, 2.0 * (1.0 + crossing));
+        assert!((short.over_launches - 2.0 * (3.2 - 1.0 - crossing)).abs() < 1e-9);
+        let long = predicted(100, 2.0 * (50.0 + crossing));
+        assert!((long.over_launches - 2.0 * (0.55 - crossing)).abs() < 1e-9);
+        assert!((long.over_launches - long.over_graph).abs() < 1e-9);
+        assert_eq!(long.measured_over_graph, None);
+        let measured = long.measured_over_launches.expect("both were measured");
+        assert!((measured - (7.0 - 2.0 * (50.0 + crossing))).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,214 @@
+//! How long a thread waits for each kind of memory, with one load in flight.
+
+use super::cycle::Cycle;
+use super::{MemoryError, Sizes, expect, slopes};
+use crate::bench::Spread;
+use crate::fences::{self, Cost};
+use cuda_std::launch::Kernel;
+use cuda_std::memory::Global;
+use gridsync::device::{Buffer, Device, DeviceError, Geometry};
+use gridsync_lab_kernels::memory::latency::{
+    memory_barrier, memory_shuffle, memory_spread, memory_walk_cluster, memory_walk_l1,
+    memory_walk_l2, memory_walk_shared,
+};
+use gridsync_lab_kernels::memory::{LINE, SHARED_WORDS};
+
+/// Bytes of a line.
+const LINE_BYTES: usize = LINE * size_of::<u32>();
+
+/// Lines of the walks in shared memory and in the L1.
+const NEAR_LINES: usize = SHARED_WORDS / LINE;
+
+/// Lines of the walk in the L2: 1 MiB, more than any L1 and less than any L2.
+const L2_LINES: usize = (1 << 20) / LINE_BYTES;
+
+/// Threads of the block whose barrier is measured.
+pub const BARRIER_THREADS: u32 = 256;
+
+/// Words, found, cycles, first, warm, steps.
+pub type WalkArgs = (Global<u32>, Global<u32>, Global<u64>, u32, u32, u32);
+
+/// Found, cycles, steps.
+pub type RepeatArgs = (Global<u32>, Global<u64>, u32);
+
+/// Latencies in cycles of a multiprocessor.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Latencies {
+    /// A shuffle of a warp.
+    pub shuffle: Spread,
+    /// A barrier of a block of [`BARRIER_THREADS`] threads.
+    pub barrier: Spread,
+    /// A load from shared memory.
+    pub shared: Spread,
+    /// A load that hits the L1.
+    pub l1: Spread,
+    /// A load from the shared memory of another multiprocessor; none before sm_90.
+    pub other_shared: Option<Spread>,
+    /// A load that hits the L2.
+    pub l2: Spread,
+    /// A load from device memory, from an array of a few times the L2.
+    pub device_memory: Walked,
+    /// A load from device memory, from an array of many times the L2. It also has to look up more
+    /// addresses.
+    pub large: Walked,
+    /// Atomics and fences with no store in flight.
+    pub operations: Vec<Cost>,
+}
+
+/// A latency in an array.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Walked {
+    /// Bytes of the array.
+    pub bytes: usize,
+    /// Cycles of a load.
+    pub cycles: Spread,
+}
+
+/// Measures all latencies.
+pub(super) fn measure(device: &Device, sizes: &Sizes) -> Result<Latencies, MemoryError> {
+    let one = Geometry::new(1, 1);
+    let near = Walk::new(device, NEAR_LINES)?;
+    let has_clusters = device.properties().cluster;
+    let other_shared = match has_clusters {
+        true => Some(near.slopes::<memory_walk_cluster>(&two_multiprocessors(device), 0)?),
+        false => None,
+    };
+    let l2 = Walk::new(device, L2_LINES)?;
+    Ok(Latencies {
+        shuffle: slopes(|steps| repeat::<memory_shuffle>(device, 32, steps))?,
+        barrier: slopes(|steps| repeat::<memory_barrier>(device, BARRIER_THREADS, steps))?,
+        shared: near.slopes::<memory_walk_shared>(&one, 0)?,
+        l1: near.slopes::<memory_walk_l1>(&one, NEAR_LINES as u32)?,
+        other_shared,
+        l2: l2.slopes::<memory_walk_l2>(&one, L2_LINES as u32)?,
+        device_memory: from_memory(device, sizes.few_caches, sizes)?,
+        large: from_memory(device, sizes.many_caches, sizes)?,
+        operations: fences::costs(device, (1, 1), || ())?
+            .into_iter()
+            .filter(|cost| cost.stores == 0)
+            .collect(),
+    })
+}
+
+/// A cluster of two blocks, each with more than half of a multiprocessor's shared memory, so that
+/// they are on two multiprocessors.
+#[must_use]
+pub fn two_multiprocessors(device: &Device) -> Geometry {
+    let half = device.properties().shared_per_multiprocessor / 2;
+    Geometry::new(2, 1).clusters_of(2).with_dynamic_shared(half)
+}
+
+/// Walks in an array of `bytes` bytes, none of which is in the L2. All walks together visit a line
+/// once at most.
+fn from_memory(device: &Device, bytes: usize, sizes: &Sizes) -> Result<Walked, MemoryError> {
+    let walk = Walk::new(device, bytes / LINE_BYTES)?;
+    // These zeros take the place of the cycle in the L2.
+    drop(device.zeroed::<u8>(sizes.few_caches)?);
+    let cycles = walk.slopes::<memory_walk_l2>(&Geometry::new(1, 1), 0)?;
+    Ok(Walked { bytes, cycles })
+}
+
+/// A cycle over lines of device memory.
+#[derive(Debug)]
+pub struct Walk {
+    device: Device,
+    cycle: Cycle,
+    words: Buffer<u32>,
+}
+
+impl Walk {
+    /// A random cycle over `lines` lines.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn new(device: &Device, lines: usize) -> Result<Self, DeviceError> {
+        const THREADS: u32 = 256;
+        let cycle = Cycle::new(lines);
+        let next = device.upload(cycle.next())?;
+        let words = device.zeroed::<u32>(lines * LINE)?;
+        let blocks = (lines as u32).div_ceil(THREADS).min(8 * device.properties().multiprocessors);
+        let geometry = Geometry::new(blocks, THREADS);
+        // SAFETY: there is a line for each element of the cycle. Both buffers outlive the launch:
+        // dropping one waits for the stream.
+        unsafe { device.launch::<memory_spread>(&geometry, (next.view(), words.view()))? };
+        Ok(Self { device: device.clone(), cycle, words })
+    }
+
+    /// Walks from line `first`, `warm` steps and then `steps` steps that are timed. Returns the line
+    /// that it comes to, and the cycles of the timed steps.
+    ///
+    /// # Errors
+    /// Those of the device; [`MemoryError::Wrong`] if it comes to a wrong line.
+    ///
+    /// # Panics
+    /// If the cycle has no line `first`.
+    pub fn run<K: Kernel<Args = WalkArgs>>(
+        &self,
+        geometry: &Geometry,
+        first: u32,
+        warm: u32,
+        steps: u32,
+    ) -> Result<(u32, u64), MemoryError> {
+        let line = self.cycle.after(first, warm + steps);
+        let found = self.device.zeroed::<u32>(1)?;
+        let cycles = self.device.zeroed::<u64>(1)?;
+        let index = |line| line * LINE as u32;
+        let args = (self.words.view(), found.view(), cycles.view(), index(first), warm, steps);
+        // SAFETY: the words hold a cycle of indices, and `first` is one of them. There is one element
+        // for what is found and one for the cycles. All outlive the launch, because the downloads
+        // wait for it.
+        unsafe { self.device.launch::<K>(geometry, args)? };
+        expect(K::NAME, found.download()?[0], index(line))?;
+        Ok((line, cycles.download()?[0]))
+    }
+
+    /// Cycles of a step. Each walk goes on where the last one ended.
+    fn slopes<K: Kernel<Args = WalkArgs>>(
+        &self,
+        geometry: &Geometry,
+        warm: u32,
+    ) -> Result<Spread, MemoryError> {
+        let mut line = 0;
+        slopes(|steps| {
+            let (end, cycles) = self.run::<K>(geometry, line, warm, steps)?;
+            line = end;
+            Ok(cycles as f64)
+        })
+    }
+}
+
+/// What [`repeat`] runs, and what it leaves.
+pub trait Repeated: Kernel<Args = RepeatArgs> {
+    /// What thread `thread` finds after `steps` steps.
+    fn found(thread: u32, steps: u32) -> u32;
+}
+
+impl Repeated for memory_shuffle {
+    fn found(lane: u32, steps: u32) -> u32 {
+        (lane + steps) % 32
+    }
+}
+
+impl Repeated for memory_barrier {
+    fn found(_: u32, steps: u32) -> u32 {
+        steps
+    }
+}
+
+/// Runs a kernel that repeats something `steps` times, in one block of `threads` threads: 32 for the
+/// shuffle. Returns the cycles of the first thread.
+///
+/// # Errors
+/// Those of the device; [`MemoryError::Wrong`] if a thread finds something else.
+pub fn repeat<K: Repeated>(device: &Device, threads: u32, steps: u32) -> Result<f64, MemoryError> {
+    let found = device.zeroed::<u32>(threads as usize)?;
+    let cycles = device.zeroed::<u64>(threads as usize)?;
+    let args = (found.view(), cycles.view(), steps);
+    // SAFETY: there is an element for each thread of the one block. Both buffers outlive the launch,
+    // because the downloads wait for it.
+    unsafe { device.launch::<K>(&Geometry::new(1, threads), args)? };
+    for (thread, found) in found.download()?.into_iter().enumerate() {
+        expect(K::NAME, found, K::found(thread as u32, steps))?;
+    }
+    Ok(cycles.download()?[0] as f64)
+}

@@ -1,0 +1,38 @@
+//! The rungs of the ladders: sums and scans from one thread up, each with barriers of its own.
+
+use super::{Protocol, right};
+use crate::ladder::Ladder;
+use gridsync_verify::{Kind, sample};
+use gridsync::device::{Device, EmulatorConfig};
+
+/// Elements for several blocks, and a rest. The higher rungs take more for each block.
+const FEW: usize = 2600;
+const MANY: usize = 9000;
+
+/// The rungs of a ladder, but for those that are the library's.
+pub(super) fn rungs<L: Ladder<Launched: Copy + Send + Sync + 'static>>() -> Vec<Protocol> {
+    let own = L::rungs().into_iter().filter(|rung| !rung.name.starts_with("the library's"));
+    let all = own.map(|rung| {
+        let name = format!("ladder/{}-{}-{}", L::NAME, rung.number, words(rung.name));
+        let run = move |device: &Device| {
+            let len = match (L::NAME, rung.number) {
+                ("sum", ..14) | ("scan", ..7) => FEW,
+                _ => MANY,
+            };
+            let input = sample::<L::Element>(Kind::Values, len.min(rung.at_most), 7);
+            let mut ladder = L::new(device, &input)?;
+            let plan = ladder.plan(&rung, input.len())?;
+            right(ladder.fault(&rung, &input, &plan)?)
+        };
+        // Few resident blocks, so that some have several tiles.
+        let config = EmulatorConfig { multiprocessors: 1, ..EmulatorConfig::default() };
+        Protocol { config, ..Protocol::new(name, run) }
+    });
+    all.collect()
+}
+
+/// The words of a name, with hyphens between them.
+fn words(name: &str) -> String {
+    let words = name.split(|letter: char| !letter.is_ascii_alphanumeric());
+    words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-")
+}

@@ -1,0 +1,172 @@
+//! Every protocol between threads that gridsync has, each in a small grid with checked results.
+//!
+//! `gridsync emulate` runs them under many schedules, and with one place weaker than it is written.
+
+mod barriers;
+mod bulk;
+mod kernels;
+mod ladders;
+mod spread;
+mod system;
+
+use crate::dag::{Method, RunError, Runner, Work};
+use crate::ladder::{scans, sums};
+use crate::locks::field::Field;
+use crate::locks::{Grid, LOCKS};
+use crate::xpx::{self, Form, Setup};
+use barriers::{barriers, exchanges};
+use gridsync::check::Wrong;
+use gridsync::device::{Device, EmulatorConfig, Geometry};
+use gridsync::primitives::kendall::Method as Correlating;
+use gridsync_verify::{
+    CaseError, Ties, kendall_kinds, range_sum_kinds, reduce_kinds, row_kinds, scan_kinds,
+    select_kinds,
+};
+use kernels::warps_add;
+
+/// A protocol, and a run of it that is small and says whether it went right.
+pub struct Protocol {
+    /// What it is called, such as `barrier/tree`.
+    pub name: String,
+    /// The emulated GPU that it runs on.
+    pub config: EmulatorConfig,
+    run: Box<Run>,
+}
+
+type Run = dyn Fn(&Device) -> Result<(), CaseError> + Send + Sync;
+
+impl Protocol {
+    fn new(
+        name: impl Into<String>,
+        run: impl Fn(&Device) -> Result<(), CaseError> + Send + Sync + 'static,
+    ) -> Self {
+        Self { name: name.into(), config: EmulatorConfig::default(), run: Box::new(run) }
+    }
+
+    /// Runs it on `device`.
+    ///
+    /// # Errors
+    /// What is wrong with its results, and those of the device.
+    pub fn run(&self, device: &Device) -> Result<(), Wrong> {
+        (self.run)(device).map_err(|error| match error {
+            CaseError::Device(error) => Wrong::Device(error),
+            CaseError::Wrong(what) => Wrong::Result(what),
+        })
+    }
+}
+
+/// Threads of a block: a warp and one more, so that warps have to meet, and one is not whole.
+const THREADS: u32 = 33;
+
+/// All protocols.
+#[must_use]
+pub fn protocols() -> Vec<Protocol> {
+    let mut all = barriers();
+    all.extend(exchanges());
+    all.extend(system::all());
+    all.extend(locks());
+    all.extend(primitives());
+    all.push(bulk::scan());
+    all.extend(spread::all());
+    all.extend(ladders::rungs::<sums::Climb<f32>>());
+    all.extend(ladders::rungs::<scans::Climb>());
+    all.extend(
+        [Method::Levels, Method::Edges, Method::Turns, Method::Words, Method::WordTurns].map(tasks),
+    );
+    all.push(Protocol::new("xpx", |device| {
+        let setup = Setup { elements: 128, blocks: 2, threads: 64 };
+        right(xpx::run(device, Form::GridBarrier, &setup, 0)?.map(|wrong| format!("{wrong:?}")))
+    }));
+    all
+}
+
+/// Ok if nothing is wrong.
+fn right(wrong: Option<String>) -> Result<(), CaseError> {
+    wrong.map_or(Ok(()), |what| Err(CaseError::Wrong(what)))
+}
+
+/// The locks of the library, taken by threads and by whole warps.
+fn locks() -> Vec<Protocol> {
+    let library = LOCKS.iter().filter(|lock| lock.name != "textbook");
+    let by_threads = library.map(|&lock| {
+        Protocol::new(format!("lock/{}", lock.name.replace(' ', "-")), move |device| {
+            let field = Field::new(device, lock, Grid { blocks: 3, threads: 2 }, u64::MAX)?;
+            let (counted, pushed) = (field.count(12)?, field.push(2)?);
+            let gave_up = counted.gave_up + pushed.gave_up;
+            right((gave_up > 0).then(|| format!("{gave_up} threads gave up")))?;
+            right(counted.wrong().or(pushed.wrong()))
+        })
+    });
+    let by_lanes = Protocol::new("lock/lanes", |device| {
+        let (lock, counts) = (device.zeroed::<u32>(1)?, device.zeroed::<u32>(32)?);
+        // SAFETY: a word of a lock and 32 counts, alive until the download, and whole warps.
+        unsafe {
+            let geometry = Geometry::new(2, 64);
+            device.launch::<warps_add>(&geometry, (lock.view(), counts.view(), 2))?;
+        }
+        let counts = counts.download()?;
+        right((counts != [16; 32]).then(|| format!("lanes counted {counts:?}, not 16 each")))
+    });
+    by_threads.chain([by_lanes]).collect()
+}
+
+/// Sums whose values travel in one word and in two.
+const NARROW_AND_WIDE: [&str; 2] = ["sum_f32", "sum_f64"];
+
+/// The primitives, each for elements whose results travel in one word and in several.
+fn primitives() -> Vec<Protocol> {
+    let mut all = Vec::new();
+    for kind in reduce_kinds().into_iter().filter(|kind| NARROW_AND_WIDE.contains(&kind.name)) {
+        all.push(Protocol::new(format!("reduce/{}", kind.element), move |device| {
+            (kind.case)(device, 2 * kind.tile + 1, 1)
+        }));
+    }
+    for kind in row_kinds().into_iter().filter(|kind| NARROW_AND_WIDE.contains(&kind.name)) {
+        all.push(Protocol::new(format!("reduce-rows/{}", kind.element), move |device| {
+            (kind.case)(device, 2, 8193, 1)
+        }));
+    }
+    for kind in scan_kinds().into_iter().filter(|kind| NARROW_AND_WIDE.contains(&kind.name)) {
+        all.push(Protocol::new(format!("scan/{}", kind.element), move |device| {
+            (kind.in_groups)(device, 1)
+        }));
+    }
+    for kind in select_kinds().into_iter().filter(|kind| kind.element == "u32") {
+        all.push(Protocol::new(format!("select/{}", kind.op), move |device| {
+            (kind.in_groups)(device, 1)
+        }));
+    }
+    for kind in range_sum_kinds().into_iter().filter(|kind| kind.element == "f32") {
+        all.push(Protocol::new(format!("range-sum/{}", kind.accumulator), move |device| {
+            (kind.case)(device, 5000, 1)
+        }));
+    }
+    for kind in kendall_kinds().into_iter().filter(|kind| kind.element == "f32") {
+        // Of more than one block each.
+        for (name, method, len) in
+            [("pairs", Correlating::Pairs, 257), ("sort", Correlating::Sort, 1100)]
+        {
+            all.push(Protocol::new(format!("kendall/{name}"), move |device| {
+                (kind.case)(device, Ties::Many, &[method], len, 1)
+            }));
+        }
+    }
+    all
+}
+
+/// Tasks of one kernel: a graph with joins, in three blocks, twice.
+fn tasks(method: Method) -> Protocol {
+    Protocol::new(format!("tasks/{}", method.name()), move |device| {
+        let failed = |error: RunError| match error {
+            RunError::Device(error) => CaseError::Device(error),
+            error => CaseError::Wrong(error.to_string()),
+        };
+        let work = Work { threads: 64, ..Work::random(3, 12) };
+        let runner = Runner::new(device, &work, false).map_err(failed)?;
+        let ready = runner.ready(method, 3).map_err(failed)?;
+        for _ in 0..2 {
+            ready.launch()?;
+        }
+        right(ready.refused()?.or(runner.wrong()?))
+    })
+}

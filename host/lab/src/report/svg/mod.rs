@@ -1,0 +1,112 @@
+//! Charts as SVG, written without a library: [`HeatMap`], [`Lines`] over a numeric axis, points that
+//! are [`Bounded`] by a line, [`Bars`] with names, [`Cells`] with a word each, [`Layers`] of a graph, and [`Timelines`] of runs.
+//!
+//! A chart is one self-contained file without scripts or fonts. It has its own light background, so
+//! that it can be read on a dark page too, and says what it shows in `<title>` and `<desc>`. A page
+//! that has the chart in it can give `.paper`, `.ink`, `.grey`, `.pale` and `.black` other colours.
+//!
+//! Most colours are those of Okabe and Ito ("Color Universal Design", 2008), which people with any
+//! form of colour blindness can tell apart. A colour means the same in all charts ([`Role`]): blue is
+//! gridsync, or where it is faster; vermillion is its peer, or where gridsync is slower. Colour is
+//! never the only mark.
+//!
+//! A measured value is an [`Estimate`]: the range of its samples is drawn as an error bar. Each chart
+//! can be written as CSV too.
+
+mod axis;
+mod bars;
+mod bounded;
+mod canvas;
+mod cells;
+mod colour;
+mod csv;
+mod estimate;
+mod heatmap;
+mod layers;
+mod legend;
+mod lines;
+mod role;
+mod timelines;
+
+pub use axis::{superscript, three_digits};
+pub use bars::{Bars, Row};
+pub use bounded::Bounded;
+pub use cells::{CellRow, Cells};
+pub use csv::csv;
+pub use estimate::Estimate;
+pub use heatmap::{Axis, Faster, HeatMap};
+pub use layers::{Layers, Vertex};
+pub use lines::{Lines, Series};
+pub use role::{Key, Role};
+pub use timelines::{Bar, Run, Timelines};
+
+/// Why there is no chart.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ChartError {
+    /// There is nothing to show.
+    #[error("the chart {title:?} has no values: give it one at least")]
+    Empty {
+        /// The title of the chart.
+        title: String,
+    },
+    /// A value is NaN or infinite.
+    #[error("the chart {title:?} has {value} at {place}: leave out what was not measured")]
+    NotFinite {
+        /// The title of the chart.
+        title: String,
+        /// Where the value is.
+        place: String,
+        /// The value.
+        value: f64,
+    },
+    /// A value that is 0 or less, on a logarithmic axis.
+    #[error("the chart {title:?} has {value} at {place}: a logarithmic axis begins above 0")]
+    NotPositive {
+        /// The title of the chart.
+        title: String,
+        /// Where it is.
+        place: String,
+        /// The value.
+        value: f64,
+    },
+    /// A bar of a negative value.
+    #[error("the chart {title:?} has {value} at {place}: bars have no length below 0")]
+    Negative {
+        /// The title of the chart.
+        title: String,
+        /// The row.
+        place: String,
+        /// The value.
+        value: f64,
+    },
+    /// More series than there are colours.
+    #[error(
+        "the chart {title:?} has {found} series of one kind and there are {most} colours for it: make charts of at most {most}"
+    )]
+    TooManySeries {
+        /// The title of the chart.
+        title: String,
+        /// Series of that kind in the chart.
+        found: usize,
+        /// Colours for it.
+        most: usize,
+    },
+    /// The number of values differs from the number of ticks.
+    #[error(
+        "the chart {title:?} has {found} values where its axes have {expected} ticks, in {place}: give one each"
+    )]
+    Ragged {
+        /// The title of the chart.
+        title: String,
+        /// The row or the axis.
+        place: String,
+        /// Values in that place.
+        found: usize,
+        /// Ticks of the axis.
+        expected: usize,
+    },
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,108 @@
+//! The findings about a barrier.
+
+use super::Setting;
+use gridsync_verify::{Crossing, Outcome};
+use gridsync::device::DeviceError;
+use simt::Fault;
+
+/// How often one kind of fault was found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// The number of settings in which it was found.
+    pub settings: u32,
+    /// The number of times in all.
+    pub times: u64,
+}
+
+impl Found {
+    fn add(&mut self, times: u32) {
+        self.settings += 1;
+        self.times += u64::from(times);
+    }
+}
+
+/// The findings about one barrier.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tally {
+    /// The barrier.
+    pub name: &'static str,
+    /// Settings that it was crossed in.
+    pub settings: u32,
+    /// Crossings of the whole grid.
+    pub crossings: u64,
+    /// Words that were not from the round in which they were read.
+    pub stale: Found,
+    /// Waits that were given up.
+    pub given_up: Found,
+    /// Data races. Each has stopped its grid.
+    pub races: Found,
+    /// Grids that the emulator stopped for another reason.
+    pub stopped: Found,
+    /// The first fault, and its setting.
+    pub first: Option<String>,
+}
+
+impl Tally {
+    pub(super) fn new(name: &'static str) -> Self {
+        Self {
+            name,
+            settings: 0,
+            crossings: 0,
+            stale: Found::default(),
+            given_up: Found::default(),
+            races: Found::default(),
+            stopped: Found::default(),
+            first: None,
+        }
+    }
+
+    /// Settings in which something was wrong. Each is counted once.
+    #[must_use]
+    pub const fn wrong_in(&self) -> u32 {
+        let [stale, given_up] = [self.stale.settings, self.given_up.settings];
+        stale + given_up + self.races.settings + self.stopped.settings
+    }
+
+    /// Whether nothing was wrong in any setting.
+    #[must_use]
+    pub const fn held(&self) -> bool {
+        self.wrong_in() == 0
+    }
+
+    /// Counts what was found in a setting.
+    ///
+    /// # Errors
+    /// Those of the device. A fault in the emulator is not one of them: it is the kernel's.
+    pub(super) fn count(
+        &mut self,
+        setting: &Setting,
+        outcome: Result<Outcome, DeviceError>,
+    ) -> Result<(), DeviceError> {
+        let wrong = match outcome {
+            Ok(Outcome::Held) => None,
+            Ok(Outcome::Stale(times)) => {
+                self.stale.add(times);
+                Some(format!("{times} stale words"))
+            }
+            Ok(Outcome::GivenUp(times)) => {
+                self.given_up.add(times);
+                Some(format!("{times} waits given up"))
+            }
+            Err(DeviceError::Fault(fault)) => {
+                match *fault {
+                    Fault::Race(_) => self.races.add(1),
+                    _ => self.stopped.add(1),
+                }
+                Some(fault.to_string())
+            }
+            Err(error) => return Err(error),
+        };
+        let Crossing { launches, rounds, .. } = setting.crossing;
+        self.settings += 1;
+        self.crossings += 2 * u64::from(launches) * u64::from(rounds);
+        if let Some(wrong) = wrong {
+            self.first.get_or_insert(format!("{setting}: {wrong}"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,271 @@
+//! The figures, in groups. Each is drawn if there are records for it.
+
+mod accuracy;
+mod dag;
+mod hardware;
+mod ladders;
+mod latencies;
+mod launches;
+mod roofline;
+mod system;
+mod throughputs;
+
+use super::Of;
+use super::html::sources;
+use crate::records::{Recorded, Sourced};
+use gridsync_lab::report::svg::{ChartError, Estimate, Key, Lines, Series, superscript};
+
+/// The values of a parameter in `records`, from the least to the greatest.
+fn ticks(records: &[&Sourced<Recorded>], name: &str) -> Vec<f64> {
+    let mut ticks: Vec<f64> = records.iter().filter_map(|record| record.number(name)).collect();
+    ticks.sort_by(f64::total_cmp);
+    ticks.dedup();
+    ticks
+}
+
+/// A figure.
+pub(super) struct Figure {
+    /// The name of its files, without `.svg` and `.csv`.
+    pub(super) file: String,
+    /// The chart.
+    pub(super) svg: String,
+    /// Its numbers.
+    pub(super) csv: String,
+    /// What to know when looking at it, in sentences; may be empty.
+    pub(super) caption: String,
+    /// The files that its records are from.
+    pub(super) sources: String,
+}
+
+/// Figures of one kind.
+pub(super) struct Group {
+    pub(super) title: &'static str,
+    pub(super) figures: &'static [Wanted],
+}
+
+/// A figure, or several alike, that may be drawn.
+pub(super) struct Wanted {
+    /// What it shows.
+    pub(super) what: &'static str,
+    /// What makes the records that it needs.
+    pub(super) needs: &'static str,
+    /// Draws it. Without records there is nothing.
+    pub(super) draw: fn(&Of<'_>) -> Result<Vec<Figure>, ChartError>,
+}
+
+/// All figures, in the order of the page.
+pub(super) const GROUPS: &[Group] = &[
+    Group {
+        title: "Barriers and collectives of a grid",
+        figures: &[
+            Wanted {
+                what: "Barrier latency by blocks",
+                needs: "gridsync bench barrier --peers",
+                draw: latencies::barrier,
+            },
+            Wanted {
+                what: "The grid barrier beside its peer at each shape",
+                needs: "gridsync bench barrier --peers",
+                draw: latencies::barrier_beside_peer,
+            },
+            Wanted {
+                what: "All-reduce latency by blocks",
+                needs: "gridsync bench all-reduce --peers",
+                draw: latencies::all_reduce,
+            },
+            Wanted {
+                what: "Latency of a scan over threads by blocks",
+                needs: "gridsync bench scan-threads --peers",
+                draw: latencies::scan_threads,
+            },
+        ],
+    },
+    Group {
+        title: "Several GPUs",
+        figures: &[
+            Wanted {
+                what: "Crossings of several GPUs",
+                needs: "gridsync bench system --peers",
+                draw: system::by_gpus,
+            },
+            Wanted {
+                what: "Scaling over GPUs",
+                needs: "gridsync bench scaling",
+                draw: system::scaling,
+            },
+        ],
+    },
+    Group {
+        title: "Bandwidth",
+        figures: &[
+            Wanted {
+                what: "Bandwidth of reductions",
+                needs: "gridsync bench reduce --peers",
+                draw: throughputs::reduce,
+            },
+            Wanted {
+                what: "Bandwidth of scans",
+                needs: "gridsync bench scan --peers",
+                draw: throughputs::scan,
+            },
+            Wanted {
+                what: "Bandwidth of selections",
+                needs: "gridsync bench select --peers",
+                draw: throughputs::select,
+            },
+            Wanted { what: "The roofline", needs: "gridsync bench reduce", draw: roofline::of_all },
+        ],
+    },
+    Group {
+        title: "One computation, step by step",
+        figures: &[
+            Wanted {
+                what: "The ladder of sums",
+                needs: "gridsync lab ladder",
+                draw: ladders::sums,
+            },
+            Wanted {
+                what: "The ladder of scans",
+                needs: "gridsync lab scans",
+                draw: ladders::scans,
+            },
+        ],
+    },
+    Group {
+        title: "Many launches against one with a barrier",
+        figures: &[
+            Wanted {
+                what: "The gain of one launch at each shape",
+                needs: "gridsync lab launches --output",
+                draw: launches::gains,
+            },
+            Wanted {
+                what: "Each form by blocks",
+                needs: "gridsync lab launches --output",
+                draw: launches::by_blocks,
+            },
+            Wanted {
+                what: "All forms at one shape",
+                needs: "gridsync lab launches",
+                draw: launches::at_one_shape,
+            },
+        ],
+    },
+    Group {
+        title: "Graphs of kernels",
+        figures: &[Wanted {
+            what: "Graphs of kernels by every means",
+            needs: "gridsync dag --json",
+            draw: dag::by_method,
+        }],
+    },
+    Group {
+        title: "What the hardware does",
+        figures: &[
+            Wanted {
+                what: "Latencies and bandwidths of memories",
+                needs: "gridsync lab memory --json",
+                draw: hardware::memory,
+            },
+            Wanted {
+                what: "Atomic additions",
+                needs: "gridsync lab atomics --json",
+                draw: hardware::atomics,
+            },
+            Wanted { what: "Locks", needs: "gridsync lab locks --json", draw: hardware::locks },
+            Wanted {
+                what: "Banks of shared memory",
+                needs: "gridsync lab banks --json",
+                draw: hardware::banks,
+            },
+            Wanted {
+                what: "Paths of a warp",
+                needs: "gridsync lab divergence --json",
+                draw: hardware::divergence,
+            },
+        ],
+    },
+    Group {
+        title: "Accuracy",
+        figures: &[
+            Wanted {
+                what: "Error against bound",
+                needs: "gridsync lab accuracy --json",
+                draw: accuracy::sums,
+            },
+            Wanted {
+                what: "Errors of single results",
+                needs: "gridsync reduce --check --json",
+                draw: accuracy::errors,
+            },
+        ],
+    },
+];
+
+/// The most lines in a chart.
+const MOST_LINES: usize = 7;
+
+impl Of<'_> {
+    /// A figure of these records, in files of this name: an SVG and a CSV.
+    fn figure<'r>(
+        &self,
+        name: &str,
+        chart: (String, String),
+        caption: impl Into<String>,
+        records: impl IntoIterator<Item = &'r Sourced<Recorded>>,
+    ) -> Figure {
+        self.figure_from(name, chart, caption, sources(records))
+    }
+
+    /// A figure of what these files have, in files of this name: an SVG and a CSV.
+    fn figure_from(
+        &self,
+        name: &str,
+        (svg, csv): (String, String),
+        caption: impl Into<String>,
+        sources: String,
+    ) -> Figure {
+        Figure { file: self.file(name), svg, csv, caption: caption.into(), sources }
+    }
+}
+
+/// The time of a record.
+fn time(record: &Recorded) -> Estimate {
+    Estimate::between(record.median, record.min, record.max)
+}
+
+/// The rate of a record, GB/s.
+fn rate(record: &Recorded) -> Option<Estimate> {
+    let bytes = record.bytes? as f64;
+    Some(time(record).map(|us| bytes / us / 1e3))
+}
+
+/// Adds a point to the line with this name, which is begun if there is none.
+fn add_point(series: &mut Vec<Series>, key: impl Into<Key>, (x, y): (f64, impl Into<Estimate>)) {
+    let key = key.into();
+    match series.iter_mut().find(|series| series.key == key) {
+        Some(series) => series.points.push((x, y.into())),
+        None => series.push(Series::new(key, [(x, y)])),
+    }
+}
+
+/// A number of elements, as a power of two if it is one.
+fn length(n: f64) -> String {
+    let log = n.log2();
+    match log.fract() == 0.0 && log >= 10.0 {
+        true => format!("2{}", superscript(log)),
+        false => n.to_string(),
+    }
+}
+
+/// A number of things.
+fn count(number: f64, one: &str) -> String {
+    let end = if number == 1.0 { "" } else { "s" };
+    format!("{number} {one}{end}")
+}
+
+/// The charts of `lines`, of at most [`MOST_LINES`] lines each.
+fn in_charts(lines: Lines) -> impl Iterator<Item = Lines> {
+    let charts: Vec<_> = lines.series.chunks(MOST_LINES).map(<[_]>::to_vec).collect();
+    charts.into_iter().map(move |series| Lines { series, ..lines.clone() })
+}
