@@ -1,9 +1,11 @@
 //! The reduction of an array whose runs are with the ranks.
 
 use super::{Ranks, RanksError};
-use gridsync::primitives::PartReducible;
-use gridsync::primitives::parts::{Cut, Leaves, from_leaves, leaves_from_bytes, leaves_to_bytes, settle};
 use bytemuck::Pod;
+use gridsync::primitives::PartReducible;
+use gridsync::primitives::parts::{
+    Cut, Leaves, from_leaves, leaves_from_bytes, leaves_to_bytes, settle,
+};
 use gridsync_kernels::grid::reduce::Shape;
 use gridsync_kernels::op::Operation;
 use std::ops::Range;

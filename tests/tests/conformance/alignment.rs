@@ -14,11 +14,11 @@ use gridsync::primitives::{Checked, Correlator, RangeSums, Reducer, RowReducer, 
 use gridsync::reference::reduce_depth;
 use gridsync_entries::reduce::Reducible;
 use gridsync_kernels::op::{ArgMax, ArgMin, Compose, Count, Max, Sum, Xor};
-use gridsync_verify::{Kind, Sample, Widen, sample};
 use gridsync_tests::oracle::{self, Plain};
 use gridsync_tests::outcome::Outcome;
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
+use gridsync_verify::{Kind, Sample, Widen, sample};
 
 pub(crate) fn trials() -> Trials {
     trials! {

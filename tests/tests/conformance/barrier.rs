@@ -8,10 +8,10 @@ use gridsync_kernels::grid::barrier::{
     LockFreeBarrier, PhaseBarrier, ReleaseBarrier, SplitBarrier, TreeBarrier,
 };
 use gridsync_lab_kernels::barrier::{Measured, Stressed, barrier_only, barrier_rounds};
-use gridsync_verify::{Crossing, DESIGNS};
 use gridsync_tests::devices::{emulator, emulator_under, schedules, unjudged_under, with_cuda};
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
+use gridsync_verify::{Crossing, DESIGNS};
 use simt::{Policy, Schedule};
 
 pub(crate) fn trials() -> Trials {

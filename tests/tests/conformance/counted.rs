@@ -12,9 +12,9 @@ use gridsync::primitives::{Checked, Reducer, Scanner, Selector};
 use gridsync_entries::counted;
 use gridsync_kernels::grid::scan::Form;
 use gridsync_kernels::op::{Max, Min, Sum};
-use gridsync_verify::{Kind, Sample, sample};
 use gridsync_tests::trials;
 use gridsync_tests::trials::{Check, Trials};
+use gridsync_verify::{Kind, Sample, sample};
 use std::fmt::Debug;
 
 pub(crate) fn trials() -> Trials {

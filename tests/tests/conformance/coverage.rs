@@ -49,10 +49,10 @@ use gridsync_lab_kernels::xpx::{
     xpx_grid_barrier_alone, xpx_growing_ptx_barrier, xpx_growing_volatile_barrier,
     xpx_lock_free_barrier, xpx_no_barrier, xpx_stage, xpx_stage_overlapped, xpx_tree_barrier,
 };
-use gridsync_verify::{reduce_kinds, row_kinds, scan_kinds, select_kinds};
 use gridsync_tests::devices::images;
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
+use gridsync_verify::{reduce_kinds, row_kinds, scan_kinds, select_kinds};
 use std::collections::BTreeSet;
 
 pub(crate) fn trials() -> Trials {

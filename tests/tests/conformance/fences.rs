@@ -3,10 +3,10 @@
 
 use gridsync::device::Device;
 use gridsync::device::cuda::Modules;
-use gridsync_lab_kernels::fences::{MAX_STORES, WORDS_PER_BLOCK};
-use gridsync_lab::images::LAB;
 use gridsync_lab::fences::{NOTHING, OPERATIONS};
+use gridsync_lab::images::LAB;
 use gridsync_lab::ptx::Body;
+use gridsync_lab_kernels::fences::{MAX_STORES, WORDS_PER_BLOCK};
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
 

@@ -5,10 +5,10 @@ use gridsync::device::Device;
 use gridsync::primitives::kendall::{Correlator, KendallError, Method, kendall, kendall_on_cpu};
 use gridsync_kernels::grid::kendall::PAIRS_TILE;
 use gridsync_kernels::grid::merge_sort::TILE;
-use gridsync_verify::{KendallKind, Ties, kendall_kinds};
 use gridsync_tests::devices::{emulator, emulator_under, schedules, with_cuda};
 use gridsync_tests::trials;
 use gridsync_tests::trials::{Budget, Trials};
+use gridsync_verify::{KendallKind, Ties, kendall_kinds};
 
 const BOTH: [Method; 2] = [Method::Pairs, Method::Sort];
 /// Elements per tile of the method that compares all pairs.

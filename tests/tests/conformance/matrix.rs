@@ -2,9 +2,9 @@
 //! tests.
 
 use gridsync::device::Device;
-use gridsync_verify::CaseError;
 use gridsync_tests::devices::{emulator, emulator_under, with_cuda};
 use gridsync_tests::trials::{Budget, Trials};
+use gridsync_verify::CaseError;
 use simt::{Policy, Schedule};
 
 /// Lengths by name.

@@ -8,10 +8,10 @@ use gridsync::reference;
 use gridsync_entries::reduce::Reducible;
 use gridsync_entries::reduce_rows::RowReducible;
 use gridsync_kernels::op::{CompensatedSum, Mean, Operation, Sum, Total, WideSum};
-use gridsync_verify::{Kind, Sample, sample};
 use gridsync_tests::devices::emulator;
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
+use gridsync_verify::{Kind, Sample, sample};
 
 pub(crate) fn trials() -> Trials {
     trials! {

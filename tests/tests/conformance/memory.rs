@@ -4,15 +4,15 @@
 use cuda_std::launch::Kernel;
 use gridsync::device::cuda::Modules;
 use gridsync::device::{Device, Geometry};
-use gridsync_lab_kernels::memory::latency::{
-    memory_barrier, memory_shuffle, memory_walk_cluster, memory_walk_l1, memory_walk_l2,
-    memory_walk_shared,
-};
 use gridsync_lab::images::LAB;
 use gridsync_lab::memory::bandwidth::{Array, READERS, Shape, read_shared};
 use gridsync_lab::memory::latencies::{Walk, WalkArgs, repeat, two_multiprocessors};
 use gridsync_lab::memory::lines::look;
 use gridsync_lab::ptx::Body;
+use gridsync_lab_kernels::memory::latency::{
+    memory_barrier, memory_shuffle, memory_walk_cluster, memory_walk_l1, memory_walk_l2,
+    memory_walk_shared,
+};
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
 

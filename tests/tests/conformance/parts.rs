@@ -18,9 +18,9 @@ use gridsync_kernels::grid::scan::Shape;
 use gridsync_kernels::op::{
     ArgMax, ArgMin, CompensatedSum, Compose, Count, Max, ProductModulo, Sum,
 };
-use gridsync_verify::{Kind, Ranked, Sample, Ties, runs, sample, sample_ranges};
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
+use gridsync_verify::{Kind, Ranked, Sample, Ties, runs, sample, sample_ranges};
 
 pub(crate) fn trials() -> Trials {
     trials! {

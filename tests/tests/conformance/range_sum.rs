@@ -3,10 +3,10 @@
 use gridsync::device::Device;
 use gridsync::primitives::range_sum::{BadRange, RangeSumError, RangeSums, range_sums_on_cpu};
 use gridsync_kernels::op::Sum;
-use gridsync_verify::{Kind, range_sum_kinds, sample, sample_ranges};
 use gridsync_tests::devices::{emulator, emulator_under, schedules, with_cuda};
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
+use gridsync_verify::{Kind, range_sum_kinds, sample, sample_ranges};
 
 pub(crate) fn trials() -> Trials {
     let mut trials = trials! {

@@ -4,10 +4,10 @@ use crate::matrix::{
     Lengths, add_lengths, add_schedules, around, exactly, is_named, is_there_once,
 };
 use gridsync::device::Device;
-use gridsync_verify::{ReduceKind, reduce_kinds};
 use gridsync_tests::oracle::{self, Type};
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
+use gridsync_verify::{ReduceKind, reduce_kinds};
 use std::collections::BTreeSet;
 
 pub(crate) fn trials() -> Trials {

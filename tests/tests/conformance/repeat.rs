@@ -5,11 +5,11 @@ use gridsync::primitives::{Checked, Reducer};
 use gridsync::reference::reduce_depth;
 use gridsync_entries::reduce::Reducible;
 use gridsync_kernels::op::{ArgMax, Sum, Xor};
-use gridsync_verify::{Kind, Sample, sample};
 use gridsync_tests::devices::{emulator, emulator_under, schedules};
 use gridsync_tests::oracle::Plain;
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
+use gridsync_verify::{Kind, Sample, sample};
 use std::fmt::Debug;
 
 pub(crate) fn trials() -> Trials {

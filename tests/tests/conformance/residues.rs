@@ -3,9 +3,9 @@
 use gridsync::device::Device;
 use gridsync::primitives::{reduce, reduce::reduce_on_cpu};
 use gridsync_kernels::op::ProductModulo;
-use gridsync_verify::{Kind, sample};
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
+use gridsync_verify::{Kind, sample};
 
 pub(crate) fn trials() -> Trials {
     trials! {

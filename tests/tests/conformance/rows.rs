@@ -8,13 +8,13 @@ use gridsync::primitives::{RowReducer, reduce_rows};
 use gridsync_entries::reduce_rows::RowReducible;
 use gridsync_kernels::grid::reduce::Shape;
 use gridsync_kernels::op::{Max, Sum};
-use gridsync_verify::{Kind, RowKind, Sample, row_kinds, sample};
 use gridsync_tests::devices::{
     emulator, emulator_under, schedules, skipped, unjudged_under, with_cuda,
 };
 use gridsync_tests::oracle::{self, Plain, Type};
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
+use gridsync_verify::{Kind, RowKind, Sample, row_kinds, sample};
 use simt::{Policy, Schedule};
 use std::collections::BTreeSet;
 use std::fmt::Debug;

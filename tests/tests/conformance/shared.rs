@@ -17,10 +17,10 @@ use gridsync_entries::scan::Scannable;
 use gridsync_entries::select::Selectable;
 use gridsync_kernels::grid::scan::Shape;
 use gridsync_kernels::op::*;
-use gridsync_verify::{Kind, Sample, Ties, runs, sample, sample_ranges};
 use gridsync_tests::devices::with_cuda_gpus;
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
+use gridsync_verify::{Kind, Sample, Ties, runs, sample, sample_ranges};
 use std::fmt::Debug;
 
 pub(crate) fn trials() -> Trials {

@@ -5,10 +5,10 @@ use gridsync::device::Device;
 use gridsync::primitives::{reduce, reduce::reduce_on_cpu};
 use gridsync_entries::reduce::Reducible;
 use gridsync_kernels::op::{Count, Max, Min, Product, Sum};
-use gridsync_verify::Widen;
 use gridsync_tests::oracle::{Number, Plain};
 use gridsync_tests::outcome::Outcome;
 use gridsync_tests::trials::Trials;
+use gridsync_verify::Widen;
 
 /// Adds the checks of one type.
 macro_rules! of_each_type {

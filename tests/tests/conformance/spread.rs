@@ -12,10 +12,10 @@ use gridsync::primitives::{Checked, Spread, SpreadReducer, SpreadScanner, scan_s
 use gridsync_entries::spread::{self, SpreadScannable};
 use gridsync_kernels::grid::scan::Shape;
 use gridsync_kernels::op::*;
-use gridsync_verify::{Kind, Sample, sample};
 use gridsync_tests::devices::{emulated_gpus, skipped, with_cuda_gpus};
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
+use gridsync_verify::{Kind, Sample, sample};
 use simt::{Policy, Schedule};
 
 const FORMS: [Form; 2] = [Form::Inclusive, Form::Exclusive];

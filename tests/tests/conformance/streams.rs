@@ -3,10 +3,10 @@
 use cust::context::Context;
 use cust::stream::{Stream, StreamFlags};
 use gridsync::device::Device;
-use gridsync_verify::reduce_kinds;
 use gridsync_tests::devices::{images, with_cuda};
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
+use gridsync_verify::reduce_kinds;
 
 pub(crate) fn trials() -> Trials {
     trials! {

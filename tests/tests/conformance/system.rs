@@ -4,12 +4,10 @@ use gridsync::device::{Device, DeviceError, Devices, EmulatorConfig, Launch, MOS
 use gridsync::launch::{Blocks, cooperative_on_all, system_words};
 use gridsync_kernels::grid::barrier::{Absent, SystemBarrier, SystemExchange};
 use gridsync_lab_kernels::barrier::{system_barrier_only, system_exchange_only};
-use gridsync_verify::{
-    Absence, Crossing, Outcome, cross_on_all, exchange_on_all, give_up_on_all,
-};
 use gridsync_tests::devices::{emulated_gpus, schedules, with_cuda_gpus};
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
+use gridsync_verify::{Absence, Crossing, Outcome, cross_on_all, exchange_on_all, give_up_on_all};
 use simt::Schedule;
 
 pub(crate) fn trials() -> Trials {

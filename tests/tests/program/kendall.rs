@@ -2,10 +2,10 @@
 
 use crate::call::{Call, WRONG_USAGE};
 use crate::folder::Folder;
-use gridsync_verify::Ties;
 use gridsync_tests::devices::skipped;
 use gridsync_tests::npy;
 use gridsync_tests::oracle::Plain;
+use gridsync_verify::Ties;
 use std::process::Command;
 
 /// A folder with two arrays.

@@ -2,8 +2,8 @@
 
 use crate::call::{DEVICE_FAILURE, WRONG_USAGE, gridsync, without_cuda};
 use crate::folder::Folder;
-use gridsync_verify::{DESIGNS, MUTANTS};
 use gridsync_tests::devices::with_cuda;
+use gridsync_verify::{DESIGNS, MUTANTS};
 use std::fs;
 
 #[test]

@@ -3,8 +3,8 @@
 
 use crate::call::{Call, WRONG_USAGE};
 use crate::folder::Folder;
-use gridsync_verify::{Ties, runs};
 use gridsync_tests::npy;
+use gridsync_verify::{Ties, runs};
 use serde_json::Value;
 
 /// Elements of the arrays: an odd number, so that the last part is shorter.

@@ -2,9 +2,9 @@
 
 use crate::call::{Call, WRONG_USAGE};
 use crate::folder::Folder;
-use gridsync_verify::{Kind, sample, sample_ranges};
 use gridsync_tests::npy;
 use gridsync_tests::oracle::Plain;
+use gridsync_verify::{Kind, sample, sample_ranges};
 
 /// A folder with an array, and with queries whose header has the shape `shape`.
 fn files<T: Plain, Q: Plain>(array: &[T], shape: &str, queries: &[Q]) -> Folder {

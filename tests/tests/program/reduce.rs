@@ -3,10 +3,10 @@
 use crate::call::{Call, WRONG_USAGE, without_cuda};
 use crate::folder::Folder;
 use crate::matrix::{inputs, matrix};
-use gridsync_verify::Sample;
 use gridsync_tests::devices::with_cuda;
 use gridsync_tests::npy;
 use gridsync_tests::oracle::{self, Expected, Number, Plain};
+use gridsync_verify::Sample;
 use half::{bf16, f16};
 use serde_json::Value;
 

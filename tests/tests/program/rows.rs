@@ -4,10 +4,10 @@
 use crate::call::{Call, WRONG_USAGE, without_cuda};
 use crate::folder::Folder;
 use crate::matrix::matrix;
-use gridsync_verify::{Kind, Sample, sample};
 use gridsync_tests::devices::with_cuda;
 use gridsync_tests::npy;
 use gridsync_tests::oracle::{self, Plain};
+use gridsync_verify::{Kind, Sample, sample};
 use half::f16;
 use serde_json::Value;
 use std::fs;

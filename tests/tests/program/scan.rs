@@ -3,9 +3,9 @@
 use crate::call::{Call, DEVICE_FAILURE, WRONG_USAGE, without_cuda};
 use crate::folder::Folder;
 use crate::matrix::{inputs, matrix};
-use gridsync_verify::Sample;
 use gridsync_tests::npy;
 use gridsync_tests::oracle::{self, Plain};
+use gridsync_verify::Sample;
 use half::{bf16, f16};
 
 /// Elements of the inputs: an odd number, for several blocks of most types.

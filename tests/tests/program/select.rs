@@ -2,9 +2,9 @@
 
 use crate::call::{Call, DEVICE_FAILURE, WRONG_USAGE};
 use crate::folder::Folder;
-use gridsync_verify::{Sample, runs};
 use gridsync_tests::npy;
 use gridsync_tests::oracle::Plain;
+use gridsync_verify::{Sample, runs};
 use half::bf16;
 
 /// Elements of the inputs: an odd number, for several blocks of most types.

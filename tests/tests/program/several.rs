@@ -2,8 +2,8 @@
 
 use crate::call::{DEVICE_FAILURE, WRONG_USAGE, without_cuda};
 use crate::folder::Folder;
-use gridsync_verify::{Kind, sample};
 use gridsync_tests::npy;
+use gridsync_verify::{Kind, sample};
 
 /// Values whose sum depends on the order in which they are added, in more than 4 MiB.
 fn adverse() -> Vec<f32> {

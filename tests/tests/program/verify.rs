@@ -2,10 +2,10 @@
 
 use crate::call::{WRONG_USAGE, without_cuda};
 use crate::schemas;
+use gridsync_tests::program;
 use gridsync_verify::{
     kendall_kinds, range_sum_kinds, reduce_kinds, row_kinds, scan_kinds, select_kinds,
 };
-use gridsync_tests::program;
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};

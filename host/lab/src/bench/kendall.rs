@@ -2,11 +2,11 @@
 
 use super::throughput::{Bench, Element, Load, Measure, OnCpu, time_cold};
 use super::{Case, Ceiling, MeasureError, Measurement, PeerScript, Throughput};
-use gridsync_verify::Dtype;
 use gridsync::device::Buffer;
 use gridsync::primitives::kendall::{
     Correlatable, Correlator, Kendall, KendallError, Method, kendall_on_cpu,
 };
+use gridsync_verify::Dtype;
 
 /// Correlations of `$ty`: by the method that [`Correlator`] chooses for the length, and by each
 /// method.

@@ -2,13 +2,13 @@
 
 use super::throughput::{Bench, Element, ExactSums, Load, Measure, OnCpu, time_cold};
 use super::{Case, Ceiling, MeasureError, Measurement, PeerProgram, PeerScript, SIZES, Throughput};
-use gridsync_verify::Dtype;
 use gridsync::device::{Buffer, DeviceError};
 use gridsync::primitives::Scanner;
 use gridsync::primitives::scan::{Design, Form};
 use gridsync::reference::{scan_depth, sum_bound};
 use gridsync_entries::scan::Scannable;
 use gridsync_kernels::op::{Operation, Sum};
+use gridsync_verify::Dtype;
 use std::fmt::Display;
 use std::ops::Range;
 

@@ -1,10 +1,10 @@
 //! What the nodes of a graph compute.
 
-use gridsync_verify::random;
 use gridsync::dag::{Checked, Dag, DagError, Node, NodeId};
 use gridsync::parallel::try_map;
 use gridsync_kernels::grid::tasks::INPUTS;
 use gridsync_lab_kernels::dag::Operation;
+use gridsync_verify::random;
 use std::convert::Infallible;
 
 /// One node: an array, each element of which joins the elements of all inputs to a number.

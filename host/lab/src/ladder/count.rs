@@ -1,11 +1,11 @@
 //! What one block does, counted by the emulator.
 
-use gridsync_verify::{Kind, Sample, sample};
 use bytemuck::Pod;
 use cuda_std::memory::{Global, Scalar};
 use gridsync::device::DeviceError;
 use gridsync_kernels::grid::barrier::{Barrier, GridBarrier};
 use gridsync_kernels::grid::scan::STATE;
+use gridsync_verify::{Kind, Sample, sample};
 use simt::{LaunchConfig, Memory};
 
 /// What one block does with the elements that it takes.

@@ -2,8 +2,8 @@
 
 use super::{Counted, Ladder, Roof, Rung};
 use crate::bench::{Measurement, Sampling, once};
-use gridsync_verify::{Kind, sample};
 use gridsync::device::{Device, DeviceError};
+use gridsync_verify::{Kind, sample};
 
 /// Why a ladder was not climbed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

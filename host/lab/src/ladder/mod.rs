@@ -23,9 +23,9 @@ pub use entry::Entry;
 pub use measure::{Absent, Climbed, LadderError, Report, measure};
 pub use roof::Roof;
 
-use gridsync_verify::Sample;
 use bytemuck::Pod;
 use gridsync::device::{Device, DeviceError};
+use gridsync_verify::Sample;
 use std::fmt::Debug;
 
 /// One way to do the computation of a ladder.

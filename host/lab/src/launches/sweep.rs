@@ -3,8 +3,8 @@
 use super::compare::{Comparison, LaunchesError, compare, measure};
 use super::form::{Design, Form};
 use crate::bench::{Record, Sampling, Warning};
-use crate::xpx::Setup;
 use crate::report::svg::{Axis, Faster, HeatMap, Lines, Role, Series};
+use crate::xpx::Setup;
 use gridsync::device::Device;
 
 /// Blocks of the grids in both figures.

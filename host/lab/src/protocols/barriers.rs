@@ -2,7 +2,6 @@
 
 use super::kernels::bounded_rounds;
 use super::{Protocol, THREADS, right};
-use gridsync_verify::{CaseError, Crossing, DESIGNS};
 use cuda_std::launch::Kernel;
 use cuda_std::memory::Global;
 use gridsync::device::{Device, Geometry};
@@ -12,6 +11,7 @@ use gridsync_lab_kernels::barrier::{
     exchange_in_order, exchange_rounds, exchange_votes, phased_barrier_rounds,
     subset_barrier_rounds,
 };
+use gridsync_verify::{CaseError, Crossing, DESIGNS};
 
 /// The rounds of a launch. An exchange is attached again in the fourth.
 const ROUNDS: u32 = 4;

@@ -1,12 +1,12 @@
 //! The scan by bulk copies.
 
 use super::{Protocol, right};
-use gridsync_verify::{CaseError, Kind, sample};
 use gridsync::device::{Device, EmulatorConfig, Geometry};
 use gridsync::reference;
 use gridsync_entries::scan::{BulkArguments, Scannable};
 use gridsync_kernels::grid::scan::{BULK_SHARED, BULK_THREADS, Form, STATE, Shape};
 use gridsync_kernels::op::Sum;
+use gridsync_verify::{CaseError, Kind, sample};
 
 /// A scan in one block that uses its stages again, and one in two blocks.
 pub(super) fn scan() -> Protocol {

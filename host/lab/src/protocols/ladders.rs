@@ -2,8 +2,8 @@
 
 use super::{Protocol, right};
 use crate::ladder::Ladder;
-use gridsync_verify::{Kind, sample};
 use gridsync::device::{Device, EmulatorConfig};
+use gridsync_verify::{Kind, sample};
 
 /// Elements for several blocks, and a rest. The higher rungs take more for each block.
 const FEW: usize = 2600;

@@ -1,7 +1,6 @@
 //! The scan over several GPUs.
 
 use super::{Protocol, right};
-use gridsync_verify::{CaseError, Kind, sample};
 use gridsync::device::{Devices, EmulatorConfig, Geometry, Launch};
 use gridsync::launch::words_with_heads;
 use gridsync::primitives::Spread;
@@ -11,6 +10,7 @@ use gridsync_kernels::grid::scan::{
     BULK_SHARED, BULK_THREADS, Form, STATE, Shape, head_and_places,
 };
 use gridsync_kernels::op::Sum;
+use gridsync_verify::{CaseError, Kind, sample};
 
 /// Two launches over two GPUs, in registers and by bulk copies.
 pub(super) fn all() -> [Protocol; 2] {

@@ -2,10 +2,10 @@
 
 use super::kernels::bounded_system_rounds;
 use super::{Protocol, THREADS, right};
-use gridsync_verify::{CaseError, Crossing, Outcome, cross_on_all, exchange_on_all};
 use gridsync::device::{Devices, EmulatorConfig, Launch};
 use gridsync::launch::{Blocks, cooperative_on_all, system_words};
 use gridsync_kernels::grid::barrier::{Absent, BoundedSystemBarrier};
+use gridsync_verify::{CaseError, Crossing, Outcome, cross_on_all, exchange_on_all};
 
 /// Rounds of a launch. A block attaches again in the fourth.
 const ROUNDS: u32 = 4;

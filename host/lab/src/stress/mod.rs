@@ -8,8 +8,8 @@ mod tally;
 pub use setting::{Setting, settings};
 pub use tally::{Found, Tally};
 
-use gridsync_verify::Contender;
 use gridsync::device::{Device, DeviceError};
+use gridsync_verify::Contender;
 
 /// The result of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,8 +60,8 @@ pub fn stress(
 mod tests {
     use super::setting::on_the_emulator;
     use super::*;
-    use gridsync_verify::{DESIGNS, Outcome};
     use gridsync::device::{Emulator, EmulatorConfig};
+    use gridsync_verify::{DESIGNS, Outcome};
 
     #[test]
     fn an_absent_kernel_is_told_from_a_failing_device() {

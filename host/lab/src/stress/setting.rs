@@ -1,8 +1,8 @@
 //! The settings that a barrier is crossed in.
 
-use gridsync_verify::Crossing;
 use gridsync::device::{Device, Emulator, EmulatorConfig, Properties, Schedule};
 use gridsync::launch::Blocks;
+use gridsync_verify::Crossing;
 use std::fmt;
 
 /// The most rounds of one launch. Launches are short, so that displays keep working and a user can

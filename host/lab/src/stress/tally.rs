@@ -1,8 +1,8 @@
 //! The findings about a barrier.
 
 use super::Setting;
-use gridsync_verify::{Crossing, Outcome};
 use gridsync::device::DeviceError;
+use gridsync_verify::{Crossing, Outcome};
 use simt::Fault;
 
 /// How often one kind of fault was found.

@@ -13,13 +13,13 @@ mod throughput;
 use super::count::{power_of_two, within};
 use super::exit::Usage;
 use super::{Global, output};
+use crate::data::{Output, write_raw};
+use clap::ValueEnum;
+use clap::builder::PossibleValuesParser;
 use gridsync_lab::bench::{
     self, ALL_REDUCE, BARRIER, COLLECTIVES, Case, KENDALL, PARTITION, REDUCE, REDUCE_ROWS, Record,
     SCAN, SCAN_THREADS, SELECT, Throughput, UNIQUE,
 };
-use crate::data::{Output, write_raw};
-use clap::ValueEnum;
-use clap::builder::PossibleValuesParser;
 use serde_json::{Value, json};
 use std::env;
 use std::ffi::OsString;

@@ -3,8 +3,8 @@
 use super::job::Verdict;
 use super::number::Number;
 use super::output;
-use gridsync_lab::report::rounded;
 use gridsync::primitives::{Check, ScanCheck};
+use gridsync_lab::report::rounded;
 use serde_json::json;
 
 impl Verdict {

@@ -3,10 +3,10 @@
 use super::exit::Usage;
 use super::output;
 use super::work::{Cost, Work};
-use gridsync_lab::images;
 use anyhow::Context;
 use gridsync::device::cuda::{DeviceSummary, probe};
 use gridsync::device::{Device, DeviceError, Devices, Emulator, EmulatorConfig, NoCuda};
+use gridsync_lab::images;
 use std::str::FromStr;
 
 /// The value of `--device`.

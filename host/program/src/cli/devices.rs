@@ -1,9 +1,9 @@
 //! `gridsync devices`: lists the devices and their main properties.
 
 use super::{Global, output};
-use gridsync_lab::report::{Table, table};
 use gridsync::device::cuda::{DeviceSummary, probe, reaches};
 use gridsync::device::{Backend, DeviceError, Emulator, EmulatorConfig, Properties};
+use gridsync_lab::report::{Table, table};
 use serde_json::json;
 
 /// List the devices and their limits

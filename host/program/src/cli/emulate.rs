@@ -5,9 +5,9 @@ use super::count::within;
 use super::exit::{Usage, Wrong};
 use super::progress::progress;
 use super::{Global, output};
-use gridsync_lab::report::table;
-use gridsync_lab::protocols::{Protocol, protocols};
 use gridsync::check::{Check, Failure, Passed, Rerun, Weakened};
+use gridsync_lab::protocols::{Protocol, protocols};
+use gridsync_lab::report::table;
 use serde_json::{Value, json};
 
 /// Run barriers, locks and primitives under many schedules

@@ -49,9 +49,9 @@ mod writing;
 
 pub use along::Along;
 pub use array::Array;
-pub use gridsync_verify::{Dtype, ParseDtypeError, Scalar};
 pub use error::DataError;
 pub use foreign::Foreign;
+pub use gridsync_verify::{Dtype, ParseDtypeError, Scalar};
 pub use growing::Growing;
 pub use identity::Identity;
 pub use incoming::Incoming;

@@ -1,8 +1,8 @@
 //! All lines that were measured beside a peer, and a row for each suite.
 
 use super::Of;
-use gridsync_lab::bench::plain_mode;
 use crate::records::{Recorded, Sourced};
+use gridsync_lab::bench::plain_mode;
 
 /// A suite beside a peer, over all of its lines.
 pub(super) struct Summary {

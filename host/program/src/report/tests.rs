@@ -1,8 +1,8 @@
 //! Tests of the page, as far as its parts show it.
 
 use super::*;
-use gridsync_lab::ladder::sums::NO_INTEGER_RUNG;
 use crate::records::Source;
+use gridsync_lab::ladder::sums::NO_INTEGER_RUNG;
 use serde_json::{Value, json};
 use std::sync::Arc;
 

@@ -16,11 +16,7 @@ const RETRY: Duration = Duration::from_millis(50);
 const PATIENCE: Duration = Duration::from_millis(250);
 
 /// Connects to rank 0, as another rank, and waits until all are there.
-pub(crate) fn follow(
-    address: &str,
-    port: u16,
-    party: &Party,
-) -> Result<TcpStream, RanksError> {
+pub(crate) fn follow(address: &str, port: u16, party: &Party) -> Result<TcpStream, RanksError> {
     let addresses = || Ok((address, port).to_socket_addrs()?.collect());
     let at = || format!("{address}:{port}");
     let mut stream = connect(address, port, &addresses, party)?;

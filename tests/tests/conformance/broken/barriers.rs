@@ -4,10 +4,10 @@ use super::kernels::{hides_its_grid_barrier, resets_when_full};
 use gridsync::check::Check;
 use gridsync::device::{Device, DeviceError, Geometry};
 use gridsync::launch::{Blocks, cooperative, resident_blocks};
-use gridsync_verify::{Contender, Crossing, DESIGNS, MUTANTS, Outcome};
 use gridsync_tests::devices::{emulator, emulator_under, schedules, unjudged_under, weak_under};
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
+use gridsync_verify::{Contender, Crossing, DESIGNS, MUTANTS, Outcome};
 use simt::{Fault, Policy, Schedule};
 
 pub(crate) fn trials() -> Trials {

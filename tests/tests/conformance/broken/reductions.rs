@@ -6,10 +6,10 @@ use gridsync::device::DeviceError;
 use gridsync::primitives::{Checked, Checking};
 use gridsync_entries::reduce::{Arguments, Reducible};
 use gridsync_kernels::op::{Operation, Sum};
-use gridsync_verify::{CaseError, Kind, reduce_case};
 use gridsync_tests::devices::{emulator, emulator_under};
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
+use gridsync_verify::{CaseError, Kind, reduce_case};
 use simt::{Fault, Policy, Schedule};
 
 pub(crate) fn trials() -> Trials {

@@ -2,17 +2,17 @@
 
 use cuda_std::launch::Kernel;
 use gridsync::device::{Device, DeviceError, Emulator, EmulatorConfig, Geometry};
+use gridsync_lab::ladder::Ladder;
+use gridsync_lab::ladder::scans::{Climb, Rung, rungs};
 use gridsync_lab_kernels::ladder::scans::kernels::{
     ladder_scan_copy, ladder_scan_inject, ladder_scan_inject_packs,
 };
-use gridsync_lab::ladder::Ladder;
-use gridsync_lab::ladder::scans::{Climb, Rung, rungs};
-use gridsync_verify::{Kind, sample};
 use gridsync_tests::devices::{
     emulator, emulator_under, schedules, skipped, unjudged_under, with_cuda,
 };
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
+use gridsync_verify::{Kind, sample};
 use simt::{Policy, Schedule};
 
 pub(crate) fn trials() -> Trials {

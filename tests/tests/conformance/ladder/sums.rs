@@ -3,13 +3,13 @@
 use cuda_std::launch::Kernel;
 use cuda_std::memory::Global;
 use gridsync::device::{Device, DeviceError};
-use gridsync_lab_kernels::ladder::sums::kernels::{ladder_read_only, ladder_redux_u32};
 use gridsync_lab::ladder::Ladder;
 use gridsync_lab::ladder::sums::{Climb, Rung, Step, rungs};
-use gridsync_verify::{Kind, sample};
+use gridsync_lab_kernels::ladder::sums::kernels::{ladder_read_only, ladder_redux_u32};
 use gridsync_tests::devices::{schedules, skipped, unjudged_under, with_cuda};
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
+use gridsync_verify::{Kind, sample};
 use simt::{LaunchConfig, Memory, Policy, Schedule};
 
 pub(crate) fn trials() -> Trials {

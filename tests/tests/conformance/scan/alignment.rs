@@ -8,10 +8,10 @@ use gridsync::primitives::Scanner;
 use gridsync::primitives::scan::scan_on_cpu;
 use gridsync_entries::scan::Scannable;
 use gridsync_kernels::op::{Max, Operation, Sum};
-use gridsync_verify::{Kind, Sample, sample};
 use gridsync_tests::oracle::Plain;
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
+use gridsync_verify::{Kind, Sample, sample};
 use std::fmt::Debug;
 
 pub(crate) fn trials() -> Trials {

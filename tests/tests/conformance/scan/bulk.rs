@@ -10,10 +10,10 @@ use gridsync::reference;
 use gridsync_entries::scan::{BulkArguments, Scannable};
 use gridsync_kernels::grid::scan::{BULK_SHARED, BULK_THREADS, MOST_GROUP, STATE, Shape};
 use gridsync_kernels::op::{Carried, Max, Operation, Sum};
-use gridsync_verify::{Kind, Sample, sample};
 use gridsync_tests::devices::{skipped, with_cuda};
 use gridsync_tests::trials;
 use gridsync_tests::trials::{Budget, Check, Trials};
+use gridsync_verify::{Kind, Sample, sample};
 use simt::{Policy, Schedule};
 use std::fmt::Debug;
 

@@ -8,10 +8,10 @@ use gridsync_kernels::op::Sum;
 use gridsync_lab_kernels::scan_stress::{
     DelayedSum, scan_bulk_delayed_sum_u32, scan_delayed_sum_u32,
 };
-use gridsync_verify::{Kind, sample};
 use gridsync_tests::devices::{emulator, with_cuda};
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
+use gridsync_verify::{Kind, sample};
 
 pub(crate) fn trials() -> Trials {
     trials! {

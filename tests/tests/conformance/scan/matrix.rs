@@ -4,10 +4,10 @@ use super::FORMS;
 use crate::matrix::{Lengths, add_groups, add_lengths, around, exactly, is_named, is_there_once};
 use gridsync::device::Device;
 use gridsync::primitives::scan::Form;
-use gridsync_verify::{ScanKind, scan_kinds};
 use gridsync_tests::oracle::{self, Type};
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
+use gridsync_verify::{ScanKind, scan_kinds};
 use std::collections::BTreeSet;
 
 pub(crate) fn trials() -> Trials {

@@ -29,8 +29,8 @@ use gridsync::device::Device;
 use gridsync::primitives::scan::Form;
 use gridsync_entries::scan::Scannable;
 use gridsync_kernels::grid::scan::Shape;
-use gridsync_verify::scan_in_shape;
 use gridsync_tests::trials::Trials;
+use gridsync_verify::scan_in_shape;
 
 pub(crate) fn trials() -> Trials {
     Trials::of(module_path!()).with([

@@ -8,10 +8,10 @@ use gridsync::primitives::scan::{Form, scan_on_cpu};
 use gridsync_entries::scan::{Arguments, BulkArguments, NoBulk, Scannable};
 use gridsync_kernels::grid::scan::Shape;
 use gridsync_kernels::op::Operation;
-use gridsync_verify::{Kind, sample};
 use gridsync_tests::devices::{emulator, emulator_under, schedules};
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
+use gridsync_verify::{Kind, sample};
 
 pub(crate) fn trials() -> Trials {
     trials! {

@@ -8,10 +8,10 @@ use gridsync::primitives::{Scanner, scan_in_parts};
 use gridsync_entries::scan::Scannable;
 use gridsync_kernels::grid::scan::Shape;
 use gridsync_kernels::op::{CompensatedSum, Max, Sum};
-use gridsync_verify::{Kind, Sample, sample};
 use gridsync_tests::devices::{emulator, unjudged_under, with_cuda};
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
+use gridsync_verify::{Kind, Sample, sample};
 use simt::{Policy, Schedule};
 use std::fmt::Debug;
 

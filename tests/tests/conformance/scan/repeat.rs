@@ -7,10 +7,10 @@ use gridsync::primitives::{Scanner, scan};
 use gridsync::reference;
 use gridsync_kernels::grid::scan::Shape;
 use gridsync_kernels::op::Sum;
-use gridsync_verify::{Kind, sample};
 use gridsync_tests::devices::schedules;
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
+use gridsync_verify::{Kind, sample};
 
 pub(crate) fn trials() -> Trials {
     trials! {

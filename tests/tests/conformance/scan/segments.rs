@@ -8,10 +8,10 @@ use gridsync::primitives::scan::{Form, scan_on_cpu};
 use gridsync_entries::scan::Scannable;
 use gridsync_kernels::grid::scan::Shape;
 use gridsync_kernels::op::{InSegments, Max, Min, Operation, Segments, Sum};
-use gridsync_verify::{Kind, Sample, sample};
 use gridsync_tests::devices::{emulator, emulator_under, schedules, unjudged_under, with_cuda};
 use gridsync_tests::trials;
 use gridsync_tests::trials::{Budget, Check, Trials};
+use gridsync_verify::{Kind, Sample, sample};
 use simt::{Policy, Schedule};
 use std::fmt::Debug;
 

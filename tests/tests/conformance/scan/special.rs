@@ -7,10 +7,10 @@ use gridsync::primitives::Scanner;
 use gridsync::primitives::scan::{Form, scan_on_cpu};
 use gridsync_entries::scan::Scannable;
 use gridsync_kernels::op::{Affine, CompensatedSum, ProductModulo, Recurrence};
-use gridsync_verify::{Kind, Sample, sample};
 use gridsync_tests::devices::{emulator, with_cuda};
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
+use gridsync_verify::{Kind, Sample, sample};
 use std::fmt::Debug;
 
 pub(crate) fn trials() -> Trials {

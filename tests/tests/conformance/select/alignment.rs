@@ -7,9 +7,9 @@ use gridsync::primitives::Selector;
 use gridsync::primitives::select::{Comparable, FirstOfRun, To, Within};
 use gridsync::primitives::select::{partition_on_cpu, positions_on_cpu};
 use gridsync_entries::select::Selectable;
-use gridsync_verify::{Kind, Sample, runs, sample};
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
+use gridsync_verify::{Kind, Sample, runs, sample};
 use std::fmt::Debug;
 
 pub(crate) fn trials() -> Trials {

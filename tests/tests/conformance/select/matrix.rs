@@ -2,9 +2,9 @@
 
 use crate::matrix::{Lengths, add_groups, add_lengths, around, exactly, is_there_once};
 use gridsync::device::Device;
-use gridsync_verify::{SelectKind, select_kinds};
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
+use gridsync_verify::{SelectKind, select_kinds};
 use std::collections::BTreeSet;
 
 pub(crate) fn trials() -> Trials {

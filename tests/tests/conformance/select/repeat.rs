@@ -9,10 +9,10 @@ use gridsync::primitives::select::{
     select_with_positions, unique,
 };
 use gridsync_kernels::grid::scan::Shape;
-use gridsync_verify::{Kind, SelectBench, runs, sample, select_case};
 use gridsync_tests::devices::{emulator_under, schedules, unjudged_under, with_cuda};
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
+use gridsync_verify::{Kind, SelectBench, runs, sample, select_case};
 use simt::{Policy, Schedule};
 
 pub(crate) fn trials() -> Trials {

@@ -4,10 +4,10 @@ use cuda_std::prelude::*;
 use gridsync::device::Device;
 use gridsync::primitives::select::{FirstOfRun, Predicate, Within, select};
 use gridsync_entries::select::{Arguments, Selectable};
-use gridsync_verify::{Kind, sample, select_case};
 use gridsync_tests::devices::emulator;
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
+use gridsync_verify::{Kind, sample, select_case};
 
 pub(crate) fn trials() -> Trials {
     trials! {

@@ -1,8 +1,8 @@
 //! Inputs: the same for us and the peer, and filled fast.
 
-use gridsync_verify::{Dtype, Scalar};
 use bytemuck::Pod;
 use gridsync::device::{Buffer, Device, DeviceError};
+use gridsync_verify::{Dtype, Scalar};
 use std::any::Any;
 
 /// Elements after which an input repeats itself.

@@ -6,10 +6,10 @@ mod inputs;
 mod peers;
 
 use super::{Measurement, Peer, PeerProgram, PeerScript, Record, Sampling, Spread, Step, Warning};
-use gridsync_verify::Dtype;
 use cold::Plan;
 pub(super) use cold::time_cold;
 use gridsync::device::{Device, DeviceError};
+use gridsync_verify::Dtype;
 use inputs::bytes;
 pub(super) use inputs::{Element, ExactSums, Stock, Values};
 pub use peers::PeerTimes;

@@ -1,7 +1,6 @@
 //! The rungs: their kernels and how they are launched.
 
 use crate::ladder::{self, Entry};
-use gridsync_verify::Sample;
 use bytemuck::Pod;
 use cuda_std::memory::Global;
 use gridsync::device::{Device, DeviceError, Geometry, Properties};
@@ -9,6 +8,7 @@ use gridsync::primitives::{Check, Checked};
 use gridsync_kernels::op::Sum;
 use gridsync_lab_kernels::ladder::THREADS;
 use gridsync_lab_kernels::ladder::sums::kernels::{Ladder as Kernels, ladder_redux_u32};
+use gridsync_verify::Sample;
 use std::fmt::Debug;
 
 /// Input, sums.

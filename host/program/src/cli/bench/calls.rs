@@ -2,14 +2,14 @@
 
 use super::rows::Rows;
 use super::{Bench, Global};
+use crate::cli::choice::DeviceChoice;
+use anyhow::Context;
+use gridsync::device::Device;
 use gridsync_lab::bench::{
     Call, Record, Sampling, Step, call_points, peer_calls, run_calls, sum_in_a_process,
 };
-use crate::cli::choice::DeviceChoice;
 use gridsync_lab::images;
 use gridsync_lab::report::Column;
-use anyhow::Context;
-use gridsync::device::Device;
 use std::collections::HashMap;
 
 /// Lengths that are measured unless others are asked for.

@@ -2,11 +2,11 @@
 
 use super::rows::Rows;
 use super::{Bench, Global, Usage};
-use gridsync_lab::bench::{Design, Record, Sampling, Shape, Step, Suite, THREADS, default_blocks};
 use crate::cli::output;
-use gridsync_lab::report::Column;
 use anyhow::Context;
 use gridsync::device::Device;
+use gridsync_lab::bench::{Design, Record, Sampling, Shape, Step, Suite, THREADS, default_blocks};
+use gridsync_lab::report::Column;
 use std::collections::HashMap;
 
 impl Bench {

@@ -1,10 +1,10 @@
 //! The table of a benchmark. It is printed row by row, so a run that is stopped has shown its rows.
 
 use super::Global;
-use gridsync_lab::bench::Record;
 use crate::cli::notes::Notes;
 use crate::cli::output;
 use crate::cli::progress::progress;
+use gridsync_lab::bench::Record;
 use gridsync_lab::report::Column;
 use indicatif::ProgressBar;
 
@@ -90,8 +90,8 @@ impl<'a> Rows<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gridsync_lab::bench::{Spread, Warning};
     use clap::Parser;
+    use gridsync_lab::bench::{Spread, Warning};
     use serde_json::json;
 
     #[test]

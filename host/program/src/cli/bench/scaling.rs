@@ -3,17 +3,17 @@
 use super::rows::Rows;
 use super::system::ordinals;
 use super::{Bench, Global};
-use gridsync_lab::bench::{
-    MeasureError, Record, SCALED, SCALING_SIZES, Sampling, Scaling, ScalingPoint, Step,
-};
 use crate::cli::exit::Wrong;
 use crate::cli::output;
 use crate::data::{Output, write_raw};
+use anyhow::Context;
+use gridsync::device::Devices;
+use gridsync_lab::bench::{
+    MeasureError, Record, SCALED, SCALING_SIZES, Sampling, Scaling, ScalingPoint, Step,
+};
 use gridsync_lab::images;
 use gridsync_lab::report::svg::Estimate;
 use gridsync_lab::report::{Column, Scaled, scaling_chart};
-use anyhow::Context;
-use gridsync::device::Devices;
 
 impl Bench {
     pub(super) fn scaling(&self, global: &Global) -> anyhow::Result<Vec<Record>> {

@@ -3,19 +3,19 @@
 use super::figure::{MOST_LINES, by_gpus};
 use super::rows::Rows;
 use super::{Bench, Global, Usage};
-use gridsync_lab::bench::{
-    COLLECTIVES, Collective, Nccl, PeerError, Record, SYSTEM_THREADS, Sampling, Shape, Spread,
-    Step, System, SystemPoint, gpu_counts, nccl_times, system_blocks,
-};
 use crate::cli::choice::DeviceChoice;
 use crate::cli::exit::Wrong;
 use crate::cli::output;
 use crate::data::{Output, write_raw};
-use gridsync_lab::images;
-use gridsync_lab::report::Column;
 use anyhow::Context;
 use gridsync::device::cuda::probe;
 use gridsync::device::{Devices, MOST_GPUS};
+use gridsync_lab::bench::{
+    COLLECTIVES, Collective, Nccl, PeerError, Record, SYSTEM_THREADS, Sampling, Shape, Spread,
+    Step, System, SystemPoint, gpu_counts, nccl_times, system_blocks,
+};
+use gridsync_lab::images;
+use gridsync_lab::report::Column;
 use std::collections::HashMap;
 
 impl Bench {

@@ -2,15 +2,15 @@
 
 use super::rows::Rows;
 use super::{Bench, Global, Usage, distinct};
+use crate::cli::exit::Wrong;
+use crate::cli::output;
+use anyhow::Context;
+use gridsync::device::Device;
 use gridsync_lab::bench::{
     Case, Ceiling, MeasureError, PeerError, PeerTimes, Record, Sampling, Step, Throughput,
     plain_mode,
 };
-use crate::cli::exit::Wrong;
-use crate::cli::output;
 use gridsync_lab::report::Column;
-use anyhow::Context;
-use gridsync::device::Device;
 
 impl Bench {
     pub(super) fn throughputs(

@@ -1,9 +1,9 @@
 //! What `--output` writes: the graph, and when each node ran.
 
 use super::run::Outcome;
+use gridsync::device::Device;
 use gridsync_lab::dag::{Runner, Span, Work};
 use gridsync_lab::report::svg::{Bar, ChartError, Layers, Run, Timelines, Vertex};
-use gridsync::device::Device;
 
 /// The names.
 pub(super) const NAMES: [&str; 2] = ["dag.svg", "timelines.svg"];

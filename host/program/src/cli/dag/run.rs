@@ -1,8 +1,8 @@
 //! Runs a graph by one method, checks the result, and times it on a GPU.
 
+use gridsync::device::{Device, DeviceError};
 use gridsync_lab::bench::{Sampling, Spread, Warning};
 use gridsync_lab::dag::{Method, RunError, Runner};
-use gridsync::device::{Device, DeviceError};
 
 /// What a method did.
 pub(super) struct Outcome {

@@ -1,13 +1,13 @@
 //! What is said about a graph and its runs.
 
 use super::run::Outcome;
-use gridsync_lab::bench::Warning;
 use crate::cli::notes::Notes;
 use crate::cli::{Global, output};
-use gridsync_lab::dag::{Runner, Work};
-use gridsync_lab::report::table;
 use gridsync::dag::{Input, Item, Plan};
 use gridsync::device::Device;
+use gridsync_lab::bench::Warning;
+use gridsync_lab::dag::{Runner, Work};
+use gridsync_lab::report::table;
 use serde_json::{Value, json};
 
 /// How many edges of each kind a plan by edges has.

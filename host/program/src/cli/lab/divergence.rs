@@ -7,13 +7,13 @@ use super::{Experiment, Found, Page, RunsOn};
 use crate::cli::Global;
 use crate::cli::count::within;
 use crate::cli::progress::progress;
-use gridsync_lab::images::LAB;
-use gridsync_lab::divergence::math::{self, Branches, MATH, Setup, Times};
-use gridsync_lab::divergence::ways::{self, Cost, Deal, WAYS};
-use gridsync_lab::report::svg::{ChartError, Lines, Role, Series};
 use anyhow::Context;
 use gridsync::device::Device;
 use gridsync::device::cuda::Modules;
+use gridsync_lab::divergence::math::{self, Branches, MATH, Setup, Times};
+use gridsync_lab::divergence::ways::{self, Cost, Deal, WAYS};
+use gridsync_lab::images::LAB;
+use gridsync_lab::report::svg::{ChartError, Lines, Role, Series};
 use std::path::{Path, PathBuf};
 
 /// Count the branches on which the lanes of a warp part, and measure what different paths cost

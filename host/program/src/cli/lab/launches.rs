@@ -4,17 +4,17 @@ mod files;
 mod model;
 
 use super::{Experiment, Found, RunsOn};
-use gridsync_lab::bench::{Sampling, Warning};
 use crate::cli::count::within;
 use crate::cli::exit::Wrong;
 use crate::cli::notes::Notes;
 use crate::cli::progress::progress;
 use crate::cli::{Global, output};
-use gridsync_lab::launches::{Comparison, Form, LaunchesError, POINTS, compare, sweep};
-use gridsync_lab::xpx::Setup;
-use gridsync_lab::report::table;
 use gridsync::device::Device;
 use gridsync::launch::Plan;
+use gridsync_lab::bench::{Sampling, Warning};
+use gridsync_lab::launches::{Comparison, Form, LaunchesError, POINTS, compare, sweep};
+use gridsync_lab::report::table;
+use gridsync_lab::xpx::Setup;
 use serde_json::{Value, json};
 use std::mem::discriminant;
 use std::path::{Path, PathBuf};
@@ -186,9 +186,9 @@ fn as_json(device: &Device, compared: &Comparison) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gridsync_lab::launches::Absent;
     use clap::Parser;
     use gridsync::device::{DeviceError, Emulator, EmulatorConfig, Geometry};
+    use gridsync_lab::launches::Absent;
 
     #[test]
     fn forms_that_are_absent_for_one_reason_share_a_line() {

@@ -4,11 +4,11 @@ use super::found::wrapped;
 use super::{Experiment, Found, RunsOn};
 use crate::cli::Global;
 use crate::cli::exit::Usage;
-use gridsync_lab::images::LAB;
-use gridsync_lab::spin::{self, Compiled, FORMS};
 use anyhow::Context;
 use gridsync::device::Device;
 use gridsync::device::cuda::{Modules, PtxImage};
+use gridsync_lab::images::LAB;
+use gridsync_lab::spin::{self, Compiled, FORMS};
 use serde_json::{Value, json};
 
 /// Show what the compiler makes of four ways to wait for a word, in the built PTX

@@ -6,11 +6,11 @@ use crate::cli::count::within;
 use crate::cli::exit::Usage;
 use crate::cli::output;
 use crate::cli::progress::progress;
-use gridsync_lab::stress::{self, Found as Times, Run, Tally};
-use gridsync_lab::report::table;
-use gridsync_verify::{Contender, DESIGNS, MUTANTS};
 use clap::builder::PossibleValuesParser;
 use gridsync::device::Device;
+use gridsync_lab::report::table;
+use gridsync_lab::stress::{self, Found as Times, Run, Tally};
+use gridsync_verify::{Contender, DESIGNS, MUTANTS};
 use serde_json::{Value, json};
 
 /// Cross every grid barrier in many settings, and wrong barriers in the same settings

@@ -5,11 +5,11 @@ mod drawing;
 
 use super::{Experiment, Found, Page, RunsOn};
 use crate::cli::Global;
-use gridsync_lab::threads::{LANES, Numbered, Record, numbered};
-use gridsync_lab::report::svg::Cells;
-use gridsync_lab::report::table;
 use block::Block;
 use gridsync::device::Device;
+use gridsync_lab::report::svg::Cells;
+use gridsync_lab::report::table;
+use gridsync_lab::threads::{LANES, Numbered, Record, numbered};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -152,8 +152,8 @@ fn records(numbered: &Numbered) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gridsync_lab::threads::expected;
     use cuda_std::Dim3;
+    use gridsync_lab::threads::expected;
 
     /// The text in one line.
     fn shown(registers: Option<u32>) -> String {

@@ -14,8 +14,8 @@ use bytemuck::Pod;
 use clap::ValueEnum;
 use gridsync::primitives::parts::{Cut, Leaves};
 use gridsync::primitives::{Checked, PartReducible};
-use gridsync_ranks::{self as ranks, Borders, Environment, Ranks, Task, Transport};
 use gridsync::{memory, reference};
+use gridsync_ranks::{self as ranks, Borders, Environment, Ranks, Task, Transport};
 use std::ffi::OsString;
 use std::time::Duration;
 

@@ -1,13 +1,13 @@
 //! All cases: each kernel with its inputs, and the time that the emulator takes for them.
 
+use gridsync::device::{Device, Emulator, EmulatorConfig, Schedule};
+use gridsync::launch::Blocks;
+use gridsync::primitives::kendall::Method;
 use gridsync_lab::xpx::{self, Form, Setup};
 use gridsync_verify::{
     CaseError, Crossing, DESIGNS, Ties, kendall_kinds, range_sum_kinds, reduce_kinds, row_kinds,
     scan_kinds, select_kinds,
 };
-use gridsync::device::{Device, Emulator, EmulatorConfig, Schedule};
-use gridsync::launch::Blocks;
-use gridsync::primitives::kendall::Method;
 
 /// A kernel, or a few kernels with one purpose, and the cases.
 pub(super) struct Kernel {

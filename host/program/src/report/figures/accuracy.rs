@@ -1,9 +1,9 @@
 //! Errors beside their bounds.
 
 use super::{Figure, length};
-use gridsync_lab::accuracy::{Mark, errors_chart};
 use crate::records::{Checked, Document, Sums};
 use crate::report::Of;
+use gridsync_lab::accuracy::{Mark, errors_chart};
 use gridsync_lab::report::svg::{Bars, ChartError, Role, Row};
 
 /// The errors of sums by the number of elements, below their bound: a figure for each type.

@@ -1,9 +1,9 @@
 //! The ladders: the rate of each rung beside that of the roof.
 
 use super::{Figure, length, rate};
-use gridsync_lab::ladder::sums::{INTEGER_RUNG, NO_INTEGER_RUNG};
 use crate::records::{Recorded, Sourced};
 use crate::report::Of;
+use gridsync_lab::ladder::sums::{INTEGER_RUNG, NO_INTEGER_RUNG};
 use gridsync_lab::report::svg::{Bars, ChartError, Role, Row};
 
 /// The ladder of sums.

@@ -1,9 +1,9 @@
 //! Bandwidths by the number of elements.
 
 use super::{Figure, length, rate};
-use gridsync_lab::bench::plain_mode;
 use crate::records::{Recorded, Sourced};
 use crate::report::Of;
+use gridsync_lab::bench::plain_mode;
 use gridsync_lab::report::svg::{ChartError, Estimate, Key, Lines, Role, Series};
 
 /// What of a suite is drawn.

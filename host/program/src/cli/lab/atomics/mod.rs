@@ -9,11 +9,11 @@ use crate::cli::count::within;
 use crate::cli::exit::Usage;
 use crate::cli::progress::progress;
 use crate::cli::{Global, output};
+use gridsync::device::Device;
 use gridsync_lab::atomics::{self, Cost, Counted, MOST_THREADS, NUMBERS, STEPS, TARGETS};
-use gridsync_lab::{counting, fences};
 use gridsync_lab::report::svg::ChartError;
 use gridsync_lab::report::{Table, table};
-use gridsync::device::Device;
+use gridsync_lab::{counting, fences};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -209,8 +209,8 @@ fn as_json(cost: &Cost, mhz: Option<f64>) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gridsync_lab::bench::Spread;
     use gridsync_lab::atomics::{Target, Type};
+    use gridsync_lab::bench::Spread;
 
     /// Costs as a GPU could have them: the more addresses, the higher the rate.
     fn timed() -> Vec<Cost> {

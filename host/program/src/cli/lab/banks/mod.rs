@@ -6,12 +6,12 @@ mod meaning;
 use super::{Experiment, Found, Page, RunsOn};
 use crate::cli::progress::progress;
 use crate::cli::{Global, output};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use gridsync::device::{Device, DeviceError};
 use gridsync_lab::banks::{self, LAYOUTS, Load, STRIDES, Tile, WARPS, WIDTHS};
 use gridsync_lab::counting;
 use gridsync_lab::report::svg::ChartError;
 use gridsync_lab::report::{Table, table};
-use clap::builder::{PossibleValuesParser, TypedValueParser};
-use gridsync::device::{Device, DeviceError};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -213,8 +213,8 @@ fn tile_json(tile: &Tile) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gridsync_lab::bench::Spread;
     use gridsync_lab::banks::Timed;
+    use gridsync_lab::bench::Spread;
 
     fn exactly(cycles: f64) -> Spread {
         Spread::of(vec![cycles; 7]).expect("there are samples")

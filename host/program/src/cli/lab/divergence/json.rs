@@ -1,9 +1,9 @@
 //! The JSON of the page.
 
 use super::Results;
-use gridsync_lab::bench::Spread;
 use crate::cli::lab::Page;
 use crate::cli::output::number;
+use gridsync_lab::bench::Spread;
 use gridsync_lab::divergence::math::{Branches, Found};
 use gridsync_lab::divergence::ways::{Cost, Deal};
 use serde_json::{Value, json};

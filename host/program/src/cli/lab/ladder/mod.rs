@@ -8,14 +8,14 @@ pub(super) use scans::Scans;
 pub(super) use sums::Ladder;
 
 use super::Found;
-use gridsync_lab::bench::{Record, Sampling};
 use crate::cli::Global;
 use crate::cli::exit::Wrong;
 use crate::cli::progress::progress;
+use gridsync::device::Device;
+use gridsync_lab::bench::{Record, Sampling};
 use gridsync_lab::ladder::{
     self, Climbed, LadderError, Report, measure, operations_chart, rates_chart,
 };
-use gridsync::device::Device;
 use serde_json::{Value, json};
 use told::{as_json, text};
 

@@ -4,9 +4,9 @@ use super::{Told, run};
 use crate::cli::Global;
 use crate::cli::count::within;
 use crate::cli::lab::{Experiment, Found, RunsOn};
+use gridsync::device::{Device, Emulator, EmulatorConfig};
 use gridsync_lab::ladder::Climbed;
 use gridsync_lab::ladder::scans::Climb;
-use gridsync::device::{Device, Emulator, EmulatorConfig};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 

@@ -4,9 +4,9 @@ use super::{Told, run};
 use crate::cli::Global;
 use crate::cli::count::within;
 use crate::cli::lab::{Experiment, Found, RunsOn};
+use gridsync::device::Device;
 use gridsync_lab::ladder::Climbed;
 use gridsync_lab::ladder::sums::{Climb, NO_INTEGER_RUNG, Step};
-use gridsync::device::Device;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -104,9 +104,9 @@ impl<T: Step> Told for Climb<T> {
 mod tests {
     use crate::cli::lab::ladder::tests::{leaves_charts_and_records, timed};
     use crate::cli::lab::ladder::told::rows;
+    use gridsync::device::Geometry;
     use gridsync_lab::ladder::Report;
     use gridsync_lab::ladder::sums::Climb;
-    use gridsync::device::Geometry;
 
     fn last_block() -> Report<Climb<f32>> {
         timed(16, "last block", Geometry::new(256, 256))

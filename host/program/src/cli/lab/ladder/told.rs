@@ -1,9 +1,9 @@
 //! A climb as text and as JSON.
 
 use super::{Told, both};
-use gridsync_lab::bench::Warning;
 use crate::cli::Global;
 use crate::cli::notes::Notes;
+use gridsync_lab::bench::Warning;
 use gridsync_lab::ladder::{Climbed, Report, Roof};
 use gridsync_lab::report::table;
 use serde_json::{Value, json};

@@ -1,9 +1,9 @@
 //! What `--output` writes.
 
 use super::model;
+use gridsync::device::Device;
 use gridsync_lab::bench::Record;
 use gridsync_lab::launches::{Comparison, Form, Sweep};
-use gridsync::device::Device;
 
 /// The names.
 pub(super) const NAMES: [&str; 5] =

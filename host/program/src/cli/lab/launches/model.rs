@@ -1,10 +1,10 @@
 //! The predictions of the models as text, next to the measurements.
 
+use gridsync::device::Device;
 use gridsync_lab::launches::{
     Comparison, Prediction, SERIAL_CROSSING_CYCLES, SERIAL_LAUNCH_US, SERIAL_MHZ, Terms,
 };
 use gridsync_lab::report;
-use gridsync::device::Device;
 use serde_json::{Value, json};
 
 /// The highest clock of the device, MHz.

@@ -3,11 +3,11 @@
 use super::{Locks, Page, add_locks, question};
 use crate::cli::progress::progress;
 use crate::cli::{Global, output};
+use gridsync::device::Device;
 use gridsync_lab::locks::LOCKS;
 use gridsync_lab::locks::measure::{Point, grids, jain, measure};
 use gridsync_lab::report::svg::{Bars, ChartError, Lines, Row, Series};
 use gridsync_lab::report::{Table, table};
-use gridsync::device::Device;
 use serde_json::{Value, json};
 
 /// The points of a lock: one thread of each block, and whole blocks.
@@ -240,9 +240,9 @@ fn as_json(sweep: &Sweep) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clap::Parser;
     use gridsync_lab::bench::Spread;
     use gridsync_lab::locks::Grid;
-    use clap::Parser;
 
     /// A point of `blocks` blocks, with a time or a thread that gave up.
     fn point(blocks: u32, threads: u32, us: Option<f64>) -> Point {

@@ -6,10 +6,10 @@ mod measured;
 use super::{Experiment, Found, Page, RunsOn};
 use crate::cli::Global;
 use crate::cli::count::within;
+use gridsync::device::Device;
 use gridsync_lab::locks::LOCKS;
 use gridsync_lab::locks::emulated::{Lockstep, lockstep};
 use gridsync_lab::report::table;
-use gridsync::device::Device;
 use simt::Fault;
 use std::path::{Path, PathBuf};
 

@@ -2,11 +2,11 @@
 
 use super::*;
 use crate::cli::Cli;
+use clap::Parser;
 use gridsync_lab::fences::Cost;
 use gridsync_lab::memory::bandwidth::Shared;
 use gridsync_lab::memory::latencies::Latencies;
 use gridsync_lab::memory::lines::Lines;
-use clap::Parser;
 
 fn spread(median: f64) -> Spread {
     Spread::of(vec![median]).expect("a sample")

@@ -1,8 +1,8 @@
 //! Drawings of a block: the warps in its planes, and the threads in its warps.
 
-use gridsync_lab::threads::{LANES, Record, expected};
-use gridsync_lab::report::svg::CellRow;
 use cuda_std::Dim3;
+use gridsync_lab::report::svg::CellRow;
+use gridsync_lab::threads::{LANES, Record, expected};
 
 /// Threads of a row that are drawn at most: so many fit on a line.
 const MOST_COLUMNS: u32 = 64;

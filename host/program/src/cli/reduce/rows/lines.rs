@@ -5,12 +5,12 @@ use crate::cli::choice::Place;
 use crate::cli::job::{Job, Verdict};
 use crate::cli::output;
 use crate::data::{self, Along, Incoming};
-use gridsync_lab::report::rounded;
 use bytemuck::Pod;
 use gridsync::memory;
 use gridsync::primitives::reduce_rows::reduce_rows_on_cpu;
 use gridsync::primitives::{Checked, PartReducer, PartReducible};
 use gridsync::reference::{self, ColumnReduction, reduce_columns};
+use gridsync_lab::report::rounded;
 use serde_json::json;
 use std::time::Instant;
 
