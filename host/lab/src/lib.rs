@@ -17,7 +17,7 @@
 //! * [`stress`]: the grid barriers in many settings, the right ones and the wrong ones.
 //! * [`protocols`]: the kernels of gridsync and of the experiments, small enough to explore.
 //! * [`mod@bench`]: the rules of measuring, and the suites, each compared with a peer.
-//! * [`report`]: tables and times as text, charts as SVG. [`images`]: the kernels as built PTX.
+//! * [`display`]: tables and times as text, charts as SVG. [`images`]: the kernels as built PTX.
 
 pub mod accuracy;
 pub mod atomics;
@@ -25,7 +25,9 @@ pub mod banks;
 pub mod bench;
 pub mod counting;
 pub mod dag;
+pub mod display;
 pub mod divergence;
+mod experiment;
 pub mod fences;
 pub mod images;
 pub mod ladder;
@@ -36,8 +38,11 @@ pub mod locks;
 pub mod memory;
 pub mod protocols;
 pub mod ptx;
-pub mod report;
+mod sampled;
 pub mod spin;
 pub mod stress;
 pub mod threads;
 pub mod xpx;
+
+pub use experiment::{Chart, Experiment, ExperimentError, Report, RunsOn};
+pub use sampled::{Cycles, ranged};

@@ -1,7 +1,7 @@
 //! The chart of errors.
 
 use super::Input;
-use crate::report::svg::{Bounded, Role, Series};
+use crate::display::svg::{Bounded, Role, Series};
 
 /// The errors of the sums of one array, each divided by Σ|x|.
 #[derive(Clone, Debug, PartialEq)]

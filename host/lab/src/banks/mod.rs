@@ -1,17 +1,21 @@
-//! Bank conflicts in shared memory: what the rule says, what the emulator counts, and what a GPU
-//! takes.
-//!
-//! * [`load`]: the loads of a warp, at a stride.
-//! * [`transpose`]: a tile that is stored by rows and loaded by columns.
+//! `gridsync lab banks`: bank conflicts in shared memory.
 
-mod strides;
+mod chart;
+mod load;
+mod meaning;
+mod report;
 mod tile;
 
-pub use strides::{Load, STRIDES, Timed, WARPS, WIDTHS, Width, load};
+pub use load::{Load, STRIDES, WARPS, WIDTHS, Width, load};
+pub use report::Banks as Report;
 pub use tile::{LAYOUTS, Layout, Tile, transpose};
 
 use crate::bench::{SAMPLES, Spread};
-use gridsync::device::DeviceError;
+use crate::{Experiment, ExperimentError, RunsOn, counting};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use gridsync::device::{Device, DeviceError};
+use indicatif::ProgressBar;
+use std::path::{Path, PathBuf};
 
 /// Banks of shared memory.
 const BANKS: usize = 32;
@@ -19,6 +23,63 @@ const BANKS: usize = 32;
 const WORD: usize = 4;
 /// Lanes of a warp.
 const LANES: u32 = 32;
+
+/// Show which accesses to shared memory conflict, and what a conflict costs
+///
+/// Each lane of a warp loads element lane × stride, for strides from 0 to 33 and elements of 4, 8
+/// and 16 bytes. The passes through the banks that the rule predicts are compared with those that
+/// the emulator counts; a difference is an error. Then a tile of 32 × 32 numbers is transposed:
+/// plain, padded and swizzled. On a GPU, cycles by slopes over the rounds, the median of 7: of 32
+/// warps together, which hide each other's latency, and of one warp alone.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The bytes of an element [default: all of them].
+    #[arg(long, value_name = "BYTES", value_parser = widths())]
+    bytes: Option<u32>,
+    /// Write banks.svg and banks-tile.svg to this folder.
+    #[arg(short, long, alias = "out", value_name = "DIR")]
+    output: Option<PathBuf>,
+}
+
+/// The bytes that one instruction can load for a lane.
+fn widths() -> impl TypedValueParser<Value = u32> {
+    PossibleValuesParser::new(["4", "8", "16"]).map(|bytes| bytes.parse().expect("a number"))
+}
+
+impl Experiment for Args {
+    const RUNS_ON: RunsOn = RunsOn::Any;
+    const FILES: &'static [&'static str] = &["banks.svg", "banks-tile.svg"];
+
+    type Report = Report;
+
+    fn output(&self) -> Option<&Path> {
+        self.output.as_deref()
+    }
+
+    fn run(&self, device: &Device, bar: &ProgressBar) -> Result<Report, ExperimentError> {
+        let gpu = Some(device).filter(|device| !device.properties().is_emulated());
+        let counting = counting::emulator();
+        let widths: Vec<_> = WIDTHS
+            .iter()
+            .filter(|width| self.bytes.is_none_or(|bytes| bytes == width.bytes))
+            .collect();
+        bar.set_length((widths.len() * STRIDES.count() + LAYOUTS.len()) as u64);
+        bar.set_message("loads and tiles");
+        let mut loads = Vec::new();
+        for width in widths {
+            for stride in STRIDES {
+                loads.push(load(gpu, &counting, width, stride)?);
+                bar.inc(1);
+            }
+        }
+        let mut tiles = Vec::new();
+        for layout in LAYOUTS {
+            tiles.push(transpose(gpu, &counting, layout)?);
+            bar.inc(1);
+        }
+        Ok(Report { device: device.properties().name.clone(), loads, tiles })
+    }
+}
 
 /// The passes through the banks that one access of a warp takes. `addresses` has the first byte
 /// that each lane wants, a multiple of `bytes`, which is 4, 8 or 16.

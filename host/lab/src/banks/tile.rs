@@ -1,10 +1,12 @@
 //! A tile that is transposed in shared memory.
 
 use super::{LANES, middle, passes, slope};
-use crate::bench::{FEW, MANY, Spread};
+use crate::Cycles;
+use crate::bench::{FEW, MANY};
 use crate::counting::counts;
 use gridsync::device::{Device, DeviceError, Geometry};
 use gridsync_lab_kernels::banks::{SIDE, banks_transpose};
+use serde::{Deserialize, Serialize};
 
 /// Numbers of a tile.
 const NUMBERS: u32 = SIDE * SIDE;
@@ -27,19 +29,23 @@ pub const LAYOUTS: [Layout; 3] = [
     Layout { name: "swizzled", pitch: SIDE, swizzle: SIDE - 1 },
 ];
 
-/// What it takes to transpose a tile.
-#[derive(Clone, Debug, PartialEq)]
+/// A tile of 32 × 32 numbers, stored by rows and loaded by columns.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct Tile {
-    /// The layout.
-    pub layout: Layout,
+    /// The name of the layout.
+    pub layout: String,
+    /// Words of shared memory.
+    pub words: u32,
     /// Passes through the banks for all stores and loads, by the rule.
     pub rule: u64,
     /// Passes that the emulator counted.
     pub counted: u64,
-    /// Cycles on a GPU, two barriers of the block included, if one was asked.
-    pub cycles: Option<Spread>,
-    /// Whether each launch gave the transposed tile.
+    /// Whether each launch transposed the tile.
     pub right: bool,
+    /// Cycles on a GPU, two barriers of the block included.
+    #[serde(flatten)]
+    pub cycles: Cycles,
 }
 
 impl Layout {
@@ -107,11 +113,12 @@ pub fn transpose(
     });
     let cycles = cycles.transpose()?;
     Ok(Tile {
-        layout,
+        layout: layout.name.to_owned(),
+        words: layout.words(),
         rule: layout.passes(),
         counted: counted.shared_stores + counted.shared_loads + counted.bank_conflicts,
-        cycles,
         right,
+        cycles: cycles.map_or_else(Cycles::default, Into::into),
     })
 }
 

@@ -1,7 +1,7 @@
 //! A ladder as charts.
 
 use super::{Climbed, Counted, Ladder, Report};
-use crate::report::svg::{Bars, Estimate, Role, Row};
+use crate::display::svg::{Bars, Estimate, Role, Row};
 
 /// What the chart of the counts shows.
 #[derive(Clone, Copy, Debug)]

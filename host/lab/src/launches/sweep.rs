@@ -3,7 +3,7 @@
 use super::compare::{Comparison, LaunchesError, compare, measure};
 use super::form::{Design, Form};
 use crate::bench::{Record, Sampling, Warning};
-use crate::report::svg::{Axis, Faster, HeatMap, Lines, Role, Series};
+use crate::display::svg::{Axis, Faster, HeatMap, Lines, Role, Series};
 use crate::xpx::Setup;
 use gridsync::device::Device;
 

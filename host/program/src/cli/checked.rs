@@ -4,7 +4,7 @@ use super::job::Verdict;
 use super::number::Number;
 use super::output;
 use gridsync::primitives::{Check, ScanCheck};
-use gridsync_lab::report::rounded;
+use gridsync_lab::display::rounded;
 use serde_json::json;
 
 impl Verdict {

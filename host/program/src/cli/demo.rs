@@ -6,7 +6,7 @@ use super::progress::progress;
 use super::{Global, output};
 use gridsync::device::{Device, Emulator, EmulatorConfig, Policy, Schedule};
 use gridsync::launch::{Blocks, cooperative};
-use gridsync_lab::report::table;
+use gridsync_lab::display::table;
 use gridsync_lab::xpx::{self, Form, Outcome, Setup};
 use gridsync_lab_kernels::xpx::xpx_grid_barrier;
 use indicatif::ProgressBar;

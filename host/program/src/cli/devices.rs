@@ -3,7 +3,7 @@
 use super::{Global, output};
 use gridsync::device::cuda::{DeviceSummary, probe, reaches};
 use gridsync::device::{Backend, DeviceError, Emulator, EmulatorConfig, Properties};
-use gridsync_lab::report::{Table, table};
+use gridsync_lab::display::{Table, table};
 use serde_json::json;
 
 /// List the devices and their limits

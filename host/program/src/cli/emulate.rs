@@ -6,8 +6,8 @@ use super::exit::{Usage, Wrong};
 use super::progress::progress;
 use super::{Global, output};
 use gridsync::check::{Check, Failure, Passed, Rerun, Weakened};
+use gridsync_lab::display::table;
 use gridsync_lab::protocols::{Protocol, protocols};
-use gridsync_lab::report::table;
 use serde_json::{Value, json};
 
 /// Run barriers, locks and primitives under many schedules

@@ -15,7 +15,7 @@ use super::{Global, output};
 use crate::data::{self, Dtype, Incoming, Input, Output, ReadAhead, Reading, Stored};
 use bytemuck::Pod;
 use gridsync::device::HostBuffer;
-use gridsync_lab::report::time;
+use gridsync_lab::display::time;
 use indicatif::ProgressBar;
 use serde_json::{Map, Value, json};
 use std::cell::OnceCell;

@@ -10,7 +10,7 @@ use super::{Global, output};
 use cases::{Case, INTERLEAVED, Kernel, kernels};
 use gridsync::device::{Device, DeviceError};
 use gridsync::parallel;
-use gridsync_lab::report::time;
+use gridsync_lab::display::time;
 use gridsync_verify::CaseError;
 use indicatif::ProgressBar;
 use plan::largest;

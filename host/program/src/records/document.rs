@@ -1,5 +1,6 @@
 //! The JSON of experiments whose results are no times of a record.
 
+use gridsync_lab::banks;
 use serde::{Deserialize, Deserializer};
 
 /// The JSON of an experiment, or of a `--check`. It has the fields that the report shows.
@@ -10,7 +11,7 @@ pub enum Document {
     /// Of `lab atomics`.
     Atomics(Atomics),
     /// Of `lab banks`.
-    Banks(Banks),
+    Banks(banks::Report),
     /// Of `lab memory`.
     Memory(Memory),
     /// Of `lab locks`.
@@ -29,7 +30,7 @@ impl Document {
     pub fn device(&self) -> &str {
         match self {
             Self::Atomics(Atomics { device, .. })
-            | Self::Banks(Banks { device, .. })
+            | Self::Banks(banks::Report { device, .. })
             | Self::Memory(Memory { device, .. })
             | Self::Locks(Locks { device, .. })
             | Self::Divergence(Divergence { device, .. })
@@ -64,45 +65,6 @@ pub struct Increment {
     pub with_result: bool,
     /// Additions per ns of all threads; none in the emulator.
     pub additions_per_ns: Option<f64>,
-    /// The least and the greatest sample.
-    #[serde(flatten)]
-    pub ends: Ends,
-}
-
-/// Loads from shared memory.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct Banks {
-    /// The device.
-    pub device: String,
-    /// Loads at a stride.
-    pub loads: Vec<Load>,
-    /// Transposed tiles.
-    pub tiles: Vec<Tile>,
-}
-
-/// Loads at a stride.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct Load {
-    /// Elements from lane to lane.
-    pub stride: u32,
-    /// Bytes of an element.
-    pub bytes: u32,
-    /// Cycles per load of a warp; none in the emulator.
-    pub cycles: Option<f64>,
-    /// The least and the greatest sample.
-    #[serde(flatten)]
-    pub ends: Ends,
-}
-
-/// A tile that is transposed in shared memory.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct Tile {
-    /// How it lies there.
-    pub layout: String,
-    /// Passes that the emulator counted.
-    pub counted: u64,
-    /// Cycles; none in the emulator.
-    pub cycles: Option<f64>,
     /// The least and the greatest sample.
     #[serde(flatten)]
     pub ends: Ends,

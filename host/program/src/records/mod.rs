@@ -18,8 +18,8 @@ mod timed;
 
 pub use compare::{Change, Comparison, Verdict};
 pub use document::{
-    Accuracy, Atomics, Banks, Check, Checked, Curve, Dealt, Divergence, Document, Ends, Increment,
-    Latency, Load, Lock, Locks, Memory, Paths, Point, Reading, Summed, Sums, Tile, Time,
+    Accuracy, Atomics, Check, Checked, Curve, Dealt, Divergence, Document, Ends, Increment,
+    Latency, Lock, Locks, Memory, Paths, Point, Reading, Summed, Sums, Time,
 };
 pub use error::RecordsError;
 pub use machine::{Fact, Machine};

@@ -15,7 +15,7 @@ pub use headlines::{Headline, headlines, markdown};
 
 use crate::records::{Document, Recorded, Runs, Sourced};
 use figures::{Figure, GROUPS};
-use gridsync_lab::report::svg::ChartError;
+use gridsync_lab::display::svg::ChartError;
 use std::collections::HashSet;
 use table::Table;
 

@@ -1,6 +1,6 @@
 //! A table of the page, which is written as a CSV file too.
 
-use gridsync_lab::report::svg::csv;
+use gridsync_lab::display::svg::csv;
 use maud::{Markup, html};
 
 /// A table of the page and of a CSV file.

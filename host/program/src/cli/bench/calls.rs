@@ -8,8 +8,8 @@ use gridsync::device::Device;
 use gridsync_lab::bench::{
     Call, Record, Sampling, Step, call_points, peer_calls, run_calls, sum_in_a_process,
 };
+use gridsync_lab::display::Column;
 use gridsync_lab::images;
-use gridsync_lab::report::Column;
 use std::collections::HashMap;
 
 /// Lengths that are measured unless others are asked for.

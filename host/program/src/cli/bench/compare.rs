@@ -4,7 +4,7 @@ use super::{Global, Usage};
 use crate::cli::exit::Wrong;
 use crate::cli::output;
 use crate::records::{Change, Comparison, Recorded, Runs, Verdict};
-use gridsync_lab::report::table;
+use gridsync_lab::display::table;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::slice::from_ref;

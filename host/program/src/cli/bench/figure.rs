@@ -1,7 +1,7 @@
 //! The figure of `bench system`: µs per crossing by the number of GPUs.
 
 use gridsync_lab::bench::{Record, Spread};
-use gridsync_lab::report::svg::{ChartError, Estimate, Lines, Role, Series};
+use gridsync_lab::display::svg::{ChartError, Estimate, Lines, Role, Series};
 use std::collections::HashMap;
 
 /// The most lines in a figure: so many colours there are.

@@ -6,7 +6,7 @@ use crate::cli::output;
 use anyhow::Context;
 use gridsync::device::Device;
 use gridsync_lab::bench::{Design, Record, Sampling, Shape, Step, Suite, THREADS, default_blocks};
-use gridsync_lab::report::Column;
+use gridsync_lab::display::Column;
 use std::collections::HashMap;
 
 impl Bench {

@@ -4,7 +4,7 @@ use super::Global;
 use crate::cli::exit::Wrong;
 use crate::cli::output;
 use crate::records::{Recorded, RecordedPeer, Runs};
-use gridsync_lab::report::table;
+use gridsync_lab::display::table;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 

@@ -5,7 +5,7 @@ use crate::cli::notes::Notes;
 use crate::cli::output;
 use crate::cli::progress::progress;
 use gridsync_lab::bench::Record;
-use gridsync_lab::report::Column;
+use gridsync_lab::display::Column;
 use indicatif::ProgressBar;
 
 /// A table that is being printed.

@@ -11,9 +11,9 @@ use gridsync::device::Devices;
 use gridsync_lab::bench::{
     MeasureError, Record, SCALED, SCALING_SIZES, Sampling, Scaling, ScalingPoint, Step,
 };
+use gridsync_lab::display::svg::Estimate;
+use gridsync_lab::display::{Column, Scaled, scaling_chart};
 use gridsync_lab::images;
-use gridsync_lab::report::svg::Estimate;
-use gridsync_lab::report::{Column, Scaled, scaling_chart};
 
 impl Bench {
     pub(super) fn scaling(&self, global: &Global) -> anyhow::Result<Vec<Record>> {

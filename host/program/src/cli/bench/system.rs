@@ -14,8 +14,8 @@ use gridsync_lab::bench::{
     COLLECTIVES, Collective, Nccl, PeerError, Record, SYSTEM_THREADS, Sampling, Shape, Spread,
     Step, System, SystemPoint, gpu_counts, nccl_times, system_blocks,
 };
+use gridsync_lab::display::Column;
 use gridsync_lab::images;
-use gridsync_lab::report::Column;
 use std::collections::HashMap;
 
 impl Bench {

@@ -10,7 +10,7 @@ use gridsync_lab::bench::{
     Case, Ceiling, MeasureError, PeerError, PeerTimes, Record, Sampling, Step, Throughput,
     plain_mode,
 };
-use gridsync_lab::report::Column;
+use gridsync_lab::display::Column;
 
 impl Bench {
     pub(super) fn throughputs(

@@ -3,7 +3,7 @@
 use super::run::Outcome;
 use gridsync::device::Device;
 use gridsync_lab::dag::{Runner, Span, Work};
-use gridsync_lab::report::svg::{Bar, ChartError, Layers, Run, Timelines, Vertex};
+use gridsync_lab::display::svg::{Bar, ChartError, Layers, Run, Timelines, Vertex};
 
 /// The names.
 pub(super) const NAMES: [&str; 2] = ["dag.svg", "timelines.svg"];

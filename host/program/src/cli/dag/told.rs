@@ -7,7 +7,7 @@ use gridsync::dag::{Input, Item, Plan};
 use gridsync::device::Device;
 use gridsync_lab::bench::Warning;
 use gridsync_lab::dag::{Runner, Work};
-use gridsync_lab::report::table;
+use gridsync_lab::display::table;
 use serde_json::{Value, json};
 
 /// How many edges of each kind a plan by edges has.

@@ -3,7 +3,7 @@
 use super::{ALL, Found, InAll, RunsOn, commands, with_options};
 use crate::cli::exit::Wrong;
 use crate::cli::{Global, output};
-use gridsync_lab::report::table;
+use gridsync_lab::display::table;
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 
@@ -40,10 +40,10 @@ pub(super) fn list() -> Found {
     let mut table = table();
     table.set_header(["experiment", "on", "what it does"]);
     for Listed { name, about, takes } in listed() {
-        table.add_row([name, takes.runs_on.name().to_owned(), about]);
+        table.add_row([name, name_of(takes.runs_on).to_owned(), about]);
     }
     let json = listed().into_iter().map(|listed| {
-        json!({ "name": listed.name, "runs_on": listed.takes.runs_on.name(), "about": listed.about })
+        json!({ "name": listed.name, "runs_on": name_of(listed.takes.runs_on), "about": listed.about })
     });
     let how = "gridsync lab NAME --help tells the options, gridsync lab all runs all of them";
     Found {
@@ -53,15 +53,13 @@ pub(super) fn list() -> Found {
     }
 }
 
-impl RunsOn {
-    /// What the list says.
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Nothing => "nothing",
-            Self::Gpu => "a GPU",
-            Self::Any => "a GPU or the emulator",
-            Self::Anywhere => "anything",
-        }
+/// The devices that an experiment runs on, as the list names them.
+const fn name_of(runs_on: RunsOn) -> &'static str {
+    match runs_on {
+        RunsOn::Nothing => "nothing",
+        RunsOn::Gpu => "a GPU",
+        RunsOn::Any => "a GPU or the emulator",
+        RunsOn::Anywhere => "anything",
     }
 }
 

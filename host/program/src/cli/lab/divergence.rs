@@ -10,10 +10,10 @@ use crate::cli::progress::progress;
 use anyhow::Context;
 use gridsync::device::Device;
 use gridsync::device::cuda::Modules;
+use gridsync_lab::display::svg::{ChartError, Lines, Role, Series};
 use gridsync_lab::divergence::math::{self, Branches, MATH, Setup, Times};
 use gridsync_lab::divergence::ways::{self, Cost, Deal, WAYS};
 use gridsync_lab::images::LAB;
-use gridsync_lab::report::svg::{ChartError, Lines, Role, Series};
 use std::path::{Path, PathBuf};
 
 /// Count the branches on which the lanes of a warp part, and measure what different paths cost

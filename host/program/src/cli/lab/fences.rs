@@ -4,9 +4,9 @@ use super::{Experiment, Found, Page, RunsOn};
 use crate::cli::progress::progress;
 use crate::cli::{Global, output};
 use gridsync::device::Device;
+use gridsync_lab::display::svg::{Bars, Row};
+use gridsync_lab::display::table;
 use gridsync_lab::fences::{self, Cost, STORES};
-use gridsync_lab::report::svg::{Bars, Row};
-use gridsync_lab::report::table;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 

@@ -14,9 +14,12 @@ pub(in crate::cli) fn prepare(folder: &Path, names: &[&str]) -> Result<(), DataE
 }
 
 /// Writes files, given by name and content. None appears before all are whole.
-pub(in crate::cli) fn write(folder: &Path, files: &[(&str, String)]) -> Result<(), DataError> {
+pub(in crate::cli) fn write(
+    folder: &Path,
+    files: &[(impl AsRef<str>, String)],
+) -> Result<(), DataError> {
     let whole = files.iter().map(|(name, content)| {
-        let mut file = data::create_raw(&Output::Path(folder.join(name)))?;
+        let mut file = data::create_raw(&Output::Path(folder.join(name.as_ref())))?;
         file.push(content.as_bytes())?;
         Ok(file)
     });

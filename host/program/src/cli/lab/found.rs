@@ -2,8 +2,9 @@
 
 use crate::cli::exit::Wrong;
 use crate::cli::{Global, output};
-use gridsync_lab::report::Table;
-use gridsync_lab::report::svg::ChartError;
+use gridsync_lab::Report;
+use gridsync_lab::display::Table;
+use gridsync_lab::display::svg::ChartError;
 use serde_json::{Map, Value};
 
 /// What an experiment has found.
@@ -16,12 +17,28 @@ pub(super) struct Found {
     /// Whether the JSON is an array, printed with one element a line.
     pub(super) is_one_a_line: bool,
     /// Charts and records for `--output`: names and contents.
-    pub(super) files: Vec<(&'static str, String)>,
+    pub(super) files: Vec<(String, String)>,
     /// What is wrong, if anything is.
     pub(super) wrong: Option<String>,
 }
 
 impl Found {
+    /// The page, the JSON and the files of `report`.
+    pub(super) fn of<R: Report>(report: &R, global: &Global) -> anyhow::Result<Self> {
+        let page = report.page();
+        let charts = report.charts()?.into_iter().map(|chart| (chart.file(), chart.svg));
+        let text = page.text(global.quiet);
+        let (files, wrong) = page.into_files_and_wrong();
+        let files = files.into_iter().map(|(name, content)| (name.to_owned(), content));
+        Ok(Self {
+            text,
+            json: serde_json::to_value(report)?,
+            is_one_a_line: R::ONE_A_LINE,
+            files: charts.chain(files).collect(),
+            wrong,
+        })
+    }
+
     /// Prints it. Something wrong is an error.
     pub(super) fn print(self, global: &Global) -> anyhow::Result<()> {
         match self.json {
@@ -117,11 +134,16 @@ impl Page {
         Found {
             text: parts.join("\n\n"),
             json: self.json.into(),
-            files: self.files,
+            files: owned(self.files),
             wrong: self.wrong,
             ..Found::default()
         }
     }
+}
+
+/// Files with names of their own.
+pub(super) fn owned(files: Vec<(&str, String)>) -> Vec<(String, String)> {
+    files.into_iter().map(|(name, content)| (name.to_owned(), content)).collect()
 }
 
 /// A paragraph in lines of at most 80 characters.

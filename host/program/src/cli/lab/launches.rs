@@ -3,6 +3,7 @@
 mod files;
 mod model;
 
+use super::found::owned;
 use super::{Experiment, Found, RunsOn};
 use crate::cli::count::within;
 use crate::cli::exit::Wrong;
@@ -12,8 +13,8 @@ use crate::cli::{Global, output};
 use gridsync::device::Device;
 use gridsync::launch::Plan;
 use gridsync_lab::bench::{Sampling, Warning};
+use gridsync_lab::display::table;
 use gridsync_lab::launches::{Comparison, Form, LaunchesError, POINTS, compare, sweep};
-use gridsync_lab::report::table;
 use gridsync_lab::xpx::Setup;
 use serde_json::{Value, json};
 use std::mem::discriminant;
@@ -82,7 +83,7 @@ impl Experiment for Launches {
         Ok(Found {
             text: text(global, device, &compared),
             json: as_json(device, &compared),
-            files,
+            files: owned(files),
             wrong: None,
             ..Found::default()
         })

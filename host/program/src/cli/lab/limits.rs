@@ -4,9 +4,9 @@ use super::found::wrapped;
 use super::{Experiment, Found, Page, RunsOn};
 use crate::cli::Global;
 use gridsync::device::{Device, DeviceError, KernelAttributes, Occupancy, Properties};
+use gridsync_lab::display::svg::{Lines, Series};
+use gridsync_lab::display::table;
 use gridsync_lab::limits::{HOLDERS, Tried, try_all};
-use gridsync_lab::report::svg::{Lines, Series};
-use gridsync_lab::report::table;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 

@@ -3,7 +3,6 @@
 mod accuracy;
 mod all;
 mod atomics;
-mod banks;
 mod divergence;
 mod fences;
 pub(super) mod folder;
@@ -17,14 +16,16 @@ mod memory;
 mod spin;
 mod stress;
 mod threads;
-mod words;
 
 pub(super) use found::Page;
 
+use super::exit::Usage;
+use super::progress::progress;
 use super::{DeviceChoice, Global};
 use clap::{FromArgMatches, Subcommand};
 use found::Found;
 use gridsync::device::{Device, Emulator, EmulatorConfig};
+use gridsync_lab::{ExperimentError, RunsOn};
 use std::ffi::OsStr;
 use std::path::Path;
 
@@ -61,29 +62,34 @@ trait Experiment: clap::Args {
     fn find(&self, global: &Global, device: &Device) -> anyhow::Result<Found>;
 }
 
-/// Where an experiment runs.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum RunsOn {
-    /// It looks at files or numbers only.
-    Nothing,
-    /// On a GPU only: the time of an emulated grid says nothing.
-    Gpu,
-    /// On a GPU, and in the emulator, which counts what a GPU cannot tell.
-    Any,
-    /// Also on the CPU alone. The emulator that it then gets is not asked.
-    Anywhere,
+impl<E: gridsync_lab::Experiment> Experiment for E {
+    const RUNS_ON: RunsOn = E::RUNS_ON;
+    const FILES: &'static [&'static str] = E::FILES;
+    const IN_ALL: &'static [&'static str] = E::IN_ALL;
+
+    fn output(&self) -> Option<&Path> {
+        gridsync_lab::Experiment::output(self)
+    }
+
+    fn find(&self, global: &Global, device: &Device) -> anyhow::Result<Found> {
+        let bar = progress(global, 0);
+        let report = self.run(device, &bar).map_err(|error| match error {
+            ExperimentError::Device(error) => anyhow::Error::from(error),
+            ExperimentError::Usage(error) => Usage(error).into(),
+        })?;
+        bar.finish_and_clear();
+        Found::of(&report, global)
+    }
 }
 
-impl RunsOn {
-    /// The device for the experiment `name`.
-    fn device(self, global: &Global, name: &str) -> anyhow::Result<Device> {
-        match self {
-            Self::Nothing => Ok(Device::new(Emulator::new(EmulatorConfig::default()))),
-            Self::Gpu => global.device.gpu(&format!("lab {name}")),
-            Self::Anywhere if global.device == DeviceChoice::Cpu => {
-                Self::Nothing.device(global, name)
-            }
-            Self::Any | Self::Anywhere => global.device.device(),
+/// The device for the experiment `name`.
+fn device_for(runs_on: RunsOn, global: &Global, name: &str) -> anyhow::Result<Device> {
+    match runs_on {
+        RunsOn::Gpu => global.device.gpu(&format!("lab {name}")),
+        RunsOn::Any => global.device.device(),
+        RunsOn::Anywhere if global.device != DeviceChoice::Cpu => global.device.device(),
+        RunsOn::Nothing | RunsOn::Anywhere => {
+            Ok(Device::new(Emulator::new(EmulatorConfig::default())))
         }
     }
 }
@@ -115,7 +121,7 @@ macro_rules! experiments {
                 match self {
                     $(Self::$name(experiment) => {
                         let name = stringify!($name).to_lowercase();
-                        let device = <$ty>::RUNS_ON.device(global, &name)?;
+                        let device = device_for(<$ty>::RUNS_ON, global, &name)?;
                         find(experiment, global, &device)?.print(global)
                     })*
                 }
@@ -139,7 +145,7 @@ experiments! {
     Litmus(litmus::Litmus),
     Atomics(atomics::Atomics),
     Locks(locks::Locks),
-    Banks(banks::Banks),
+    Banks(gridsync_lab::banks::Args),
     Memory(memory::Memory),
     Ladder(ladder::Ladder),
     Scans(ladder::Scans),

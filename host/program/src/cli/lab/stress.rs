@@ -8,7 +8,7 @@ use crate::cli::output;
 use crate::cli::progress::progress;
 use clap::builder::PossibleValuesParser;
 use gridsync::device::Device;
-use gridsync_lab::report::table;
+use gridsync_lab::display::table;
 use gridsync_lab::stress::{self, Found as Times, Run, Tally};
 use gridsync_verify::{Contender, DESIGNS, MUTANTS};
 use serde_json::{Value, json};

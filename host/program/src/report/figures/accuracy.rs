@@ -4,7 +4,7 @@ use super::{Figure, length};
 use crate::records::{Checked, Document, Sums};
 use crate::report::Of;
 use gridsync_lab::accuracy::{Mark, errors_chart};
-use gridsync_lab::report::svg::{Bars, ChartError, Role, Row};
+use gridsync_lab::display::svg::{Bars, ChartError, Role, Row};
 
 /// The errors of sums by the number of elements, below their bound: a figure for each type.
 pub(super) fn sums(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {

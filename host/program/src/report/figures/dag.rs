@@ -3,7 +3,7 @@
 use super::{Figure, count, time};
 use crate::records::{Recorded, Sourced};
 use crate::report::Of;
-use gridsync_lab::report::svg::{Bars, ChartError, Role, Row};
+use gridsync_lab::display::svg::{Bars, ChartError, Role, Row};
 
 /// A figure for each graph.
 pub(super) fn by_method(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {

@@ -1,9 +1,9 @@
 //! What the experiments found out about the hardware.
 
 use super::{Figure, add_point};
-use crate::records::{Curve, Dealt, Document, Ends, Latency, Lock, Point, Tile};
+use crate::records::{Curve, Dealt, Document, Ends, Latency, Lock, Point};
 use crate::report::Of;
-use gridsync_lab::report::svg::{Bars, ChartError, Estimate, Lines, Row, Series};
+use gridsync_lab::display::svg::{Bars, ChartError, Estimate, Lines, Row, Series};
 
 /// A value with the range of its samples, if both ends are known.
 fn estimate(value: f64, min: Option<f64>, max: Option<f64>) -> Estimate {
@@ -168,50 +168,6 @@ pub(super) fn locks(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
             caption,
             source,
         ));
-    }
-    Ok(figures)
-}
-
-/// Loads from shared memory at each stride, and a tile that is transposed.
-pub(super) fn banks(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
-    let found = of.document(|document| match document {
-        Document::Banks(banks) => Some(banks),
-        _ => None,
-    });
-    let Some((banks, source)) = found else { return Ok(Vec::new()) };
-    let mut series = Vec::new();
-    for load in &banks.loads {
-        if let Some(cycles) = within(load.cycles, &load.ends) {
-            let name = format!("{} bytes", load.bytes);
-            add_point(&mut series, name, (f64::from(load.stride), cycles));
-        }
-    }
-    let mut figures = Vec::new();
-    if !series.is_empty() {
-        let chart = Lines {
-            title: "Loads from shared memory at a stride".into(),
-            x_label: "stride, elements from lane to lane".into(),
-            y_label: "cycles per load of a warp".into(),
-            log2_x: false,
-            series,
-        };
-        figures.push(of.figure_from("banks", (chart.svg()?, chart.csv()), "", source.clone()));
-    }
-    let row = |tile: &Tile| {
-        let counted = Some((tile.counted as f64).into());
-        Row::new(&tile.layout, [counted, within(tile.cycles, &tile.ends)])
-    };
-    if !banks.tiles.is_empty() {
-        let chart = Bars {
-            title: "Transposing 32 × 32 f32 in shared memory".into(),
-            x_label: "passes and cycles of a tile".into(),
-            note: String::new(),
-            series: vec!["passes".into(), "cycles".into()],
-            rows: banks.tiles.iter().map(row).collect(),
-            roof: None,
-        };
-        let caption = "The emulator counts passes, the GPU cycles.";
-        figures.push(of.figure_from("banks-tile", (chart.svg()?, chart.csv()), caption, source));
     }
     Ok(figures)
 }

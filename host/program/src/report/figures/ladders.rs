@@ -3,8 +3,8 @@
 use super::{Figure, length, rate};
 use crate::records::{Recorded, Sourced};
 use crate::report::Of;
+use gridsync_lab::display::svg::{Bars, ChartError, Role, Row};
 use gridsync_lab::ladder::sums::{INTEGER_RUNG, NO_INTEGER_RUNG};
-use gridsync_lab::report::svg::{Bars, ChartError, Role, Row};
 
 /// The ladder of sums.
 pub(super) fn sums(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {

@@ -3,7 +3,7 @@
 use super::{Figure, MOST_LINES, add_point, ticks, time};
 use crate::records::{Recorded, Sourced};
 use crate::report::Of;
-use gridsync_lab::report::svg::{Axis, ChartError, Faster, HeatMap, Lines, Role, Series};
+use gridsync_lab::display::svg::{Axis, ChartError, Faster, HeatMap, Lines, Role, Series};
 
 /// The barriers: the one that a caller gets, its peer, and the fastest others.
 pub(super) fn barrier(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {

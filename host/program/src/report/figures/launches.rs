@@ -3,7 +3,7 @@
 use super::{Figure, add_point, in_charts, ticks};
 use crate::records::{Recorded, Sourced};
 use crate::report::Of;
-use gridsync_lab::report::svg::{Axis, Bars, ChartError, Faster, HeatMap, Lines, Role, Row};
+use gridsync_lab::display::svg::{Axis, Bars, ChartError, Faster, HeatMap, Lines, Role, Row};
 
 /// The form with the grid barrier.
 const GRID: &str = "grid";

@@ -12,8 +12,9 @@ mod throughputs;
 
 use super::Of;
 use super::html::sources;
-use crate::records::{Recorded, Sourced};
-use gridsync_lab::report::svg::{ChartError, Estimate, Key, Lines, Series, superscript};
+use crate::records::{Document, Recorded, Sourced};
+use gridsync_lab::display::svg::{ChartError, Estimate, Key, Lines, Series, superscript};
+use gridsync_lab::{Chart, Report};
 
 /// The values of a parameter in `records`, from the least to the greatest.
 fn ticks(records: &[&Sourced<Recorded>], name: &str) -> Vec<f64> {
@@ -51,6 +52,16 @@ pub(super) struct Wanted {
     pub(super) needs: &'static str,
     /// Draws it. Without records there is nothing.
     pub(super) draw: fn(&Of<'_>) -> Result<Vec<Figure>, ChartError>,
+}
+
+/// The result in `document` if it is of the experiment `name`.
+macro_rules! as_variant {
+    ($document:ident, $name:ident) => {
+        match $document {
+            Document::$name(report) => Some(report),
+            _ => None,
+        }
+    };
 }
 
 /// All figures, in the order of the page.
@@ -176,7 +187,7 @@ pub(super) const GROUPS: &[Group] = &[
             Wanted {
                 what: "Banks of shared memory",
                 needs: "gridsync lab banks --json",
-                draw: hardware::banks,
+                draw: |of| charts_of(of, |document| as_variant!(document, Banks)),
             },
             Wanted {
                 what: "Paths of a warp",
@@ -204,6 +215,18 @@ pub(super) const GROUPS: &[Group] = &[
 
 /// The most lines in a chart.
 const MOST_LINES: usize = 7;
+
+/// The charts of the newest result that `choose` takes, a figure each.
+fn charts_of<T: Report>(
+    of: &Of<'_>,
+    choose: impl Fn(&Document) -> Option<&T>,
+) -> Result<Vec<Figure>, ChartError> {
+    let Some((report, sources)) = of.document(choose) else { return Ok(Vec::new()) };
+    let figure = |Chart { name, caption, svg, csv }| {
+        of.figure_from(name, (svg, csv), caption, sources.clone())
+    };
+    Ok(report.charts()?.into_iter().map(figure).collect())
+}
 
 impl Of<'_> {
     /// A figure of these records, in files of this name: an SVG and a CSV.

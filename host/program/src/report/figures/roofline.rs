@@ -4,7 +4,7 @@ use super::throughputs::in_a_row;
 use super::{Figure, rate};
 use crate::records::{Recorded, Sourced};
 use crate::report::Of;
-use gridsync_lab::report::svg::{Bounded, ChartError, Role, Series};
+use gridsync_lab::display::svg::{Bounded, ChartError, Role, Series};
 
 /// The default design of each suite: the suite, the operation, the variant, the name in the figure.
 const SHOWN: [[&str; 4]; 5] = [

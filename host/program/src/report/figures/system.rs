@@ -3,8 +3,8 @@
 use super::{Figure, add_point, count, in_charts, time};
 use crate::records::{Recorded, Sourced};
 use crate::report::Of;
-use gridsync_lab::report::svg::{ChartError, Lines, Role};
-use gridsync_lab::report::{Scaled, scaling_chart};
+use gridsync_lab::display::svg::{ChartError, Lines, Role};
+use gridsync_lab::display::{Scaled, scaling_chart};
 
 /// GPUs that work together, and apart from them one GPU that was taken as several.
 pub(super) fn by_gpus(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {

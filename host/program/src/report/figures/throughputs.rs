@@ -4,7 +4,7 @@ use super::{Figure, length, rate};
 use crate::records::{Recorded, Sourced};
 use crate::report::Of;
 use gridsync_lab::bench::plain_mode;
-use gridsync_lab::report::svg::{ChartError, Estimate, Key, Lines, Role, Series};
+use gridsync_lab::display::svg::{ChartError, Estimate, Key, Lines, Role, Series};
 
 /// What of a suite is drawn.
 struct Drawn {

@@ -3,8 +3,8 @@
 use crate::cli::lab::Page;
 use crate::cli::output::number;
 use gridsync_lab::accuracy::{Mark, Summed, Sums, errors_chart};
-use gridsync_lab::report::svg::ChartError;
-use gridsync_lab::report::{Table, rounded, table};
+use gridsync_lab::display::svg::ChartError;
+use gridsync_lab::display::{Table, rounded, table};
 use serde_json::{Value, json};
 
 /// The types, and the files of their charts.

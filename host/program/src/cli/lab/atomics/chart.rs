@@ -3,7 +3,7 @@
 use super::of_target;
 use crate::cli::lab::Page;
 use gridsync_lab::atomics::{Cost, TARGETS};
-use gridsync_lab::report::svg::{Bars, ChartError, Row};
+use gridsync_lab::display::svg::{Bars, ChartError, Row};
 
 /// Adds a chart of the rates of the integers, and one of those of the floating-point numbers: a
 /// chart of bars has three series at most.

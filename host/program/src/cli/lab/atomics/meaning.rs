@@ -2,8 +2,8 @@
 
 use super::of_target;
 use crate::cli::lab::Page;
-use crate::cli::lab::words::{and, three_digits};
 use gridsync_lab::atomics::{Cost, Counted, Target};
+use gridsync_lab::display::words::{and, three_digits};
 
 /// If one address takes an addition in less than this part of a clock, additions were combined
 /// before they came to it. Half a clock leaves room for another clock of the L2.

@@ -3,7 +3,6 @@
 mod chart;
 mod meaning;
 
-use super::words::three_digits;
 use super::{Experiment, Found, Page, RunsOn};
 use crate::cli::count::within;
 use crate::cli::exit::Usage;
@@ -11,8 +10,9 @@ use crate::cli::progress::progress;
 use crate::cli::{Global, output};
 use gridsync::device::Device;
 use gridsync_lab::atomics::{self, Cost, Counted, MOST_THREADS, NUMBERS, STEPS, TARGETS};
-use gridsync_lab::report::svg::ChartError;
-use gridsync_lab::report::{Table, table};
+use gridsync_lab::display::svg::ChartError;
+use gridsync_lab::display::words::three_digits;
+use gridsync_lab::display::{Table, table};
 use gridsync_lab::{counting, fences};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -253,7 +253,7 @@ mod tests {
             assert!(text.contains(part), "{part:?}: {}", found.text);
         }
         assert_eq!(found.wrong, None);
-        let names: Vec<_> = found.files.iter().map(|(name, _)| *name).collect();
+        let names: Vec<_> = found.files.iter().map(|(name, _)| name.clone()).collect();
         assert_eq!(names, Atomics::FILES);
         let one = &found.json["costs"][0];
         assert_eq!((&one["type"], &one["ns_at_address"]), (&"u32".into(), &0.16.into()));

@@ -1,9 +1,9 @@
 //! The tables of the page.
 
 use super::{Results, relative};
+use gridsync_lab::display::{Table, table};
 use gridsync_lab::divergence::math::Times;
 use gridsync_lab::divergence::ways::{Cost, Deal};
-use gridsync_lab::report::{Table, table};
 
 /// The branch instructions of each kernel.
 pub(super) fn branches(results: &Results) -> Table {

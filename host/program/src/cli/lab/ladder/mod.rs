@@ -8,6 +8,7 @@ pub(super) use scans::Scans;
 pub(super) use sums::Ladder;
 
 use super::Found;
+use super::found::owned;
 use crate::cli::Global;
 use crate::cli::exit::Wrong;
 use crate::cli::progress::progress;
@@ -66,7 +67,7 @@ fn run<L: Told>(global: &Global, device: &Device, elements: Option<u64>) -> anyh
     Ok(Found {
         text: text(global, name, &report),
         json: as_json(name, &report),
-        files: files(name, &report)?,
+        files: owned(files(name, &report)?),
         wrong: None,
         ..Found::default()
     })

@@ -4,8 +4,8 @@ use super::{Told, both};
 use crate::cli::Global;
 use crate::cli::notes::Notes;
 use gridsync_lab::bench::Warning;
+use gridsync_lab::display::table;
 use gridsync_lab::ladder::{Climbed, Report, Roof};
-use gridsync_lab::report::table;
 use serde_json::{Value, json};
 
 pub(super) fn text<L: Told>(global: &Global, device: &str, report: &Report<L>) -> String {

@@ -1,10 +1,10 @@
 //! The predictions of the models as text, next to the measurements.
 
 use gridsync::device::Device;
+use gridsync_lab::display;
 use gridsync_lab::launches::{
     Comparison, Prediction, SERIAL_CROSSING_CYCLES, SERIAL_LAUNCH_US, SERIAL_MHZ, Terms,
 };
-use gridsync_lab::report;
 use serde_json::{Value, json};
 
 /// The highest clock of the device, MHz.
@@ -18,7 +18,7 @@ pub(super) fn table<'a>(
     device: &Device,
     compared: impl IntoIterator<Item = &'a Comparison>,
 ) -> Option<String> {
-    let mut table = report::table();
+    let mut table = display::table();
     table.set_header([
         "blocks",
         "threads",

@@ -1,7 +1,7 @@
 //! The classic shapes in one table.
 
+use gridsync_lab::display::{Table, table};
 use gridsync_lab::litmus::Report;
-use gridsync_lab::report::{Table, table};
 
 /// What the table shows.
 pub(super) const WHAT: &str = "The classic shapes: in which scopes does PTX's memory model allow the outcome \

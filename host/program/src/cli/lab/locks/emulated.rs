@@ -3,9 +3,9 @@
 use super::{Locks, Page, add_locks, question};
 use crate::cli::Global;
 use crate::cli::progress::progress;
+use gridsync_lab::display::table;
 use gridsync_lab::locks::emulated::{SEEDS, accesses, check};
 use gridsync_lab::locks::{Grid, LOCKS};
-use gridsync_lab::report::table;
 use serde_json::{Value, json};
 
 /// Checks each lock in four grids, and counts its accesses in the largest.

@@ -4,10 +4,10 @@ use super::{Locks, Page, add_locks, question};
 use crate::cli::progress::progress;
 use crate::cli::{Global, output};
 use gridsync::device::Device;
+use gridsync_lab::display::svg::{Bars, ChartError, Lines, Row, Series};
+use gridsync_lab::display::{Table, table};
 use gridsync_lab::locks::LOCKS;
 use gridsync_lab::locks::measure::{Point, grids, jain, measure};
-use gridsync_lab::report::svg::{Bars, ChartError, Lines, Row, Series};
-use gridsync_lab::report::{Table, table};
 use serde_json::{Value, json};
 
 /// The points of a lock: one thread of each block, and whole blocks.
@@ -273,7 +273,7 @@ mod tests {
         for part in ["16896", "4.000", "GAVE UP", "1 of 16896 threads", "141"] {
             assert!(found.text.contains(part), "{part:?}: {}", found.text);
         }
-        let names: Vec<_> = found.files.iter().map(|(name, _)| *name).collect();
+        let names: Vec<_> = found.files.iter().map(|(name, _)| name.clone()).collect();
         assert_eq!(names, ["locks.svg", "locks-warps.svg", "locks-fairness.svg"]);
         assert_eq!(found.json["locks"][0]["points"][2]["gave_up"], 1);
         assert!(found.json["locks"][0]["points"][2]["million_per_s"].is_null());

@@ -7,9 +7,9 @@ use super::{Experiment, Found, Page, RunsOn};
 use crate::cli::Global;
 use crate::cli::count::within;
 use gridsync::device::Device;
+use gridsync_lab::display::table;
 use gridsync_lab::locks::LOCKS;
 use gridsync_lab::locks::emulated::{Lockstep, lockstep};
-use gridsync_lab::report::table;
 use simt::Fault;
 use std::path::{Path, PathBuf};
 

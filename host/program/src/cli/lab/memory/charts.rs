@@ -1,10 +1,10 @@
 //! The charts.
 
 use super::{Page, curves, waits};
+use gridsync_lab::display::svg::{Bars, ChartError, Estimate, Lines, Row, Series};
 use gridsync_lab::memory::Measured;
 use gridsync_lab::memory::bandwidth::Point;
 use gridsync_lab::memory::lines::Seen;
-use gridsync_lab::report::svg::{Bars, ChartError, Estimate, Lines, Row, Series};
 
 /// The files that have them.
 pub(super) const NAMES: [&str; 3] =

@@ -118,7 +118,7 @@ fn the_json_has_units_in_its_names_and_charts_have_their_files() {
     assert_eq!(json["device_memory"]["bytes_in_flight_for_90_percent"], 16384);
     assert_eq!(json["l2"]["points"].as_array().map(Vec::len), Some(8));
     assert_eq!(json["shared_memory"]["all"]["gb_per_s"], 11_900.0);
-    let names: Vec<_> = found.files.iter().map(|(name, _)| *name).collect();
+    let names: Vec<_> = found.files.iter().map(|(name, _)| name.clone()).collect();
     assert_eq!(names, charts::NAMES);
     assert!(found.files.iter().all(|(_, svg)| svg.starts_with("<svg")));
 }

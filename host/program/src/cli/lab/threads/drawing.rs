@@ -1,7 +1,7 @@
 //! Drawings of a block: the warps in its planes, and the threads in its warps.
 
 use cuda_std::Dim3;
-use gridsync_lab::report::svg::CellRow;
+use gridsync_lab::display::svg::CellRow;
 use gridsync_lab::threads::{LANES, Record, expected};
 
 /// Threads of a row that are drawn at most: so many fit on a line.

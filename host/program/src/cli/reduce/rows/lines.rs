@@ -10,7 +10,7 @@ use gridsync::memory;
 use gridsync::primitives::reduce_rows::reduce_rows_on_cpu;
 use gridsync::primitives::{Checked, PartReducer, PartReducible};
 use gridsync::reference::{self, ColumnReduction, reduce_columns};
-use gridsync_lab::report::rounded;
+use gridsync_lab::display::rounded;
 use serde_json::json;
 use std::time::Instant;
 

@@ -192,7 +192,7 @@ fn timelines() -> Timelines {
 
 /// Compares with `golden/NAME`. To replace that file run with `GOLDEN=overwrite`.
 fn is_golden(name: &str, svg: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/report/svg/golden").join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/display/svg/golden").join(name);
     if std::env::var_os("GOLDEN").is_some_and(|value| value == "overwrite") {
         std::fs::write(&path, svg).expect("the golden file should be writable");
     }

@@ -13,7 +13,7 @@ use super::role::Key;
 /// includes 0.
 ///
 /// ```
-/// use gridsync_program::report::svg::{Lines, Series};
+/// use gridsync_lab::display::svg::{Lines, Series};
 ///
 /// let chart = Lines {
 ///     title: "Crossing a grid barrier".into(),
@@ -23,7 +23,7 @@ use super::role::Key;
 ///     series: vec![Series::new("split", [(33.0, 0.8), (528.0, 0.902)])],
 /// };
 /// assert!(chart.svg()?.starts_with("<svg"));
-/// # Ok::<(), gridsync_program::report::svg::ChartError>(())
+/// # Ok::<(), gridsync_lab::display::svg::ChartError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lines {

@@ -10,7 +10,7 @@ use super::csv::csv;
 /// blue (much faster) over white (0) to vermillion (much slower).
 ///
 /// ```
-/// use gridsync_program::report::svg::{Axis, Faster, HeatMap};
+/// use gridsync_lab::display::svg::{Axis, Faster, HeatMap};
 ///
 /// let chart = HeatMap {
 ///     title: "Split barrier and grid.sync()".into(),
@@ -21,7 +21,7 @@ use super::csv::csv;
 ///     faster: Faster::Below,
 /// };
 /// assert!(chart.svg()?.starts_with("<svg"));
-/// # Ok::<(), gridsync_program::report::svg::ChartError>(())
+/// # Ok::<(), gridsync_lab::display::svg::ChartError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeatMap {

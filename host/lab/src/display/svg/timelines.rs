@@ -8,13 +8,13 @@ use super::colour::{BARS, GREY, INK, PALE};
 /// Several runs below each other on one axis of time. In each run things that overlap are in different rows.
 ///
 /// ```
-/// use gridsync_program::report::svg::{Bar, Run, Timelines};
+/// use gridsync_lab::display::svg::{Bar, Run, Timelines};
 ///
 /// let bar = |name: &str, begin, end| Bar { name: name.into(), begin, end };
 /// let run = Run { name: "serial".into(), bars: vec![bar("A", 0.0, 2.0), bar("B", 2.5, 4.0)] };
 /// let chart = Timelines { title: "A and B".into(), x_label: "µs".into(), runs: vec![run] };
 /// assert!(chart.svg()?.starts_with("<svg"));
-/// # Ok::<(), gridsync_program::report::svg::ChartError>(())
+/// # Ok::<(), gridsync_lab::display::svg::ChartError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Timelines {

@@ -7,7 +7,7 @@ use super::colour::{BARS, GREY};
 /// A directed graph in layers. Edges lead down, from any layer to a later one.
 ///
 /// ```
-/// use gridsync_program::report::svg::{Layers, Vertex};
+/// use gridsync_lab::display::svg::{Layers, Vertex};
 ///
 /// let vertex = |name: &str, after: &[(usize, usize)], is_marked| {
 ///     Vertex { name: name.into(), after: after.to_vec(), is_marked }
@@ -18,7 +18,7 @@ use super::colour::{BARS, GREY};
 ///     layers: vec![vec![vertex("A", &[], true)], vec![vertex("B", &[(0, 0)], true)]],
 /// };
 /// assert!(chart.svg()?.starts_with("<svg"));
-/// # Ok::<(), gridsync_program::report::svg::ChartError>(())
+/// # Ok::<(), gridsync_lab::display::svg::ChartError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layers {

@@ -8,7 +8,7 @@ use std::slice;
 /// Points over the powers of two, and a line that they should stay below. Both axes are logarithmic.
 ///
 /// ```
-/// use gridsync_program::report::svg::{Bounded, Series};
+/// use gridsync_lab::display::svg::{Bounded, Series};
 ///
 /// let chart = Bounded {
 ///     title: "Sums of f32".into(),
@@ -18,7 +18,7 @@ use std::slice;
 ///     points: vec![Series::new("uniform", [(1024.0, 1e-8)])],
 /// };
 /// assert!(chart.svg()?.starts_with("<svg"));
-/// # Ok::<(), gridsync_program::report::svg::ChartError>(())
+/// # Ok::<(), gridsync_lab::display::svg::ChartError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bounded {

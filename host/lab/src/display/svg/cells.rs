@@ -7,7 +7,7 @@ use super::colour::{BARS, GREY, INK, PALE};
 /// Rows of small cells, each with a short text and one of two shades; and cells of nobody.
 ///
 /// ```
-/// use gridsync_program::report::svg::{Cells, CellRow};
+/// use gridsync_lab::display::svg::{Cells, CellRow};
 ///
 /// let row = CellRow { name: "warp 0".into(), cells: vec![Some("0".into()), Some("1".into()), None] };
 /// let chart = Cells {
@@ -17,7 +17,7 @@ use super::colour::{BARS, GREY, INK, PALE};
 ///     rows: vec![row],
 /// };
 /// assert!(chart.svg()?.starts_with("<svg"));
-/// # Ok::<(), gridsync_program::report::svg::ChartError>(())
+/// # Ok::<(), gridsync_lab::display::svg::ChartError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cells {

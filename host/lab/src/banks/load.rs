@@ -1,12 +1,14 @@
 //! Loads of a warp from shared memory, at a stride.
 
 use super::{LANES, middle, passes, slope};
+use crate::Cycles;
 use crate::bench::{FEW, MANY, Spread};
 use crate::counting::counts;
 use cuda_std::launch::Kernel;
 use cuda_std::memory::Global;
 use gridsync::device::{Device, DeviceError, Geometry};
 use gridsync_lab_kernels::banks::{ELEMENTS, banks_load_4, banks_load_8, banks_load_16};
+use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 
 /// The distances between the elements of neighbouring lanes. At 0 all lanes load one element.
@@ -30,31 +32,28 @@ pub struct Width {
 pub const WIDTHS: [Width; 3] =
     [Width::of::<banks_load_4>(4), Width::of::<banks_load_8>(8), Width::of::<banks_load_16>(16)];
 
-/// What a load of a warp takes.
-#[derive(Clone, Debug, PartialEq)]
+/// A load of a warp. Each lane loads element lane × stride.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct Load {
-    /// Bytes that each lane loads.
+    /// Bytes of an element: 4, 8 or 16.
     pub bytes: u32,
-    /// The distance between the elements of neighbouring lanes, in elements.
+    /// Elements from lane to lane. At 0 all lanes load one element.
     pub stride: u32,
     /// Passes through the banks, by the rule.
     pub rule: u64,
     /// Passes that the emulator counted.
     pub counted: u64,
-    /// Cycles, if a GPU was asked.
-    pub timed: Option<Timed>,
     /// Whether every lane of every launch found its element.
     pub right: bool,
-}
-
-/// The cycles of a load of a warp.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Timed {
-    /// From one load to the next, with [`WARPS`] warps on the multiprocessor: what a load costs.
-    pub together: Spread,
-    /// From one load of a warp to its next, which needs the result, with no other warp on the
-    /// multiprocessor: how long a load takes.
-    pub alone: Spread,
+    /// Warps that load together where `cycles`, `min` and `max` are measured: [`WARPS`].
+    pub warps: u32,
+    /// From one load to the next, with [`WARPS`] warps on the multiprocessor: the cost of a load.
+    #[serde(flatten)]
+    pub together: Cycles,
+    /// Cycles from one load of a warp to its next, which needs the result, with no other warp on the
+    /// multiprocessor: the latency of a load, the median. Null in the emulator.
+    pub alone: Option<f64>,
 }
 
 /// The result of one launch.
@@ -125,8 +124,8 @@ pub fn load(
             Ok(run.cycles)
         })
     };
-    let timed = match gpu {
-        None => None,
+    let (together, alone) = match gpu {
+        None => (Cycles::default(), None),
         Some(gpu) => {
             let round = cycles(gpu, WARPS)?;
             // In a round each of the warps loads once.
@@ -138,7 +137,7 @@ pub fn load(
                 max: each(round.max),
                 ..round
             };
-            Some(Timed { together, alone: cycles(gpu, 1)? })
+            (together.into(), Some(cycles(gpu, 1)?.median))
         }
     };
     let bytes = width.bytes as usize;
@@ -150,7 +149,9 @@ pub fn load(
         stride,
         rule: passes(&addresses, bytes),
         counted: parts + conflicts / loads,
-        timed,
         right,
+        warps: WARPS,
+        together,
+        alone,
     })
 }

@@ -13,7 +13,7 @@ use super::role::Key;
 /// it has points instead of bars.
 ///
 /// ```
-/// use gridsync_program::report::svg::{Bars, Row};
+/// use gridsync_lab::display::svg::{Bars, Row};
 ///
 /// let row = |name: &str, value: f64| Row::new(name, [Some(value)]);
 /// let chart = Bars {
@@ -25,7 +25,7 @@ use super::role::Key;
 ///     roof: Some(("reading only".into(), 4500.0)),
 /// };
 /// assert!(chart.svg()?.starts_with("<svg"));
-/// # Ok::<(), gridsync_program::report::svg::ChartError>(())
+/// # Ok::<(), gridsync_lab::display::svg::ChartError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bars {

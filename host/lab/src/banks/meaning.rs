@@ -1,8 +1,8 @@
 //! What the numbers of `gridsync lab banks` mean, worded by the numbers themselves.
 
-use crate::cli::lab::Page;
-use crate::cli::lab::words::and;
-use gridsync_lab::banks::{Load, Tile, WARPS, WIDTHS};
+use super::{Load, Tile, WARPS, WIDTHS};
+use crate::display::Page;
+use crate::display::words::and;
 
 /// Says what the loads mean.
 pub(super) fn of_loads(page: &mut Page, loads: &[Load]) {
@@ -15,23 +15,21 @@ pub(super) fn of_loads(page: &mut Page, loads: &[Load]) {
          the banks give in a pass, so two or four passes are no conflict.",
     );
     let broadcast = loads.iter().filter(|load| load.stride == 0).map(|load| {
-        let Load { bytes, counted, timed, .. } = load;
-        match timed {
-            Some(timed) => format!("{:.1} cycles for {bytes} bytes", timed.together.median),
+        let Load { bytes, counted, together, .. } = load;
+        match together.cycles {
+            Some(cycles) => format!("{cycles:.1} cycles for {bytes} bytes"),
             None => format!("{counted} passes for {bytes} bytes"),
         }
     });
     let fewer = |load: &Load| {
-        let timed = load.timed.as_ref();
-        load.stride == 0
-            && timed.is_some_and(|timed| timed.together.median < 0.9 * load.rule as f64)
+        let cycles = load.together.cycles;
+        load.stride == 0 && cycles.is_some_and(|cycles| cycles < 0.9 * load.rule as f64)
     };
-    let shared = match loads.iter().any(fewer) {
-        true => {
-            " That is fewer than the rule says: it cuts the warp into halves or quarters, and here \
-             parts that want the same words shared a pass. The rule is the most that a load takes."
-        }
-        false => "",
+    let shared = if loads.iter().any(fewer) {
+        " That is fewer than the rule says: it cuts the warp into halves or quarters, and here \
+         parts that want the same words shared a pass. The rule is the most that a load takes."
+    } else {
+        ""
     };
     page.means(format!(
         "Stride 0: lanes that want the same word get it in the same pass. All lanes at one element \
@@ -52,9 +50,10 @@ fn extremes(bytes: u32, loads: &[Load]) -> Option<String> {
         these.map(|load| load.stride)
     };
     let odd = loads.iter().map(|load| load.stride).filter(|stride| stride % 2 == 1);
-    let best = match strides(least).eq(odd) {
-        true => "all odd strides".to_owned(),
-        false => format!("stride {}", and(strides(least).map(|s| s.to_string()).collect())),
+    let best = if strides(least).eq(odd) {
+        "all odd strides".to_owned()
+    } else {
+        format!("stride {}", and(strides(least).map(|stride| stride.to_string()).collect()))
     };
     let worst = and(strides(most).map(|stride| stride.to_string()).collect());
     Some(format!("{bytes} bytes: {most} passes at stride {worst}, {least} at {best}"))
@@ -64,11 +63,10 @@ fn extremes(bytes: u32, loads: &[Load]) -> Option<String> {
 fn of_cycles(page: &mut Page, loads: &[Load]) {
     // The rule lets half warps and quarter warps go by themselves even if they want the same.
     let timed = loads.iter().filter(|load| load.stride > 0);
-    let timed: Vec<_> = timed.filter_map(|load| Some((load, load.timed?))).collect();
-    let mut ratios: Vec<_> = timed
-        .iter()
-        .map(|(load, timed)| (timed.together.median / load.rule as f64, *load))
-        .collect();
+    let timed: Vec<_> =
+        timed.filter_map(|load| Some((load, load.together.cycles?, load.alone?))).collect();
+    let mut ratios: Vec<_> =
+        timed.iter().map(|(load, cycles, _)| (cycles / load.rule as f64, *load)).collect();
     ratios.sort_by(|(a, _), (b, _)| a.total_cmp(b));
     if let [(least, below), .., (most, above)] = ratios[..] {
         let (middle, _) = ratios[ratios.len() / 2];
@@ -79,14 +77,14 @@ fn of_cycles(page: &mut Page, loads: &[Load]) {
             below.bytes, below.stride, above.bytes, above.stride,
         ));
     }
-    let fewest = timed.iter().min_by_key(|(load, _)| load.rule);
-    let most = timed.iter().max_by_key(|(load, _)| load.rule);
-    if let (Some((few, quick)), Some((many, slow))) = (fewest, most) {
+    let fewest = timed.iter().min_by_key(|(load, ..)| load.rule);
+    let most = timed.iter().max_by_key(|(load, ..)| load.rule);
+    if let (Some((few, _, quick)), Some((many, _, slow))) = (fewest, most) {
         page.means(format!(
             "A warp alone waited {:.0} cycles for a load of {} and {:.0} for one of {} passes. It \
              waits for the latency of shared memory and for the arithmetic between two loads, which \
              other warps can hide; nothing hides the passes.",
-            quick.alone.median, few.rule, slow.alone.median, many.rule,
+            quick, few.rule, slow, many.rule,
         ));
     }
 }
@@ -101,18 +99,16 @@ pub(super) fn of_tiles(page: &mut Page, tiles: &[Tile]) {
          the columns of each row (column ^ row), takes {} passes, and needs no more words.",
         plain.counted,
         (plain.counted as f64 / padded.counted as f64 * 10.0).round() / 10.0,
-        padded.layout.words() - plain.layout.words(),
+        padded.words - plain.words,
         swizzled.counted,
     ));
-    if let [Some(plain), Some(padded), Some(swizzled)] = [plain, padded, swizzled].map(|t| t.cycles)
-    {
+    let cycles = [plain, padded, swizzled].map(|tile| tile.cycles.cycles);
+    if let [Some(plain), Some(padded), Some(swizzled)] = cycles {
         page.means(format!(
-            "In cycles, with the two barriers of the block that each tile needs: plain {:.0}, \
-             padded {:.0}, swizzled {:.0}. The padded tile was {:.1} times as fast as the plain one.",
-            plain.median,
-            padded.median,
-            swizzled.median,
-            plain.median / padded.median,
+            "In cycles, with the two barriers of the block that each tile needs: plain {plain:.0}, \
+             padded {padded:.0}, swizzled {swizzled:.0}. The padded tile was {:.1} times as fast as \
+             the plain one.",
+            plain / padded,
         ));
     }
 }

@@ -1,19 +1,18 @@
 //! Numbers and lists in sentences.
 
-use gridsync_lab::report::svg;
+use super::svg;
 
 /// A number of 0 or more with three digits, or with more before the point.
-pub(super) fn three_digits(value: f64) -> String {
+#[must_use]
+pub fn three_digits(value: f64) -> String {
     format!("{value:.*}", svg::three_digits(value))
 }
 
 /// `a, b and c`.
-pub(super) fn and(mut parts: Vec<String>) -> String {
+#[must_use]
+pub fn and(mut parts: Vec<String>) -> String {
     let last = parts.pop().unwrap_or_default();
-    match parts.is_empty() {
-        true => last,
-        false => format!("{} and {last}", parts.join(", ")),
-    }
+    if parts.is_empty() { last } else { format!("{} and {last}", parts.join(", ")) }
 }
 
 #[cfg(test)]

@@ -1,0 +1,118 @@
+//! An experiment: its arguments, where it runs, and its result.
+
+use crate::display::Page;
+use crate::display::svg::{Bars, ChartError, Lines};
+use gridsync::device::{Device, DeviceError};
+use indicatif::ProgressBar;
+use serde::Serialize;
+use std::path::Path;
+
+/// The arguments of an experiment, which run it.
+pub trait Experiment: clap::Args {
+    /// Where it runs.
+    const RUNS_ON: RunsOn;
+    /// The files that `--output` writes, at most.
+    const FILES: &'static [&'static str] = &[];
+    /// Options for `lab all`, where the defaults would take minutes.
+    const IN_ALL: &'static [&'static str] = &[];
+
+    /// The result.
+    type Report: Report;
+
+    /// The folder of `--output`.
+    fn output(&self) -> Option<&Path> {
+        None
+    }
+
+    /// Runs the experiment on `device`, and shows on `bar` how far it is.
+    ///
+    /// # Errors
+    /// If the device fails, or the arguments do not suit it.
+    fn run(&self, device: &Device, bar: &ProgressBar) -> Result<Self::Report, ExperimentError>;
+}
+
+/// Where an experiment runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunsOn {
+    /// It reads files or computes numbers, and needs no device.
+    Nothing,
+    /// On a GPU only, because it measures time.
+    Gpu,
+    /// On a GPU, and in the emulator, which counts events that a GPU does not report.
+    Any,
+    /// Also on the CPU alone, without using the emulator that it is given.
+    Anywhere,
+}
+
+/// The result of an experiment. Its JSON is what [`Serialize`] makes of it.
+pub trait Report: Serialize {
+    /// Whether the JSON is an array that is printed with one element a line.
+    const ONE_A_LINE: bool = false;
+
+    /// The page about the result: the question, the numbers, what they mean, and what is wrong.
+    fn page(&self) -> Page;
+
+    /// The charts of the result.
+    ///
+    /// # Errors
+    /// If a value has no place in its chart.
+    fn charts(&self) -> Result<Vec<Chart>, ChartError> {
+        Ok(Vec::new())
+    }
+}
+
+/// A chart of a result.
+#[derive(Clone, Debug)]
+pub struct Chart {
+    /// The name of its files without the extension.
+    pub name: &'static str,
+    /// A sentence below the chart; may be empty.
+    pub caption: String,
+    /// The chart as an SVG file.
+    pub svg: String,
+    /// Its numbers as a CSV file.
+    pub csv: String,
+}
+
+impl Chart {
+    /// The name of the SVG file.
+    #[must_use]
+    pub fn file(&self) -> String {
+        format!("{}.svg", self.name)
+    }
+
+    /// A chart of lines.
+    ///
+    /// # Errors
+    /// If a value has no place in it.
+    pub fn lines(
+        name: &'static str,
+        caption: impl Into<String>,
+        lines: &Lines,
+    ) -> Result<Self, ChartError> {
+        Ok(Self { name, caption: caption.into(), svg: lines.svg()?, csv: lines.csv() })
+    }
+
+    /// A chart of bars.
+    ///
+    /// # Errors
+    /// If a value has no place in it.
+    pub fn bars(
+        name: &'static str,
+        caption: impl Into<String>,
+        bars: &Bars,
+    ) -> Result<Self, ChartError> {
+        Ok(Self { name, caption: caption.into(), svg: bars.svg()?, csv: bars.csv() })
+    }
+}
+
+/// Why an experiment has no result.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ExperimentError {
+    /// The device failed.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// The arguments make no sense, or do not suit the device.
+    #[error("{0}")]
+    Usage(String),
+}
