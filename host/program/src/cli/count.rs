@@ -30,7 +30,7 @@ pub(crate) fn power_of_two(text: &str) -> Result<usize, String> {
     }
 }
 
-/// The text as a whole number, if it is one.
+/// The text as an integer, if it is one.
 fn count(text: &str) -> Option<u64> {
     if let Some((base, exponent)) = text.split_once('^') {
         return base.parse::<u64>().ok()?.checked_pow(exponent.parse().ok()?);

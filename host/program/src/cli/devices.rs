@@ -59,13 +59,13 @@ impl Devices {
     }
 }
 
-/// For each GPU, whether it reaches the memory of each.
+/// For each GPU, whether it can access the memory of each GPU.
 fn reach_of(gpus: &[DeviceSummary]) -> Result<Vec<Vec<bool>>, DeviceError> {
     let of = |from: u32| gpus.iter().map(|to| reaches(from, to.ordinal)).collect();
     gpus.iter().map(|from| of(from.ordinal)).collect()
 }
 
-/// The table of who reaches whose memory.
+/// The table of which GPU can access which GPU's memory.
 fn reach_in_words(gpus: &[DeviceSummary], reach: &[Vec<bool>]) -> Table {
     let mut table = table();
     let heads = gpus.iter().map(|gpu| gpu.ordinal.to_string());
@@ -145,7 +145,7 @@ fn describe_in_words(p: &Properties) -> Table {
     table
 }
 
-/// A GPU as JSON. `reach` says whether it reaches the memory of each of `gpus`.
+/// A GPU as JSON. `reach[i]` is whether it can access the memory of `gpus[i]`.
 fn describe(gpu: &DeviceSummary, gpus: &[DeviceSummary], reach: &[bool]) -> serde_json::Value {
     let p = &gpu.properties;
     let others = gpus.iter().zip(reach).filter(|(to, reaches)| **reaches && *to != gpu);

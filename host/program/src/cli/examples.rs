@@ -1,8 +1,8 @@
-//! Two examples or more for each subcommand, at the end of its help.
+//! At least two examples for each subcommand, at the end of its help.
 
 use clap::Command;
 
-/// The words of a subcommand, and examples: a call, and what it does.
+/// The words of a subcommand, and its examples: a call, and its description.
 type Examples = (&'static [&'static str], &'static [(&'static str, &'static str)]);
 
 const EXAMPLES: &[Examples] = &[
@@ -269,7 +269,7 @@ const EXAMPLES: &[Examples] = &[
     ),
 ];
 
-/// The widest call for which what it does stands on the same line.
+/// The widest call that has its description on the same line.
 const WIDEST: usize = 56;
 
 /// Adds its examples to the help of each subcommand of `command`.
