@@ -4,7 +4,7 @@ use crate::bench::{Record, Spread};
 use crate::report::svg::{ChartError, Estimate, Lines, Role, Series};
 use std::collections::HashMap;
 
-/// The most lines in a figure: so many colours there are.
+/// The most lines in a figure, limited by the number of colours.
 pub(super) const MOST_LINES: usize = 7;
 
 /// The figure: a line for each collective and grid, and one for NCCL if it was measured.

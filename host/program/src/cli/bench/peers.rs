@@ -1,4 +1,4 @@
-//! `gridsync bench peers`: the lines of runs that take longer than their peers.
+//! `gridsync bench peers`: lists the lines of runs that are slower than their peers.
 
 use super::Global;
 use crate::cli::exit::Wrong;
@@ -21,14 +21,14 @@ pub(super) struct Peers {
     fail: bool,
 }
 
-/// A line that takes longer than its peer.
+/// A line that is slower than its peer.
 struct Slower {
     record: Recorded,
     peer: RecordedPeer,
 }
 
 impl Slower {
-    /// The line, if it takes longer than its peer.
+    /// The line, if it is slower than its peer.
     fn of(record: &Recorded) -> Option<Self> {
         let peer = record.peer.clone().filter(|peer| record.median > peer.median)?;
         Some(Self { record: record.clone(), peer })

@@ -1,4 +1,5 @@
-//! The table of a benchmark. It is printed row by row, so a run that is stopped has shown its rows.
+//! The table of a benchmark. It is printed row by row, so that an interrupted run has shown its
+//! rows.
 
 use super::Global;
 use crate::bench::Record;
@@ -13,7 +14,7 @@ pub(super) struct Rows<'a> {
     global: &'a Global,
     bar: ProgressBar,
     columns: Vec<Column>,
-    /// The cells of a record, given all records so far. It is the last of them.
+    /// The cells of a record, given all records so far, of which it is the last.
     cells: fn(&[Record], &Record) -> Vec<String>,
     records: Vec<Record>,
     notes: Notes,
@@ -58,7 +59,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// The row of a record, with the numbers of the notes that belong to it.
+    /// The row of a record, with the numbers of its notes.
     fn row(&mut self, record: &Record) -> String {
         self.records.push(record.clone());
         let mut cells = (self.cells)(&self.records, record);
@@ -66,7 +67,7 @@ impl<'a> Rows<'a> {
         Column::row(&self.columns, cells)
     }
 
-    /// The lines below the table: its notes, and a warning about all of `records`, if there is one.
+    /// The lines below the table: its notes, and a warning about all of `records`, if any.
     fn below(&self, records: &[Record]) -> Vec<String> {
         let mut lines: Vec<_> = self.notes.lines().collect();
         let mut warnings = records.iter().flat_map(|record| &record.warnings);

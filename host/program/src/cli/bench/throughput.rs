@@ -1,4 +1,4 @@
-//! The suites of throughputs: operations on elements of several types, at several lengths.
+//! The throughput suites: operations on elements of several types, at several lengths.
 
 use super::rows::Rows;
 use super::{Bench, Global, Usage, distinct};
@@ -79,7 +79,7 @@ impl Bench {
     }
 }
 
-/// The cases of these operations and element types. No names mean all.
+/// The cases of these operations and element types. An empty list means all.
 fn chosen(suite: &Throughput, ops: &[String], dtypes: &[String]) -> Result<Vec<Case>, Usage> {
     let asked = |names: &[String], name| names.is_empty() || names.iter().any(|n| n == name);
     let cases = suite.cases.iter();
@@ -128,7 +128,7 @@ fn length(n: usize) -> String {
     }
 }
 
-/// The row of a record. The record of the ceiling is before it.
+/// The row of a record. The record of the ceiling comes before it.
 fn cells(so_far: &[Record], record: &Record) -> Vec<String> {
     let word = |key: &str| record.params[key].as_str().unwrap_or_default().to_owned();
     let or_none = |text: Option<String>| text.unwrap_or_default();
@@ -147,7 +147,7 @@ fn cells(so_far: &[Record], record: &Record) -> Vec<String> {
     ]
 }
 
-/// The throughput of `record` divided by that of the ceiling, if that is among `records`.
+/// The throughput of `record` as a fraction of the ceiling's, if the ceiling is in `records`.
 fn of_ceiling(records: &[Record], record: &Record) -> Option<f64> {
     let ceiling = records.iter().find(|ceiling| {
         let is_ceiling = [Ceiling::Read, Ceiling::Copy].map(Ceiling::name);

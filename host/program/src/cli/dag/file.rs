@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
-/// The format, for the help.
+/// The file format, for the help.
 pub(super) const FORMAT: &str = "\
 The file, in TOML:
   elements = 1024        # of each node's array of 32-bit numbers; 1 if not given

@@ -37,7 +37,7 @@ impl FromStr for Condition {
                 "a condition is one comparison; for two, select twice: --where \"{}\" -o - | gridsync select - --where …",
                 first_of(text)
             )),
-            // The number is parsed once the type of the elements is known.
+            // The number is parsed once the element type is known.
             Some(sign) if !bound.is_empty() => Ok(Self::Compare(sign, bound.into())),
             None if meant(written).is_some() => Err(format!(
                 "{written} is not a comparison; write \"{} {bound}\"",
@@ -51,7 +51,7 @@ impl FromStr for Condition {
     }
 }
 
-/// The sign of gridsync for a sign of another language.
+/// The gridsync operator for an operator of another language.
 fn meant(written: &str) -> Option<&'static str> {
     Some(match written {
         "<>" | "~=" | "≠" | "=!" | "!==" => "!=",
@@ -62,7 +62,7 @@ fn meant(written: &str) -> Option<&'static str> {
     })
 }
 
-/// The first comparison of several: a sign, and the word after it.
+/// The first of several comparisons: a sign, and the word after it.
 fn first_of(text: &str) -> String {
     let number = text.find(|c: char| c.is_ascii_alphanumeric() || "+-.".contains(c)).unwrap_or(0);
     let end = text[number..].find([' ', ',', '<', '>', '=', '!', '&', '|']);
@@ -91,10 +91,10 @@ impl Condition {
     }
 }
 
-/// An element that can be compared with a number of the command line.
+/// An element that can be compared with a number from the command line.
 pub(super) trait Bounded: Comparable {
-    /// The elements that compare with the bound as the sign says; none if the bound is not a
-    /// number.
+    /// The condition for elements that compare with the bound according to the sign, or `None` if
+    /// the bound is not a number.
     fn compared(sign: &str, bound: &str) -> Option<Within<Self>>;
 }
 
@@ -146,20 +146,20 @@ macro_rules! integers {
 }
 integers!(i32, u32, i64, u64);
 
-/// The intersection of two intervals, if there is one.
+/// The intersection of two intervals, or `None` if it is empty.
 fn interval((low, high): (i128, i128), (least, most): (i128, i128)) -> Option<(i128, i128)> {
     let common = (low.max(least), high.min(most));
     (common.0 <= common.1).then_some(common)
 }
 
-/// A decimal number, as exact as needed to compare integers with it.
+/// A decimal number, exact enough to compare integers with it.
 struct Decimal {
-    /// The greatest integer that is not above it. A number far beyond 64 bits counts as [`BEYOND`].
+    /// Its floor. A number far beyond 64 bits counts as [`BEYOND`].
     floor: i128,
     is_whole: bool,
 }
 
-/// More than any integer of 64 bits.
+/// Larger than any 64-bit integer.
 const BEYOND: i128 = 1 << 100;
 
 impl Decimal {
@@ -172,7 +172,7 @@ impl Decimal {
         }
         let is_negative = text.starts_with('-');
         let (magnitude, has_part) = match nearest.abs() {
-            // A number that is nearer to 0 than every f64 also counts as 0.
+            // A number that rounds to 0 in f64 also counts as 0.
             0.0 => (0, false),
             1e30.. => (BEYOND, false),
             _ => magnitude(text.trim_start_matches(['-', '+']))?,
@@ -185,15 +185,15 @@ impl Decimal {
     }
 }
 
-/// The integer part of a number up to 1e30, given by digits with a point and an exponent; and
+/// The integer part of a number up to 1e30, given as digits with a point and an exponent, and
 /// whether it has a fraction.
 fn magnitude(text: &str) -> Option<(i128, bool)> {
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let digits = format!("{whole}{part}");
     let digits = digits.trim_start_matches('0');
-    // How many digits are before the point; a negative number counts as 0. Only a number 0 can have
-    // an exponent beyond i64 here, so the exponent is taken as 0 then.
+    // How many digits are before the point, or 0 if negative. Here, only the number 0 can have an
+    // exponent beyond i64, so the exponent is taken as 0 then.
     let before = exponent.parse::<i64>().unwrap_or(0).saturating_add(digits.len() as i64)
         - part.len() as i64;
     let before = before.max(0) as usize;

@@ -1,9 +1,9 @@
-//! Which cases are run: all small ones, and as many others as there is time for.
+//! Selects the cases to run: all small ones, and as many others as the time allows.
 
 use super::cases::{INTERLEAVED, Kernel};
 
-/// The largest size of cases, in elements or threads, with which all of them fit into `budget_us`
-/// µs of CPU time. Short inputs always run, and are not counted.
+/// The largest size, in elements or threads, for which all cases up to it fit into `budget_us` µs
+/// of CPU time. Short inputs always run and are not counted.
 pub(super) fn largest(kernels: &[Kernel], budget_us: f64) -> usize {
     let mut cases: Vec<(usize, f64)> = kernels
         .iter()
