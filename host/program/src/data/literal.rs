@@ -1,4 +1,4 @@
-//! The Python dictionary in a `.npy` header, with the part of Python that the format uses.
+//! The Python dictionary in a `.npy` header, limited to the syntax that the format uses.
 //!
 //! This parser is hand-written: a general literal parser brings a grammar engine and big integers,
 //! recurses on its input, and reports errors without a position. This one reads three known keys,
@@ -10,8 +10,8 @@ use super::NpyError;
 /// The values of the three keys.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Fields {
-    /// The text of `descr`: a type string without its quotes, or a whole list where the type is
-    /// structured.
+    /// The text of `descr`: a type string without its quotes, or the whole list of a structured
+    /// type.
     pub(super) descr: String,
     pub(super) fortran_order: bool,
     pub(super) shape: Vec<u64>,
@@ -71,7 +71,7 @@ impl<'a> Cursor<'a> {
         self.at += blanks.count();
     }
 
-    /// Skips blanks, and then `byte` if it is next; returns whether it was.
+    /// Skips blanks, then `byte` if it comes next; returns whether it did.
     fn accept(&mut self, byte: u8) -> bool {
         self.skip_blanks();
         let next = self.rest().first() == Some(&byte);
@@ -87,7 +87,7 @@ impl<'a> Cursor<'a> {
         NpyError::Syntax { at: self.at, wanted, found: printable(self.rest()) }
     }
 
-    /// A quoted string, without its quotes; escapes stay as they are written.
+    /// A quoted string, without its quotes; escapes are kept as written.
     fn string(&mut self) -> Result<&'a [u8], NpyError> {
         self.skip_blanks();
         // Python 2 marks Unicode strings with a u.
@@ -113,7 +113,7 @@ impl<'a> Cursor<'a> {
         Err(self.error("a string with a closing quote"))
     }
 
-    /// A type string, or the list of a structured type, where only the extent matters.
+    /// A type string, or the list of a structured type, of which only the extent is used.
     fn descr(&mut self) -> Result<String, NpyError> {
         self.skip_blanks();
         if self.rest().first() != Some(&b'[') {
@@ -187,7 +187,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Text from a file as it fits a message: one line, short, no control characters.
+/// Text from a file, made fit for a message: one line, short, no control characters.
 pub(super) fn printable(bytes: &[u8]) -> String {
     const LONGEST: usize = 60;
     let text = String::from_utf8_lossy(bytes);

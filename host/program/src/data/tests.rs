@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::read::Source;
 use super::{Array, DataError, Dtype, Incoming, Input, Stored, npy};
 
-/// A pipe that gives these bytes.
+/// A pipe with these bytes.
 fn held(bytes: &[u8]) -> Cursor<Vec<u8>> {
     Cursor::new(bytes.to_vec())
 }
@@ -68,7 +68,7 @@ fn a_pipe_that_does_not_end_after_its_data_is_not_read_to_its_end() {
     );
 }
 
-/// Takes an array from a pipe, in pieces of `piece` bytes.
+/// Reads an array from a pipe in pieces of `piece` bytes.
 fn by_pieces(bytes: &[u8], dtype: Option<Dtype>, piece: usize) -> Result<Vec<u8>, DataError> {
     let mut incoming =
         Source::new(&Input::Stdin, held(bytes), None).open(dtype.map(Stored::from))?;
