@@ -1,10 +1,10 @@
-//! JSON of commands that has times: they become records.
+//! Reads the JSON of commands that contains times, and converts it to records.
 
 use super::{Recorded, RecordedPeer};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-/// The JSON of a command that has times.
+/// The JSON of a command that contains times.
 #[derive(Deserialize)]
 #[serde(untagged)]
 pub(super) enum Timed {
@@ -24,7 +24,7 @@ impl Timed {
     }
 }
 
-/// Of `dag --json`.
+/// From `dag --json`.
 #[derive(Deserialize)]
 pub(super) struct Dag {
     device: String,
@@ -77,7 +77,7 @@ impl Dag {
     }
 }
 
-/// Of `lab ladder --json` and `lab scans --json`.
+/// From `lab ladder --json` and `lab scans --json`.
 #[derive(Deserialize)]
 pub(super) struct Ladder {
     device: String,
@@ -133,7 +133,7 @@ impl Ladder {
     }
 }
 
-/// Of `lab launches --json`.
+/// From `lab launches --json`.
 #[derive(Deserialize)]
 pub(super) struct Launches {
     device: String,

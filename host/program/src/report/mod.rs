@@ -1,4 +1,4 @@
-//! How results are shown: tables and times for a terminal, charts as SVG, a page of all results.
+//! Shows results: tables and times for a terminal, SVG charts, and a page with all results.
 
 pub mod page;
 mod rounded;

@@ -1,6 +1,6 @@
-//! Times for people.
+//! Formats times for display.
 
-/// A time given in µs, to three digits, in the unit that fits it.
+/// A time given in µs, to three digits, in a suitable unit.
 #[must_use]
 pub fn time(us: f64) -> String {
     match us {

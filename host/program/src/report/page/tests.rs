@@ -1,4 +1,4 @@
-//! Tests of the page, as far as its parts show it.
+//! Tests of the parts of the page that text shows.
 
 use super::*;
 use crate::lab::ladder::sums::NO_INTEGER_RUNG;
@@ -6,7 +6,7 @@ use crate::records::Source;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// A record of `suite`, with a peer that takes as long as `peer` says.
+/// A record of `suite`, with a peer of median `peer`.
 fn record(suite: &str, variant: &str, params: Value, median: f64, peer: Option<f64>) -> Value {
     json!({
         "suite": suite, "variant": variant, "device": "a GPU", "params": params,
@@ -24,7 +24,7 @@ fn runs(records: &[Value]) -> Runs {
     Runs { records: records.iter().map(sourced).collect(), ..Runs::default() }
 }
 
-/// The figures that are drawn of these records, by the names of their files.
+/// The figures drawn from these records: file names, captions and charts.
 fn figures(records: &[Value]) -> Vec<(String, String, String)> {
     let runs = runs(records);
     let chapter = Chapter::of(&runs, "a GPU").expect("whole charts");
@@ -131,7 +131,7 @@ fn every_section_is_in_the_contents() {
     }
 }
 
-/// The cells of the table of a page that is below the link to this CSV file.
+/// The cells of the table of a page below the link to this CSV file.
 fn cells(page: &str, file: &str) -> Vec<Vec<String>> {
     let table = page.split(&format!("href=\"{file}\"")).nth(1).expect("it has a link");
     let table = table.split("</table>").next().expect("the table is below it");
@@ -225,7 +225,7 @@ fn rates_are_shown_as_percentages_of_the_roof_and_below_a_roofline() {
     assert_eq!(file, "a-gpu-roofline");
     assert!(roofline.contains("2.00 µs") && roofline.contains("524 GB/s"), "{roofline}");
     assert!(roofline.ends_with("with the most elements: sums 80 %."), "{roofline}");
-    // It rises up to the bytes that the full rate moves in 2 µs, and is flat above.
+    // The roof rises up to the bytes that the full rate moves in 2 µs, and is flat beyond.
     for point in ["roof: 2.0e0 at 4096", "roof: 5.2e2 at 1048576", "roof: 5.2e2 at 4194304"] {
         assert!(svg.contains(point), "{point}: {svg}");
     }

@@ -1,12 +1,13 @@
-//! The legend of a chart: entries side by side, in as many rows as they need.
+//! The legend of a chart: entries side by side, in as many rows as needed.
 
 use super::canvas::{TEXT, width};
 
-/// Where the entries of a legend are. An entry is a sample, and its name right of it.
+/// The positions of the entries of a legend. An entry is a sample, with its name to the right.
 pub(super) struct Legend {
-    /// The left end and the middle of each entry, from the upper left corner of the legend.
+    /// The left end and the vertical middle of each entry, relative to the upper left corner of the
+    /// legend.
     pub(super) places: Vec<(f64, f64)>,
-    /// The width: as much as was offered, or that of the widest entry.
+    /// The offered width, or the width of the widest entry if that is larger.
     pub(super) width: f64,
     /// The height of all rows.
     pub(super) height: f64,

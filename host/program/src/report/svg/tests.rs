@@ -1,4 +1,4 @@
-//! Checks of charts, as far as text shows them.
+//! Tests of the properties of charts that text shows.
 
 use super::canvas::width;
 use super::*;
@@ -113,7 +113,7 @@ fn cells() -> Cells {
     }
 }
 
-/// Every chart that the tests look at.
+/// All charts used in the tests.
 fn charts() -> Vec<String> {
     let one_cell = HeatMap {
         title: "One".into(),
@@ -154,7 +154,7 @@ fn charts() -> Vec<String> {
     .to_vec()
 }
 
-/// Three layers, with an edge past the middle one, and names that need escapes and much room.
+/// Three layers, with an edge past the middle one, and long names that need escapes.
 fn layers() -> Layers {
     let vertex = |name: &str, after: &[(usize, usize)], is_marked| Vertex {
         name: name.into(),
@@ -176,7 +176,7 @@ fn layers() -> Layers {
     }
 }
 
-/// Two runs, in one of which bars overlap; one bar is too short for its name.
+/// Two runs, one of which has overlapping bars; one bar is too short for its name.
 fn timelines() -> Timelines {
     let bar = |name: &str, begin, end| Bar { name: name.into(), begin, end };
     let run = |name: &str, bars: &[Bar]| Run { name: name.into(), bars: bars.to_vec() };
@@ -190,7 +190,7 @@ fn timelines() -> Timelines {
     }
 }
 
-/// Compares with `golden/NAME`. To replace that file run with `GOLDEN=overwrite`.
+/// Compares with `golden/NAME`. Run with `GOLDEN=overwrite` to replace that file.
 fn is_golden(name: &str, svg: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/report/svg/golden").join(name);
     if std::env::var_os("GOLDEN").is_some_and(|value| value == "overwrite") {
@@ -245,8 +245,7 @@ fn graphs_and_timelines_are_drawn_as_they_were() {
     is_golden("timelines.svg", &timelines().svg().expect("they are whole"));
 }
 
-/// The tags and texts of `xml`, each tag without its brackets. It panics if `xml` is not
-/// well-formed.
+/// The tags and texts of `xml`, each tag without its brackets. Panics if `xml` is not well-formed.
 fn tokens(xml: &str) -> Vec<(&str, &str)> {
     let mut open = Vec::new();
     let tokens: Vec<(&str, &str)> = xml
@@ -287,7 +286,7 @@ fn attribute<'a>(tag: &'a str, name: &str) -> Option<&'a str> {
     tag.split_once(&format!(" {name}=\""))?.1.split('"').next()
 }
 
-/// Each text of a chart, and its largest possible box: left, top, right, bottom.
+/// The texts of a chart, each with its largest possible box: left, top, right, bottom.
 fn boxes(svg: &str) -> Vec<(String, [f64; 4])> {
     let number = |tag, name| {
         let value = attribute(tag, name).expect("the attribute should be there");
@@ -351,7 +350,7 @@ fn no_line_crosses_a_text() {
             let numbers: Vec<f64> = points.filter_map(|number| number.parse().ok()).collect();
             <[f64; 4]>::try_from(numbers).ok()
         });
-        // Axes, grid and roof are lines of two points.
+        // Axes, grid and roof are lines with two points.
         let ends: Vec<_> = ends.filter(|[x, y, to_x, to_y]| x == to_x || y == to_y).collect();
         for (text, [left, top, right, bottom]) in boxes(&svg) {
             for &[x, y, to_x, to_y] in &ends {
