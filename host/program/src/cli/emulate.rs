@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_stands_for_itself_and_for_what_is_below_it() {
+    fn a_name_selects_its_protocol_or_its_group() {
         assert_eq!(names(&["barrier/split"]).expect("known"), ["barrier/split"]);
         assert!(names(&["barrier"]).expect("known").len() > 15);
         let unknown = names(&["barrier/sp"]).expect_err("unknown").to_string();
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_is_a_file_in_its_folder() {
+    fn a_short_path_is_the_file_and_its_folder() {
         assert_eq!(short("kernels/src/grid/barrier/tree.rs"), "barrier/tree.rs");
         assert_eq!(short("tree.rs"), "tree.rs");
     }

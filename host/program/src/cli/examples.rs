@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn every_subcommand_has_two_examples_of_its_own() {
+    fn every_subcommand_has_two_examples() {
         for path in paths(&command(), &[]).into_iter().filter(|path| !path.is_empty()) {
             let examples = EXAMPLES.iter().find(|(words, _)| **words == path);
             let (_, examples) = examples.unwrap_or_else(|| panic!("no examples for {path:?}"));
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn every_example_is_a_call_that_is_understood() {
+    fn every_example_parses() {
         for (_, examples) in EXAMPLES {
             for (line, _) in *examples {
                 for part in line.split(['|', '&']) {

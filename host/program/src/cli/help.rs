@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_subcommand_is_in_one_group_and_fits_a_line_of_80() {
+    fn every_subcommand_is_in_one_group_and_fits_in_80_columns() {
         let command = command();
         let mut all: Vec<_> = command.get_subcommands().map(Command::get_name).collect();
         let mut grouped: Vec<_> = GROUPS.iter().flat_map(|(_, names)| *names).copied().collect();

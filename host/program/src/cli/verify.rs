@@ -245,7 +245,7 @@ mod tests {
     use gridsync_kernels::op::Sum;
 
     #[test]
-    fn a_kernel_that_faults_has_failed_and_the_cases_after_it_are_run() {
+    fn a_faulting_case_fails_and_later_cases_still_run() {
         let call = crate::cli::Cli::try_parse_from(["gridsync", "devices"]).expect("a call");
         let device = Device::new(Emulator::new(EmulatorConfig::default()));
         let run = Run {

@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn few_elements_are_for_the_cpu_and_many_that_take_long_are_for_the_gpu() {
+    fn cpu_is_chosen_for_few_elements_and_gpu_for_long_work() {
         for cost in [Cost::REDUCE, Cost::SELECT, Cost::SCAN, Cost::SCAN_COLUMNS, Cost::KENDALL] {
             assert!(!cost.of(0).is_for_a_gpu());
             assert!(!cost.of(1000).is_for_a_gpu());

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_are_too_many_are_not_counted() {
+    fn too_many_lines_to_count_are_none() {
         assert!(Along::of(&[1 << 40, 0, 1 << 40], 1).is_none());
         assert_eq!(Along::of(&[1 << 40, 0, 7], 1).map(Along::lines), Some(7 << 40));
         assert_eq!(Along::of(&[5], 0).map(Along::lines), Some(1));

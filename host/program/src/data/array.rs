@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn data_starts_at_a_multiple_of_sixteen_and_stays_there() {
+    fn data_is_aligned_to_16_bytes() {
         for len in [0, 1, 15, 16, 17, 4095, 1 << 20] {
             let mut aligned = Aligned::with_capacity(len).unwrap();
             aligned.fill(io::repeat(7), len as u64).unwrap();
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hopeless_size_is_an_error_and_not_an_abort() {
+    fn a_huge_allocation_is_an_error_and_not_an_abort() {
         assert!(Aligned::with_capacity(usize::MAX).is_err());
         assert!(Aligned::with_capacity(isize::MAX as usize).is_err());
     }
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn elements_come_out_only_as_their_own_type() {
+    fn as_slice_of_another_type_is_an_error() {
         let bytes = bytemuck::cast_slice(&[1.5f64, -2.0]).to_vec();
         let array = Array::new(Dtype::F64, vec![2], Aligned::from_vec(bytes).unwrap());
         assert_eq!(array.as_slice::<f64>().unwrap(), [1.5, -2.0]);

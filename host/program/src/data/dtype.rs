@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_name_parses_to_its_own_type() {
+    fn every_name_parses_to_its_type() {
         for dtype in Dtype::ALL {
             assert_eq!(dtype.name().parse(), Ok(dtype));
             assert_eq!(dtype.numpy_name().parse(), Ok(dtype));
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_name_is_told_the_known_ones() {
+    fn error_of_an_unknown_type_lists_the_known_ones() {
         let message = "f8".parse::<Dtype>().unwrap_err().to_string();
         assert!(message.contains("\"f8\"") && message.contains("f16, bf16, f32"), "{message}");
     }

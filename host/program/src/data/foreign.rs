@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn formats_are_known_by_their_first_bytes() {
+    fn formats_are_recognised_by_their_first_bytes() {
         assert_eq!(seen(b""), "empty (0 bytes)");
         assert_eq!(seen(b"\x1f\x8b\x08\0\0\0"), "compressed by gzip");
         assert_eq!(seen(b"PAR1\x15\x04"), "Parquet");
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn raw_elements_are_no_format() {
+    fn raw_elements_are_not_recognised_as_a_format() {
         for raw in [1.5f32, 3.0, -1e10, 1e-10] {
             assert_eq!(Foreign::of(bytemuck::bytes_of(&[raw; 4])), None, "{raw}");
         }

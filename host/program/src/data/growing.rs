@@ -95,7 +95,7 @@ mod tests {
     use crate::data::{Input, read};
 
     #[test]
-    fn headers_of_one_dimension_are_of_one_length() {
+    fn one_dimensional_headers_have_equal_lengths() {
         for descr in Dtype::ALL.into_iter().filter_map(Dtype::npy_descr) {
             for len in [1, 9, 10, u64::MAX] {
                 let header = header_bytes(descr, &[len]);
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_grew_has_all_elements_and_says_how_many() {
+    fn a_grown_file_has_all_elements_and_their_number() {
         let folder = tempfile::tempdir().unwrap();
         for pieces in [0, 1, 3] {
             let path = folder.path().join("grown.npy");
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_given_up_leaves_nothing() {
+    fn dropping_a_growing_file_leaves_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("grown.npy");
         let mut file = Growing::begin(&Output::parse(&path), Dtype::U32).unwrap();

@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn one_file_by_any_spelling_is_one_file_whether_it_is_there_or_not() {
+    fn all_spellings_of_a_path_have_one_identity() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         fs::create_dir(at("d")).unwrap();
@@ -135,12 +135,12 @@ mod tests {
     }
 
     #[test]
-    fn the_null_device_is_never_in_the_way() {
+    fn the_null_device_never_conflicts() {
         assert!(!same(Path::new(NULL), Path::new(NULL)));
     }
 
     #[test]
-    fn a_file_can_be_read_again_and_a_device_cannot() {
+    fn devices_are_read_once_but_files_are_not() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.npy");
         fs::write(&path, "").unwrap();

@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn order_blanks_quotes_and_commas_are_free() {
+    fn key_order_blanks_quotes_and_commas_may_vary() {
         let expected = Fields { descr: "<f4".to_owned(), fortran_order: false, shape: vec![3, 4] };
         for text in [
             "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }          \n",
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn every_fault_says_what_was_wanted() {
+    fn every_error_names_the_expected_text() {
         fails_with("", "'{'");
         fails_with("{'descr': '<f4}", "closing quote");
         fails_with("{'descr': [('a', '<f4')", "']'");
@@ -251,13 +251,13 @@ mod tests {
     }
 
     #[test]
-    fn depth_does_not_cost_stack() {
+    fn deep_nesting_does_not_overflow_the_stack() {
         let text = format!("{{'descr': {}", "[".repeat(1 << 20));
         fails_with(&text, "']'");
     }
 
     #[test]
-    fn what_a_message_shows_is_one_short_line() {
+    fn text_in_a_message_is_one_short_line() {
         let shown = printable(format!("a\n\u{1b}[31m{}", "x".repeat(1000)).as_bytes());
         assert!(shown.chars().count() < 100 && !shown.contains(['\n', '\u{1b}']));
     }

@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_ahead_comes_first_and_an_error_after_it() {
+    fn bytes_read_ahead_come_before_an_error() {
         let pieces = || Pieces(vec![vec![1, 2], vec![3], vec![4, 5, 6]]);
         for enough in [0, 1, 3, 6, 99] {
             let mut reader = ahead(Box::new(pieces()), |bytes| bytes >= enough);
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn an_array_has_the_same_elements_and_errors() {
+    fn reading_ahead_keeps_elements_and_errors() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.npy");
         let values: Vec<u32> = (0..1_000_000).collect();

@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_come_whole_and_in_order() {
+    fn parts_are_complete_and_in_order() {
         for (len, part) in [(1, 1), (10, 3), (10, 10), (10, 99), (1000, 7), (100_000, 4096)] {
             let (_folder, input) = file_of(len);
             let input = open(&input, Some(Dtype::U32)).unwrap();
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn an_array_without_elements_has_one_part_without_elements() {
+    fn an_empty_array_has_one_empty_part() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("none.npy");
         let output = crate::data::Output::parse(&path);
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_shrinks_is_an_error_and_the_parts_before_it_come() {
+    fn a_shrinking_file_is_an_error_after_its_complete_parts() {
         let (folder, input) = file_of(100_000);
         let opened = open(&input, Some(Dtype::U32)).unwrap();
         let path = folder.path().join("ramp.bin");
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn reading_ends_when_nobody_wants_more() {
+    fn a_reading_can_be_dropped_early() {
         let (_folder, input) = file_of(100_000);
         let mut reading = Reading::begin(open(&input, Some(Dtype::U32)).unwrap(), 10).unwrap();
         let part = reading.next_part().unwrap();

@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_partial_file_is_on_the_list_of_what_a_signal_removes_as_long_as_it_has_a_name() {
+    fn partial_files_are_listed_for_removal_while_they_have_a_name() {
         let folder = tempfile::tempdir().unwrap();
         let out = folder.path().join("out.npy");
         let make = || Partial::make_in(folder.path(), |path| File::create_new(path)).unwrap();
@@ -256,7 +256,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_link_to_a_file_that_is_not_there_yet_is_followed() {
+    fn a_link_to_a_missing_file_is_followed() {
         use std::os::unix::fs::symlink;
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn the_old_file_is_there_until_the_new_one_is_whole() {
+    fn the_old_file_stays_until_the_new_one_is_complete() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out.npy");
         fs::write(&path, "old").unwrap();

@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn narrow_integers_widen_to_what_they_are_read_as() {
+    fn widen_gives_the_same_values_as_reading() {
         let bytes: Vec<u8> = (0..=255).collect();
         for descr in ["|i1", "|u1", "|b1", "<i2", ">i2", "<u2", ">u2"] {
             let stored = Stored::of_npy(descr).expect("it is read");
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn names_on_the_command_line_are_those_of_rust_or_of_numpy() {
+    fn stored_types_parse_from_rust_and_numpy_names() {
         for (name, size, dtype) in [
             ("i8", 1, Dtype::I32),
             ("int8", 1, Dtype::I32),

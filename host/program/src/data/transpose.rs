@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn every_element_comes_to_its_place() {
+    fn every_element_moves_to_its_index_in_c_order() {
         for shape in [
             &[2, 3][..],
             &[3, 2],

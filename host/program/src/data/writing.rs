@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_given_up_leaves_nothing() {
+    fn dropping_a_writing_leaves_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let mut writing = begin(&folder.path().join("out"));
         push(&mut writing, &[1; 1000]).unwrap();
@@ -174,7 +174,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_full_disk_is_an_error_of_a_later_push_or_of_the_end() {
+    fn a_full_disk_fails_a_later_push_or_finish() {
         let mut writing = begin("/dev/full".as_ref());
         let failed = (0..100).find_map(|_| push(&mut writing, &[1; 1000]).err());
         let failed = failed.expect("the third buffer comes back only after the first is written");

@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_exceeds_the_spread_of_both_is_a_change() {
+    fn only_a_change_beyond_both_spreads_counts() {
         let verdict = |first: f64, second: Recorded| {
             let compared = Comparison::of(&runs(&[record("grid", "a", first)]), &runs(&[second]));
             compared.changes[0].verdict()
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn the_greatest_change_is_first_and_what_one_lacks_is_told() {
+    fn changes_are_sorted_and_lines_of_only_one_run_are_listed() {
         let first = [("grid", 1.0), ("split", 1.0), ("gone", 1.0)];
         let second = [("grid", 2.0), ("split", 3.0), ("new", 1.0)];
         let [first, second] =
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn one_device_is_compared_with_another_and_several_with_themselves() {
+    fn only_runs_of_one_device_are_compared_across_devices() {
         let [a, b] = ["a", "b"].map(|device| record("grid", device, 1.0));
         let one = Comparison::of(&runs(from_ref(&a)), &runs(from_ref(&b)));
         assert_eq!(one.changes.len(), 1);

@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn an_infinite_bound_is_no_bound() {
+    fn an_infinite_bound_is_none() {
         let check = |bound| {
             serde_json::from_value::<Check>(json!({ "abs_err": 0.0, "bound": bound, "ok": true }))
         };

@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_reads_as_it_was_written() {
+    fn a_record_is_read_back() {
         let record = record(json!({ "n": 1000, "dtype": "f32" }));
         assert_eq!((record.ratio(), record.gb_per_s()), (Some(0.5), Some(2.0)));
         assert_eq!(record.peer_gb_per_s(), Some(1.0));
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_has_no_measured_rate_and_its_old_names_are_those_of_today() {
+    fn a_line_omits_measured_rates_and_uses_new_names() {
         let new = record(json!({ "n": 8, "rung": 1, "peer_mode": null, "copy_gb_per_s": 4150.0 }));
         let old = record(json!({ "elements": 8, "rung": 1, "copy_gb_per_s": 4100.0 }));
         assert_ne!(old.line(), new.line());
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_a_time_is_told_with_its_numbers() {
+    fn invalid_times_are_reported_with_their_numbers() {
         let good = record(json!({}));
         let zero = Recorded { median: 0.0, min: 0.0, ..good.clone() };
         assert!(zero.fault().is_some_and(|fault| fault.contains("median 0")));

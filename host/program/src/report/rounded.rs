@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_have_three_digits_and_no_exponent_where_none_is_needed() {
+    fn numbers_have_three_digits_and_an_exponent_only_if_needed() {
         for (value, said) in [
             (0.0, "0"),
             (-0.0, "0"),

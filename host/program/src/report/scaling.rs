@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn strong_and_weak_scaling_are_lines_of_the_greatest_length_of_one_gpu() {
+    fn strong_and_weak_scaling_use_the_greatest_length_on_one_gpu() {
         let chart = scaling_chart(&[
             time("sum", 1.0, 512.0, 5.0),
             time("sum", 1.0, 1024.0, 10.0),
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_time_of_one_gpu_there_are_no_lines() {
+    fn chart_without_a_time_on_one_gpu_has_no_lines() {
         assert_eq!(scaling_chart(&[time("sum", 2.0, 512.0, 4.0)]).series, []);
         assert_eq!(elements(1000.0), "1000");
     }

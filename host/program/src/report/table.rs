@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_table_is_no_wider_than_a_terminal() {
+    fn tables_fit_in_a_terminal() {
         let mut table = table();
         table.set_header(["some head that is long"; 6]);
         table.add_row(["some indivisible words"; 6]);
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_is_printed_alone_is_aligned_with_its_heads() {
+    fn rows_printed_separately_align_with_their_headings() {
         let columns = [Column::words("name", 6), Column::numbers("µs", 5)];
         let cells = |name: &str, us: &str| [name.to_owned(), us.to_owned()];
         assert_eq!(Column::heads(&columns), "name      µs");

@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_above_its_peer_is_listed_and_noise_is_named() {
+    fn lines_slower_than_their_peer_are_listed_with_noise() {
         let of = |median, min, peer| Slower::of(&record(median, min, peer));
         assert!(of(2.0, 2.0, None).is_none() && of(2.0, 2.0, Some(2.0)).is_none());
         let noisy = of(2.0, 1.8, Some(1.9)).expect("slower");

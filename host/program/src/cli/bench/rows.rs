@@ -96,7 +96,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_broke_a_rule_is_marked_and_said_below_once() {
+    fn warnings_are_marked_and_noted_once_below() {
         let call = crate::cli::Cli::try_parse_from(["gridsync", "devices"]).expect("a call");
         let columns = vec![Column::words("design", 6), Column::words("", 0)];
         let mut rows =

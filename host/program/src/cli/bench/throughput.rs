@@ -166,7 +166,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_a_suite_does_not_have_is_refused_with_what_it_has() {
+    fn error_of_an_unknown_case_lists_the_known_ones() {
         let names = |names: &[&str]| names.iter().map(|&name| name.into()).collect::<Vec<_>>();
         let of_scan = |ops: &[&str], dtypes: &[&str]| chosen(&SCAN, &names(ops), &names(dtypes));
         assert_eq!(of_scan(&[], &["u32"]).map(|cases| cases.len()).ok(), Some(3));
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_tells_its_part_of_the_ceiling_and_its_peer() {
+    fn a_row_shows_the_percentage_of_the_ceiling_and_the_peer() {
         let record = |variant, median, peer| Record {
             suite: "reduce",
             variant,
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn every_suite_fits_into_a_terminal() {
+    fn table_of_every_suite_fits_in_a_terminal() {
         for suite in [&REDUCE, &REDUCE_ROWS, &SCAN, &SELECT, &PARTITION, &UNIQUE, &KENDALL] {
             let columns = columns(suite, suite.cases, suite.sizes);
             let rows = suite.cases.iter().map(|case| {

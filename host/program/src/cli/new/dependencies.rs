@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn the_checkout_around_the_folder_is_named_from_the_package() {
+    fn path_of_the_checkout_is_relative_to_the_package() {
         let root = checkout();
         let found = |here: &str| {
             Dependencies::find(None, &root.path().join(here), Path::new("/bin/x")).unwrap()
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_written_as_the_package_sees_it() {
+    fn paths_in_a_manifest_are_relative_to_the_package() {
         let path = |named: &str| {
             let line = Dependencies::Checkout(from_package(Path::new(named)));
             line.fill_in("{{host}}".into())
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_release_is_named_by_its_version() {
+    fn a_release_is_a_dependency_by_version() {
         let line = Dependencies::Registry.fill_in("{ {{kernels}} }".into());
         assert_eq!(line, format!("{{ version = \"{}\" }}", env!("CARGO_PKG_VERSION")));
     }

@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_cargo_would_refuse_are_refused() {
+    fn names_that_cargo_rejects_are_rejected() {
         for good in ["hello", "hello-2", "my_kernels", "H"] {
             assert_eq!(is_package_name(good), Ok(()), "{good}");
         }
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn no_mark_is_left_and_all_manifests_are_toml() {
+    fn no_placeholder_is_left_and_manifests_are_toml() {
         for dependencies in
             [Dependencies::Checkout(Path::new("/a \"b\"/c").into()), Dependencies::Registry]
         {

@@ -92,7 +92,7 @@ mod tests {
     use gridsync_kernels::op::Sum;
 
     #[test]
-    fn a_small_range_behind_large_elements_is_uncertain() {
+    fn a_small_sum_after_large_elements_is_uncertain() {
         let mut certainty = Certainty::new();
         let depth = 20;
         certainty.next::<Sum<f64>>(&[1.0, 2.0]);
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn integers_are_certain() {
+    fn integer_sums_are_certain() {
         let mut certainty = Certainty::new();
         certainty.next::<Sum<i32, i64>>(&[i32::MAX, 1]);
         let found = certainty.uncertain::<Sum<i32, i64>>(&[[1, 2]], &[1], 20);

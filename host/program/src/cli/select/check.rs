@@ -101,7 +101,7 @@ mod tests {
     use gridsync::primitives::select::{FirstOfRun, Within};
 
     #[test]
-    fn every_kind_of_difference_is_named() {
+    fn every_kind_of_difference_is_reported() {
         let right =
             Sifted { kept: vec![1, 3], rest: Some(vec![7, 8]), positions: Some(vec![0, 2]) };
         let input = [1, 7, 3, 8];
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_numbered_as_the_whole_and_runs_go_on_in_the_next_one() {
+    fn indices_and_runs_continue_across_parts() {
         let found = |kept: &[i32], positions: &[u64]| Sifted {
             kept: kept.to_vec(),
             rest: None,

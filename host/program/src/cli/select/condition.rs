@@ -212,7 +212,7 @@ mod tests {
     use gridsync_kernels::grid::select::Predicate;
 
     #[test]
-    fn signs_words_and_blanks_are_free() {
+    fn conditions_parse_with_any_blanks() {
         let parse = |text: &str| text.parse::<Condition>().map(|c| c.to_string());
         assert_eq!(parse("> 0.5"), Ok("> 0.5".into()));
         assert_eq!(parse("<=-3"), Ok("<= -3".into()));
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn integers_compare_with_any_number_as_numbers_do() {
+    fn integers_compare_exactly_with_any_number() {
         let bounds = [
             "3",
             "3.0",
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn two_comparisons_and_signs_of_other_languages_are_refused_with_what_to_write() {
+    fn error_of_an_invalid_condition_suggests_a_valid_one() {
         let refused = |text: &str| text.parse::<Condition>().expect_err(text);
         for two in [">1 and < 3", ">1 & <3", ">1, < 3", ">1<3"] {
             let message = refused(two);
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_is_refused() {
+    fn a_bound_that_is_not_a_number_is_an_error() {
         for bound in ["three", "1,5", "0x10", "1e", "--1", "1 2"] {
             let condition: Condition =
                 format!("< {bound}").parse().expect("any number should make a condition");

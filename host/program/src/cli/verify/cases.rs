@@ -290,7 +290,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_kernel_has_a_case_that_is_small() {
+    fn every_kernel_has_a_small_case() {
         for kernel in kernels(true, 16, 1) {
             let is_small = |case: &Case| case.size <= INTERLEAVED;
             assert!(kernel.cases.iter().any(is_small), "{}", kernel.name);
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn an_element_has_the_bytes_that_its_name_says() {
+    fn size_of_an_element_follows_from_its_name() {
         for (name, size) in [("f32", 4.0), ("bf16", 2.0), ("u64", 8.0), ("i32", 4.0)] {
             assert_eq!(bytes(name), size);
         }

@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_kernels_get_to_the_size_that_there_is_time_for() {
+    fn largest_size_fits_the_time_budget() {
         let case = |size: usize, us| {
             let name = (String::new(), size, 0);
             Case::of(name, us, Emulated::Fast, |_| Ok(()))

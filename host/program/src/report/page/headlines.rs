@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_record_with_a_peer_is_shown_with_its_noise_and_a_peer_is_named_once() {
+    fn headlines_show_the_newest_records_and_name_each_peer_once() {
         let records = vec![
             barrier(132, 0.9, Some(1.0)),
             barrier(132, 0.814, Some(0.985)),

@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_linear_axis_has_zero_the_values_and_round_ticks() {
+    fn a_linear_axis_includes_zero_and_has_round_ticks() {
         let latencies = Scale::linear([0.791, 1.673].into_iter());
         assert_eq!(ticks(&latencies), ["0.0", "0.5", "1.0", "1.5", "2.0"]);
         assert_eq!(latencies.place(1.0), 0.5);
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn an_axis_near_its_values_has_zero_only_if_they_are_not_far_from_it() {
+    fn an_axis_near_its_values_includes_zero_only_if_close() {
         let far = Scale::linear_near([254.0, 323.0].into_iter());
         assert_eq!((ticks(&far)[0], far.place(250.0) < 0.2), ("240", true), "{far:?}");
         assert!(far.place(254.0) >= 0.0 && far.place(323.0) <= 1.0);
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_linear_axis_of_any_magnitude_shows_its_values_between_a_few_ticks() {
+    fn a_linear_axis_of_any_magnitude_has_few_ticks() {
         for exponent in -12..12 {
             for mantissa in [1.0, 1.9, 2.1, 4.9, 5.1, 9.9] {
                 let value = mantissa * 10f64.powi(exponent);
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log2_axis_has_powers_of_two_and_ends_with_its_values() {
+    fn a_log2_axis_has_powers_of_two_and_ends_at_the_greatest_value() {
         let blocks = Scale::log2([33.0, 528.0].into_iter());
         assert_eq!(ticks(&blocks), ["32", "64", "128", "256", "512"]);
         assert_eq!((blocks.place(32.0), blocks.place(528.0)), (0.0, 1.0));

@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn zero_is_white_and_the_ends_are_of_the_palette() {
+    fn zero_is_white_and_the_ends_are_palette_colours() {
         assert_eq!(diverging(0.0).rgb, WHITE.rgb);
         assert_eq!((diverging(-1.0), diverging(1.0)), (BLUE, VERMILLION));
         assert_eq!(diverging(7.0), VERMILLION);
@@ -171,13 +171,13 @@ mod tests {
     }
 
     #[test]
-    fn text_on_a_shade_stays_with_it_and_text_on_paper_follows_the_page() {
+    fn only_text_on_paper_can_be_restyled_by_a_page() {
         assert_eq!(diverging(0.0).text().paint("fill"), "fill=\"#222222\"");
         assert_eq!(PALE.text().paint("fill"), "fill=\"#222222\" class=\"ink\"");
     }
 
     #[test]
-    fn text_on_every_shade_of_the_scale_has_the_contrast_that_wcag_asks_of_large_text() {
+    fn text_on_every_shade_has_enough_contrast_for_large_text() {
         for step in -100..=100 {
             let shade = diverging(f64::from(step) / 100.0);
             let contrast = shade.contrast(shade.text());

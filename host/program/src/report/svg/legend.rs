@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn entries_that_do_not_fit_begin_a_row() {
+    fn entries_that_do_not_fit_start_a_new_row() {
         let legend = Legend::new(["split", "phase", "grid.sync()"].into_iter(), 30.0, 200.0);
         let rows: Vec<_> = legend.places.iter().map(|(_, y)| *y).collect();
         assert_eq!(rows, [10.0, 10.0, 30.0]);
