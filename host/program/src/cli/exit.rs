@@ -138,7 +138,7 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
         return code(output::print(error.to_string().trim_end()));
     }
     if error.kind() == DisplayHelpOnMissingArgumentOrSubcommand {
-        // If printing fails, there is no other way to report it.
+        // If printing fails, it cannot be reported in another way.
         let _printed = error.print();
         return ExitCode::from(USAGE);
     }

@@ -1,8 +1,8 @@
 //! The steps that reduce, scan, select, range-sum and kendall share: open the files, choose a
 //! device, compute at once or part by part, check and write the results, and report.
 //!
-//! Scans, selections and range sums in parts stream from file to file, so that the host holds only
-//! one part at a time too. Kendall's correlation needs its arrays in memory.
+//! Scans, selections and range sums in parts stream from file to file, so the host, like the
+//! device, holds only one part at a time. Kendall's correlation needs its arrays in memory.
 
 use super::choice::{DeviceChoice, Place};
 use super::exit::{Wrong, no_room};
@@ -157,7 +157,7 @@ impl Job<'_> {
         Ok(data::open_stored(&Input::parse(path), asked)?)
     }
 
-    /// Where to compute. It has been chosen before.
+    /// Where to compute, as chosen before.
     pub(super) fn place(&self) -> &Place {
         self.place.get().expect("the place is chosen once the files are open")
     }
@@ -306,7 +306,7 @@ impl Job<'_> {
         }
         if !self.global.quiet && !self.global.json {
             let parts = done.part.map_or(String::new(), |part| format!(" in parts of {part}"));
-            // An empty array takes no time, so that its throughput is not a number.
+            // An empty array takes no time, so its throughput is not finite.
             let rate =
                 if gb_per_s.is_finite() { format!(" ({gb_per_s:.1} GB/s)") } else { String::new() };
             let computing = match place {

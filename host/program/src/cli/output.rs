@@ -30,8 +30,7 @@ pub(crate) fn print(lines: &str) -> anyhow::Result<()> {
 }
 
 /// Prints lines on standard error, which gets everything except results. If standard error is
-/// closed or full, the lines are lost: there is no other place to report that, and the result
-/// counts.
+/// closed or full, the lines are lost without an error, because only the result counts.
 pub(crate) fn say(lines: impl Display) {
     let lines = format!("{}\n", escaped_lines(&lines.to_string()));
     let _lost = io::stderr().write_all(lines.as_bytes());

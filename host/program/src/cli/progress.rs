@@ -24,7 +24,7 @@ pub(super) fn progress(global: &Global, points: usize) -> ProgressBar {
             .expect("the template should be valid");
     bar.set_style(style);
     let shown = bar.downgrade();
-    // If the thread cannot be started, there is no bar. The work continues.
+    // If the thread cannot be started, the work continues without a bar.
     let _no_bar = thread::Builder::new().spawn(move || {
         thread::sleep(SOON);
         // If the work is done by then, no bar appears.

@@ -179,7 +179,7 @@ impl Reduce {
         })
     }
 
-    /// What the user can do if memory runs out.
+    /// The remedy if memory runs out.
     fn remedy(&self) -> &'static str {
         match self.axis.is_asked() {
             true => {

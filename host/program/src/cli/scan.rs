@@ -1,4 +1,4 @@
-//! `gridsync scan`: combines all elements up to each element of an array.
+//! `gridsync scan`: for each element of an array, combines all elements up to it.
 
 mod rows;
 
@@ -109,7 +109,7 @@ impl Scan {
         Ok(if interleave && is_rounded { Cost::SCAN_COLUMNS } else { Cost::SCAN })
     }
 
-    /// What the user can do if memory runs out.
+    /// The remedy if memory runs out.
     fn remedy(&self) -> &'static str {
         match self.axis.is_asked() {
             true => {

@@ -22,7 +22,7 @@ pub struct Incoming {
     shape: Vec<u64>,
     /// Whether the elements are in Fortran order, and this differs from C order.
     is_fortran: bool,
-    /// The number of elements, of which `taken` have been read.
+    /// The number of elements; `taken` of them have been read.
     len: u64,
     taken: u64,
     elements: Elements,

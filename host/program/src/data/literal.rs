@@ -113,7 +113,7 @@ impl<'a> Cursor<'a> {
         Err(self.error("a string with a closing quote"))
     }
 
-    /// A type string, or the list of a structured type, of which only the extent is used.
+    /// A type string, or the list of a structured type; only the extent of a list is used.
     fn descr(&mut self) -> Result<String, NpyError> {
         self.skip_blanks();
         if self.rest().first() != Some(&b'[') {

@@ -43,7 +43,7 @@ pub enum RecordsError {
         /// The problem with the file.
         fault: String,
     },
-    /// There are no records.
+    /// The paths contain no records.
     #[error(
         "no records in {paths}: name files that gridsync bench --output has written, or folders with such files (*.jsonl, *.json)"
     )]

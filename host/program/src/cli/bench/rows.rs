@@ -14,7 +14,7 @@ pub(super) struct Rows<'a> {
     global: &'a Global,
     bar: ProgressBar,
     columns: Vec<Column>,
-    /// The cells of a record, given all records so far, of which it is the last.
+    /// Formats a record, which is the last of the records so far.
     cells: fn(&[Record], &Record) -> Vec<String>,
     records: Vec<Record>,
     notes: Notes,

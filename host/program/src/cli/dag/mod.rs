@@ -67,7 +67,7 @@ pub(crate) struct Dag {
     peers: bool,
 }
 
-/// The most nodes: proving that all are ordered needs n² / 8 bytes.
+/// The most nodes of a graph. Proving that all of them are ordered needs n² / 8 bytes.
 const MOST_NODES: u64 = 20_000;
 
 fn microseconds(text: &str) -> Result<f64, String> {

@@ -122,7 +122,7 @@ impl Reduce {
     fn along(&self, input: &Incoming) -> Result<Along, Usage> {
         let along = self.axis.along(input.shape())?;
         let lines = along.lines();
-        // As in NumPy, argmin, argmax, min and max need an element even if there are no results.
+        // argmin, argmax, min and max need an element even without results, as in NumPy.
         let is_defined = self.op == "sum" || self.op == "mean" && lines == 0;
         if along.is_empty() && !is_defined {
             return Err(Usage(format!(

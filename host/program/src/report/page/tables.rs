@@ -9,7 +9,7 @@ use maud::{Markup, html};
 /// All tables of a device that have rows.
 pub(super) fn of(runs: &Runs, of: &Of<'_>) -> Vec<Table> {
     let mut tables = vec![first_lines(of, headlines(runs, of.device)), summary(of), all_lines(of)];
-    // With experiments only, as on the CPU, there are no facts about a machine.
+    // Experiments alone, as on the CPU, come without facts about a machine.
     let facts = runs.facts(of.device);
     if facts.iter().any(|fact| !fact.values.is_empty()) {
         tables.insert(0, machine(of, facts));

@@ -84,7 +84,7 @@ fn crossings(
 /// A line for each primitive, with a fixed length and with a length that grows with the GPUs.
 pub(super) fn scaling(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
     let mut records = of.suite("scaling");
-    // A GPU that counts as several says nothing about scaling.
+    // Scaling needs several real GPUs.
     records.retain(|record| !is_shared(record));
     if records.iter().all(|record| record.number("gpus") <= Some(1.0)) {
         return Ok(Vec::new());

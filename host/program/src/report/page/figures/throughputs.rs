@@ -121,8 +121,8 @@ fn line(
     Series::new(key, records.iter().filter_map(|record| Some((record.number("n")?, rate(record)?))))
 }
 
-/// A sentence with the percentage of the roof that each line reaches at the greatest length. The
-/// last line is the roof. Empty if there is no roof.
+/// A sentence with the percentage of the roof that each line reaches at the greatest length, or an
+/// empty string without a roof. The last line is the roof.
 fn of_the_roof(lines: &[Series]) -> String {
     let Some((roof, lines)) = lines.split_last() else { return String::new() };
     let last = roof.points.iter().max_by(|a, b| a.0.total_cmp(&b.0));
