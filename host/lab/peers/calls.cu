@@ -1,12 +1,12 @@
-// The peer of gridsync's calls: what CUB's DeviceReduce costs the thread that calls it. Its temporary
-// storage is allocated once.
+// The peer of gridsync's calls: the cost of CUB's DeviceReduce for the calling thread. Its
+// temporary storage is allocated once.
 //
 //   nvcc -O3 -std=c++17 -arch=native calls.cu -o calls
 //   echo "value 65536" | ./calls AT_LEAST AT_MOST UNCERTAINTY
 //
-// A line names a call and the number of elements. A launch, a graph launch and a value are the mean of
-// 256 calls. A value is copied to pinned memory, and the stream is waited for. A process is this
-// program, which adds up so many numbers and prints the sum.
+// A line contains a call and the number of elements. The times of a launch, a graph launch and a
+// value are the mean of 256 calls. A value is copied to pinned memory, and the call waits for the
+// stream. A process is this program, which adds up that many numbers and prints the sum.
 
 #include <chrono>
 #include <cub/device/device_reduce.cuh>
@@ -80,7 +80,7 @@ peer::Spread measure(const peer::Sampling& samples, Sum& sum, Call call) {
   return time;
 }
 
-// The same program, from its start to its end.
+// Time of this program from its start to its end.
 double process_us(const char* n) {
   return us([&] {
     const pid_t child = vfork();

@@ -4,8 +4,8 @@
 //   nvcc -O3 -std=c++17 -arch=native cub_partition.cu -o cub_partition
 //   echo "partition f32 kept_50 1048576 256 2000" | ./cub_partition AT_LEAST AT_MOST UNCERTAINTY
 //
-// The modes: kept_50 moves the elements below 0.5 to the front, in order. The elements are uniform
-// between 0 and 1. CUB moves the others to the end, in reversed order.
+// Mode kept_50 moves the elements below 0.5 to the front, in order. The elements are uniform
+// between 0 and 1. CUB moves the others to the end, in reverse order.
 
 #include <cub/device/device_partition.cuh>
 
@@ -39,7 +39,7 @@ int main(int argc, char** argv) {
                 std::vector<float> parted(in.size());
                 const auto ends =
                     std::partition_copy(in.begin(), in.end(), parted.begin(), parted.rbegin(), below);
-                // Before the vector moves.
+                // Must be computed before the vector moves.
                 const int64_t kept_ones = ends.first - parted.begin();
                 return peer::Selection{std::move(parted), kept_ones};
               });

@@ -3,11 +3,10 @@
 //   nvcc -O3 -std=c++17 -arch=native cub_reduce.cu -o cub_reduce
 //   echo "sum f32 run_to_run 1048576 256 2000" | ./cub_reduce AT_LEAST AT_MOST UNCERTAINTY
 //
-// The modes: run_to_run is CUB's default. run_to_run_in_f64 is the same with an initial value in
-// f64, so that CUB accumulates in f64. gpu_to_gpu gives sums with the same bits on every GPU. CUB
-// has it from 3.1 on, but CUDA 13.0 brings 3.0. Name newer headers (github.com/NVIDIA/cccl, or the
-// folder include/cccl of the wheel nvidia-cuda-cccl) in NVCC_PREPEND_FLAGS, which nvcc reads
-// itself:
+// Modes: run_to_run is CUB's default. run_to_run_in_f64 is the same with an initial value in f64,
+// so that CUB accumulates in f64. gpu_to_gpu gives sums with the same bits on every GPU; it needs
+// CUB 3.1 or newer, but CUDA 13.0 includes 3.0. Name newer headers (github.com/NVIDIA/cccl, or the
+// folder include/cccl of the wheel nvidia-cuda-cccl) in NVCC_PREPEND_FLAGS, which nvcc reads:
 //
 //   NVCC_PREPEND_FLAGS="-I FOLDER/include/cccl" gridsync bench reduce --peers
 
@@ -40,7 +39,7 @@ std::optional<Spread> in_two_steps(const Bench& bench, const Load& load, Reduce 
 }
 
 #if CUB_VERSION >= 300100
-// Lends CUB the storage as a memory resource, so that a call allocates nothing.
+// Lends the storage to CUB as a memory resource, so that a call allocates nothing.
 struct Lender {
   Storage* storage;
 
@@ -54,8 +53,8 @@ struct Lender {
   friend bool operator!=(const Lender& a, const Lender& b) { return !(a == b); }
 };
 
-// The environment of a one-step call: mode, stream and memory. CUB's own `env` of three parts is
-// too much for nvcc 13.5. The names with underscores are CUB's own, and the only ones before 3.5.
+// The environment of a one-step call: mode, stream and memory. nvcc 13.5 fails on CUB's own `env`
+// with three parts. The names with underscores are CUB's; before 3.5 there are no others.
 struct GpuToGpu {
   cudaStream_t stream;
   Storage* storage;
@@ -79,7 +78,7 @@ std::optional<Spread> sum_gpu_to_gpu(const Bench& bench, const Load& load) {
   });
 }
 #else
-// Prints that there is no such mode.
+// Prints that this CUB does not have the mode.
 template <typename T>
 std::optional<Spread> sum_gpu_to_gpu(const Bench&, const Load&) {
   peer::note("no mode gpu_to_gpu in CUB " + std::to_string(CUB_MAJOR_VERSION) + "." +
@@ -88,7 +87,7 @@ std::optional<Spread> sum_gpu_to_gpu(const Bench&, const Load&) {
 }
 #endif
 
-// µs of `op` on elements of `T` in `mode`; none if there is no such op or mode.
+// µs of `op` on elements of `T` in `mode`, or nullopt if the op or the mode is not supported.
 template <typename T>
 std::optional<Spread> measure(const Bench& bench, const std::string& op, const std::string& mode,
                               const Load& load) {

@@ -3,10 +3,10 @@
 //   nvcc -O3 -std=c++17 -arch=native cub_reduce_rows.cu -o cub_reduce_rows
 //   echo "sum f32 fixed_16 16777216 32 2000" | ./cub_reduce_rows AT_LEAST AT_MOST UNCERTAINTY
 //
-// The modes: fixed_16 is the form for segments of one size, here 16 elements. offsets_16 is the
-// form for segments of any size, with the same segments given by computed offsets. The input has as
-// many whole rows as fit in N elements. CUB has the fixed form from 3.1 on; name newer headers than
-// CUDA's as for cub_reduce.cu.
+// Modes: fixed_16 is the form for segments of one size, here 16 elements. offsets_16 is the form
+// for segments of any size, with the same segments given by computed offsets. The input has as many
+// whole rows as fit in N elements. The fixed form needs CUB 3.1 or newer; for headers newer than
+// CUDA's see cub_reduce.cu.
 
 #include <cub/device/device_segmented_reduce.cuh>
 #include <cub/version.cuh>
@@ -22,7 +22,7 @@ using peer::Memory;
 using peer::Spread;
 using peer::Storage;
 
-// Where a row begins.
+// The start of a row.
 struct Begin {
   int64_t columns;
   __host__ __device__ int64_t operator()(int64_t row) const { return row * columns; }
@@ -63,7 +63,7 @@ std::optional<Spread> by_size(const Bench& bench, const Load& load, int64_t colu
                       });
 }
 #else
-// Prints that there is no such form.
+// Prints that this CUB does not have the form.
 std::optional<Spread> by_size(const Bench&, const Load&, int64_t) {
   peer::note("no segments of one size in CUB " + std::to_string(CUB_MAJOR_VERSION) + "." +
              std::to_string(CUB_MINOR_VERSION) + "." + std::to_string(CUB_SUBMINOR_VERSION));
@@ -79,7 +79,7 @@ int main(int argc, char** argv) {
         const size_t under = mode.find('_');
         if (op != "sum" || dtype != "f32" || under == std::string::npos) return std::nullopt;
         const std::string form = mode.substr(0, under);
-        // An input shorter than a row is one row.
+        // If the input is shorter than a row, it is one row.
         const int64_t columns = std::min<int64_t>(std::stoll(mode.substr(under + 1)), load.n);
         if (form == "fixed") return by_size(bench, load, columns);
         if (form == "offsets") return by_offsets(bench, load, columns);

@@ -4,7 +4,7 @@
 //   nvcc -O3 -std=c++17 -arch=native cub_scan.cu -o cub_scan
 //   echo "sum f32 default 1048576 256 2000" | ./cub_scan AT_LEAST AT_MOST UNCERTAINTY
 //
-// The mode: default is CUB's default. Its floating-point sums may differ from run to run.
+// Mode default is CUB's default. Its floating-point sums may differ from run to run.
 
 #include <cub/device/device_scan.cuh>
 
@@ -17,11 +17,12 @@ using peer::Memory;
 using peer::Spread;
 using peer::Storage;
 
-// Whether `sum` is too far from `exact`, the exact sum of so many elements of magnitude up to 8. As
-// long as every partial sum is an integer of the type, nothing is rounded. Beyond that, CUB does
-// not say in which order it adds. Its tiles are larger than 1024 elements, and errors of so many
-// additions hardly ever add up to more than ten times the square root of their number (Higham,
-// Mary: A new approach to probabilistic rounding error analysis, 2019).
+// Whether `sum` is too far from `exact`, the exact sum of `elements` elements of magnitude up to 8.
+// As long as every partial sum is an integer that the type can represent, nothing is rounded.
+// Beyond that, CUB does not specify the order of additions. Its tiles are larger than 1024
+// elements, and the errors of that many additions hardly ever add up to more than ten times the
+// square root of their number (Higham, Mary: A new approach to probabilistic rounding error
+// analysis, 2019).
 template <typename T>
 __device__ bool is_wrong(T sum, int64_t exact, size_t elements) {
   if constexpr (std::is_integral_v<T>) {

@@ -4,7 +4,7 @@
 //   nvcc -O3 -std=c++17 -arch=native cub_select.cu -o cub_select
 //   echo "select f32 kept_50 1048576 256 2000" | ./cub_select AT_LEAST AT_MOST UNCERTAINTY
 //
-// The modes: kept_50 keeps the elements below 0.5. The elements are uniform between 0 and 1.
+// Mode kept_50 keeps the elements below 0.5. The elements are uniform between 0 and 1.
 
 #include <cub/device/device_select.cuh>
 

@@ -1,12 +1,12 @@
 // The peer of gridsync's first elements of runs: CUB's DeviceSelect::Unique, and
-// DeviceRunLengthEncode::Encode, which also gives the lengths. Measured by the same rule. Their
+// DeviceRunLengthEncode::Encode, which also gives the lengths, measured by the same rule. Their
 // results are checked.
 //
 //   nvcc -O3 -std=c++17 -arch=native cub_unique.cu -o cub_unique
 //   echo "unique f32 kept_50 1048576 256 2000" | ./cub_unique AT_LEAST AT_MOST UNCERTAINTY
 //
-// The operations: unique and run-lengths. The modes: in kept_50, half of the elements differ from
-// the one before.
+// Operations: unique and run-lengths. Modes: in kept_50, half of the elements differ from the
+// previous one.
 
 #include <cub/device/device_run_length_encode.cuh>
 #include <cub/device/device_select.cuh>
@@ -44,7 +44,7 @@ std::optional<Spread> unique(const Bench& bench, const Load& load, const peer::R
 // µs of the first elements and the lengths of the runs. The sum of the lengths is checked.
 std::optional<Spread> run_lengths(const Bench& bench, const Load& load, const peer::Runs& runs) {
   Storage storage;
-  // The lengths of the last call. Each call writes them after the elements of its output.
+  // The lengths of the last call, which follow the elements of its output.
   int32_t* lengths = nullptr;
   return peer::with_count(load.n, [&](auto n) {
     return peer::time_selection(

@@ -1,17 +1,17 @@
-// The peer of gridsync's chains of kernels: nodes one after the other, each of which adds 1 to the number of
-// the node before it, as CUDA C++ launches them.
+// The peer of gridsync's chains of kernels, launched by CUDA C++: each node adds 1 to the number of
+// the previous node.
 //
 //   nvcc -O3 -std=c++17 -arch=native -rdc=true -lcudadevrt dag_chain.cu -o dag_chain
 //   echo "one-stream 100" | ./dag_chain AT_LEAST AT_MOST UNCERTAINTY
 //
-// A line names a way and the number of nodes. The answer is µs of the whole chain.
+// A line contains a method and the number of nodes. The answer is µs of the whole chain.
 
 #include <iostream>
 #include <vector>
 
 #include "peer.cuh"
 
-// What a node of gridsync's does: its array of one number joins those of its inputs.
+// The work of a gridsync node: combines its array of one number with those of its inputs.
 __device__ void node(unsigned* arrays, const unsigned* inputs, int count, unsigned* out, unsigned value) {
   unsigned all = value;
   for (int k = 0; k < count; ++k) all += arrays[inputs[k]];
@@ -29,7 +29,7 @@ __global__ void add_overlapping(unsigned* arrays, const unsigned* inputs, int co
   node(arrays, inputs, count, out, value);
 }
 
-// All nodes from `id` on, each launched by the one before it when that has ended.
+// Node `id` and all later ones, each launched by the previous one when that has ended.
 __global__ void add_and_go_on(unsigned* arrays, const unsigned* inputs, int id, int nodes) {
   node(arrays, inputs + (id > 0 ? id - 1 : 0), id > 0, arrays + id, 1);
   if (threadIdx.x == 0 && id + 1 < nodes) {
@@ -99,7 +99,7 @@ struct Chain {
   }
 };
 
-// A graph of what `put()` puts into the stream.
+// A graph of the work that `put()` puts into the stream.
 template <typename Put>
 cudaGraphExec_t capture(cudaStream_t stream, Put put) {
   cudaGraph_t graph;
@@ -147,7 +147,7 @@ int main(int argc, char** argv) {
     } else if (way == "overlapping-graph") {
       measure_graph(capture(chain.stream, overlapping));
     } else if (way == "device-stream") {
-      // More launches than this would wait for room.
+      // By default, further launches would wait for space.
       peer::check(cudaDeviceSetLimit(cudaLimitDevRuntimePendingLaunchCount, nodes + 16));
       measure(line, chain, samples, [&] {
         launch_all<<<1, 1, 0, chain.stream>>>(chain.arrays, chain.inputs, chain.nodes);

@@ -5,8 +5,8 @@
 //   nvcc -O3 -std=c++17 -arch=native nccl_all_reduce.cu -o nccl_all_reduce -lnccl
 //   echo "0,1" | ./nccl_all_reduce FEW MANY AT_LEAST AT_MOST UNCERTAINTY
 //
-// A line has the numbers of the GPUs. The answer is µs per call: the slope between graphs of few and
-// of many calls, by the time on the host, as gridsync takes its own.
+// A line contains the numbers of the GPUs. The answer is µs per call: the slope between graphs of
+// few and of many calls, by the time on the host, as in gridsync's own measurement.
 
 #include <nccl.h>
 
@@ -19,14 +19,14 @@
 
 #include "peer.cuh"
 
-// Ends the program if a call of NCCL failed.
+// Exits if an NCCL call failed.
 static void check(ncclResult_t result) {
   if (result == ncclSuccess) return;
   std::fprintf(stderr, "peer: NCCL: %s: %s\n", ncclGetErrorString(result), ncclGetLastError(nullptr));
   std::exit(3);
 }
 
-// GPUs that work together. GPU number g gives g + 1.
+// GPUs that work together. GPU number g contributes g + 1.
 class Group {
  public:
   explicit Group(const std::vector<int>& gpus)
@@ -41,7 +41,7 @@ class Group {
       peer::check(cudaMemcpy(from_[g], &mine, sizeof(float), cudaMemcpyHostToDevice));
       peer::check(cudaMemset(to_[g], 0, sizeof(float)));
     }
-    // The first call connects the GPUs, which allocates memory. A capture should not do that.
+    // The first call connects the GPUs, which allocates memory and must not happen in a capture.
     all_reduce();
     wait();
   }
@@ -62,7 +62,7 @@ class Group {
   std::vector<cudaGraphExec_t> capture(int calls) const {
     for (size_t g = 0; g < gpus_.size(); ++g) {
       peer::check(cudaSetDevice(gpus_[g]));
-      // Only this thread captures. Threads of NCCL may allocate memory meanwhile.
+      // Only this thread captures. NCCL's threads may allocate memory at the same time.
       peer::check(cudaStreamBeginCapture(streams_[g], cudaStreamCaptureModeThreadLocal));
     }
     for (int call = 0; call < calls; ++call) all_reduce();
@@ -82,7 +82,7 @@ class Group {
     return execs;
   }
 
-  // µs on the host of one run of the graphs on all GPUs.
+  // Time on the host of one run of the graphs on all GPUs, in µs.
   double time_us(const std::vector<cudaGraphExec_t>& execs) const {
     const auto start = std::chrono::steady_clock::now();
     for (size_t g = 0; g < gpus_.size(); ++g) {
@@ -101,7 +101,7 @@ class Group {
     }
   }
 
-  // Makes the results wrong, so that `expect_right` sees whether they are written again.
+  // Makes the results wrong, so that `expect_right` fails unless they are written again.
   void clear() const {
     for (size_t g = 0; g < gpus_.size(); ++g) {
       peer::check(cudaSetDevice(gpus_[g]));
@@ -110,7 +110,7 @@ class Group {
     }
   }
 
-  // Ends the program if a GPU does not have 1 + 2 + … + n, which is exact in f32.
+  // Exits if a GPU does not have 1 + 2 + … + n, which is exact in f32.
   void expect_right(const std::string& line) const {
     const float right = 0.5f * static_cast<float>(gpus_.size() * (gpus_.size() + 1));
     for (size_t g = 0; g < gpus_.size(); ++g) {
@@ -124,8 +124,8 @@ class Group {
   }
 
  private:
-  // One call on all GPUs. One thread has to put the calls of several GPUs into a group: each waits
-  // for the others.
+  // One call on all GPUs. A single thread must group the calls of several GPUs, because each call
+  // waits for the others.
   void all_reduce() const {
     check(ncclGroupStart());
     for (size_t g = 0; g < gpus_.size(); ++g) {
@@ -161,8 +161,8 @@ int main(int argc, char** argv) {
     return 2;
   }
   // Without multicast (NVLink SHARP). The GPUs of a host may be shared with other programs, and a
-  // multicast object takes part of the switches, which they share: one that is left behind or fails
-  // can take GPUs out of service. gridsync uses none either.
+  // multicast object occupies a part of their common switches: one that is leaked or fails can take
+  // GPUs out of service. gridsync does not use multicast either.
   setenv("NCCL_NVLS_ENABLE", "0", 1);
   const int few = std::atoi(argv[1]), many = std::atoi(argv[2]);
   const peer::Sampling samples = peer::sampling(argv + 3);

@@ -5,7 +5,7 @@
 
 import peer
 
-# The names of the types.
+# numpy's names of the types.
 DTYPES = {"f32": "float32", "f64": "float64", "i32": "int32", "u32": "uint32", "u64": "uint64"}
 
 
@@ -14,7 +14,7 @@ def prepare(op, dtype, n):
 
     if op != "sum" or dtype not in DTYPES:
         return None
-    # The elements of every input, the same as fill() of throughput.cuh makes.
+    # The elements of every input, as made by fill() of throughput.cuh.
     small = (peer.hashed(numpy.arange(n) % (1 << 24)) % 16).astype("int64")
     small -= 0 if dtype.startswith("u") else 8
     elements = small.astype(DTYPES[dtype])
@@ -26,7 +26,7 @@ def prepare(op, dtype, n):
     def check():
         exact = numpy.cumsum(small)
         if elements.dtype.kind == "f":
-            # One addition after another, each off by half an epsilon of a sum of up to 8 each.
+            # Additions in sequence, each off by half an epsilon of a sum of up to 8 each.
             unit = float(numpy.finfo(elements.dtype).eps) / 2
             count = numpy.arange(1, n + 1, dtype=numpy.float64)
             bound = numpy.where(8 * count <= 1 / unit, 0, 8 * count * count * unit)

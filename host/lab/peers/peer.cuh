@@ -1,9 +1,9 @@
-// What all peers share: errors, the time between two events, samples and their spread, and the
-// lines of the protocol.
+// Shared by all peers: errors, the time between two events, samples and their spread, and the lines
+// of the protocol.
 //
-// A peer reads questions, one per line, from standard input. It answers those that it can with the
-// same line, a colon, and five numbers: "LINE: median quartile_range min max samples". Times are in
-// µs. A line "note: …" says why a question has no answer.
+// A peer reads questions, one per line, from standard input. To each supported one it answers with
+// the same line, a colon, and five numbers: "LINE: median quartile_range min max samples". Times
+// are in µs. A line "note: …" explains why a question has no answer.
 
 #pragma once
 
@@ -16,20 +16,20 @@
 
 namespace peer {
 
-// Ends the program if a call of CUDA failed.
+// Exits if a CUDA call failed.
 inline void check(cudaError_t error) {
   if (error == cudaSuccess) return;
   std::fprintf(stderr, "peer: %s: %s\n", cudaGetErrorName(error), cudaGetErrorString(error));
   std::exit(3);
 }
 
-// Ends the program because a result is wrong. gridsync then fails as for a wrong result of its own.
+// Exits because a result is wrong. gridsync then fails as for a wrong result of its own kernels.
 [[noreturn]] inline void wrong(const std::string& what) {
   std::fprintf(stderr, "peer: %s\n", what.c_str());
   std::exit(1);
 }
 
-// µs of device time of the work that `work()` puts into the stream, after that of `before()`.
+// Device time in µs of the work that `work()` puts into the stream, after the work of `before()`.
 template <typename Before, typename Work>
 double time_us(cudaStream_t stream, Before before, Work work) {
   cudaEvent_t start, stop;
@@ -48,7 +48,7 @@ double time_us(cudaStream_t stream, Before before, Work work) {
   return 1e3 * ms;
 }
 
-// µs of device time of the work that `work()` puts into the empty stream.
+// Device time in µs of the work that `work()` puts into the empty stream.
 template <typename Work>
 double time_us(cudaStream_t stream, Work work) {
   return time_us(stream, [] {}, work);

@@ -1,5 +1,5 @@
-"""What the peers on the CPU share: samples and their spread, and the lines of the protocol, the same as
-in peer.cuh. They time one call on a warm array, by the clock of the host."""
+"""Shared by the peers on the CPU: samples and their spread, and the lines of the protocol, as in peer.cuh.
+They time one call on a warm array, by the clock of the host."""
 
 import math
 import sys

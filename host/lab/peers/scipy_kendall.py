@@ -8,10 +8,10 @@ result is compared with a count of all pairs.
 
 import peer
 
-# The names of the types.
+# scipy's names of the types.
 DTYPES = {"f32": "float32", "f64": "float64"}
 
-# Up to so many observations all pairs are counted.
+# Up to this many observations, all pairs are counted.
 COUNTED = 2000
 
 

@@ -1,5 +1,5 @@
-// What the peers share that keep some of the elements: inputs with a given part to keep, and the
-// check of what was kept.
+// Shared by the peers that keep some of the elements: inputs with a given fraction to keep, and the
+// check of the kept elements.
 
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace peer {
 
-// The N of mode "kept_N", in percent; none for other modes.
+// The N of mode "kept_N", in percent, or nullopt for other modes.
 inline std::optional<int> percent_kept(const std::string& mode) {
   const std::string begins = "kept_";
   if (mode.rfind(begins, 0) != 0) return std::nullopt;
@@ -22,10 +22,10 @@ struct Below {
   __host__ __device__ bool operator()(float x) const { return x < bound; }
 };
 
-// Keeps so many percent of elements that are uniform between 0 and 1.
+// Keeps `percent` percent of elements that are uniform between 0 and 1.
 inline Below below(int percent) { return {static_cast<float>(percent) / 100}; }
 
-// Element i: the upper 24 bits of a hash, as a fraction of 2^24. It is below 1.
+// Element i: the upper 24 bits of a hash, as a fraction of 2^24, below 1.
 __global__ void fill_uniform(float* out, size_t n) {
   const size_t threads = size_t(gridDim.x) * blockDim.x;
   for (size_t i = size_t(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += threads) {
@@ -48,8 +48,8 @@ __global__ void repeat(const float* period, size_t length, float* out, size_t n)
   }
 }
 
-// Fills with runs. So many percent of the elements of a period are greater by 1 than the one
-// before, and the others equal it. The hashes of `fill_uniform` decide which.
+// Fills with runs. The given percentage of the elements of a period are greater by 1 than the
+// previous one, and the others equal it. The hashes of `fill_uniform` decide which.
 class Runs {
  public:
   explicit Runs(int percent) : period_(alloc<float>(PERIOD)) {
@@ -72,15 +72,15 @@ class Runs {
   Memory<float> period_;
 };
 
-// What a call should write: these elements and this count.
+// The expected output of a call: these elements and this count.
 struct Selection {
   std::vector<float> elements;
   int64_t count;
 };
 
 // µs of one `call(input, output, count, stream)` on inputs that `fill` fills, into outputs of
-// `arrays` times their length. `expected(input)` returns what the last call should have written to
-// the start of its output. If it has not, the program ends.
+// `arrays` times their length. `expected(input)` returns the expected start of the output of the
+// last call. If it differs, the program exits.
 template <typename Fill, typename Call, typename Expected>
 std::optional<Spread> time_selection(const Bench& bench, const Load& load, const Fill& fill, Call call,
                                      Expected expected, size_t arrays = 1) {

@@ -1,4 +1,4 @@
-// What the peers for latencies share: µs per round of a cooperative kernel, as the slope between
+// Shared by the peers for latencies: µs per round of a cooperative kernel, as the slope between
 // launches of few and of many rounds. The cost of a launch cancels out.
 
 #pragma once

@@ -1,5 +1,6 @@
-// The peers for throughputs: µs of device time of one call whose input is in no cache, measured as
-// gridsync's bench/throughput does. Also the ceilings: the time only to load or only to copy.
+// Shared by the peers for throughputs: device time in µs of one call whose input is in no cache,
+// measured as in gridsync's bench/throughput. Also the ceilings: the time to only load or only
+// copy.
 
 #pragma once
 
@@ -14,7 +15,7 @@
 
 namespace peer {
 
-// An input repeats after so many elements.
+// An input repeats after this many elements.
 constexpr uint32_t PERIOD = 1u << 24;
 // Blocks of the kernels that fill inputs.
 constexpr int FILL_BLOCKS = 1024;
@@ -41,7 +42,7 @@ __global__ void fill(T* out, size_t n) {
   }
 }
 
-// Fills an input with these.
+// Fills an input with small integers.
 struct SmallIntegers {
   template <typename T>
   void operator()(T* out, size_t n, cudaStream_t stream) const {
@@ -98,7 +99,7 @@ struct Free {
 template <typename T>
 using Memory = std::unique_ptr<T, Free>;
 
-// `n` elements; none if there is no room for them.
+// Space for `n` elements, or null if they do not fit in memory.
 template <typename T>
 Memory<T> try_alloc(size_t n) {
   void* memory = nullptr;
@@ -118,13 +119,13 @@ Memory<T> alloc(size_t n) {
   return memory;
 }
 
-// Calls `use` with the count in the type that indexes fastest: CUB takes its offset type from it.
+// Calls `use` with the count in the type that indexes fastest: CUB derives its offset type from it.
 template <typename Use>
 auto with_count(size_t n, Use use) {
   return n <= INT32_MAX ? use(static_cast<int32_t>(n)) : use(static_cast<int64_t>(n));
 }
 
-// The temporary storage of a call: allocated before the capture, not in each call.
+// The temporary storage of a call, allocated before the capture, not in each call.
 class Storage {
  public:
   void* at_least(size_t bytes) {
@@ -140,12 +141,13 @@ class Storage {
   size_t bytes_ = 0;
 };
 
-// What to measure: calls on inputs of `n` elements.
+// The calls to measure, on inputs of `n` elements.
 struct Load {
   size_t n;
   // Calls of a replay, each on its own input.
   int calls;
-  // µs that a sample takes at least, by replays; 0 if a second replay would find inputs in the L2.
+  // Least time of a sample in µs, reached by replays; 0 if a second replay would find inputs in the
+  // L2 cache.
   double sample_us;
 };
 
@@ -163,7 +165,8 @@ class Bench {
     check(cudaDeviceSynchronize());
   }
 
-  // µs of one `call(input, stream)`, on inputs of small integers; none if there is no room for them.
+  // µs of one `call(input, stream)`, on inputs of small integers, or nullopt if they do not fit in
+  // memory.
   template <typename T, typename Call>
   std::optional<Spread> time(const Load& load, Call call) const {
     const std::vector<Memory<T>> inputs = filled<T>(load, SmallIntegers{});
@@ -171,9 +174,9 @@ class Bench {
     return time_calls(load, [&](int i) { call(inputs[i].get(), stream_); });
   }
 
-  // µs of one `call(input, output, stream)`; none if there is no room. Each call has its own input,
-  // which `fill(input, n, stream)` fills, and its own output of `written` elements. Then
-  // `verify(output)` gets the output of the last call.
+  // µs of one `call(input, output, stream)`, or nullopt if the arrays do not fit in memory. Each
+  // call has a separate input, which `fill(input, n, stream)` fills, and a separate output of
+  // `written` elements. Then `verify(output)` checks the output of the last call.
   template <typename T, typename Result, typename Fill, typename Call, typename Verify>
   std::optional<Spread> time_into(const Load& load, size_t written, Fill fill, Call call,
                                   Verify verify) const {
@@ -188,8 +191,8 @@ class Bench {
     return time;
   }
 
-  // The read ceiling: µs to load `load.n` bytes, by a grid of one block per tile or by one that is
-  // resident at once, whichever is faster.
+  // The read ceiling: µs to load `load.n` bytes, by a grid of one block per tile or by a grid that
+  // is completely resident, whichever is faster.
   std::optional<Spread> read_ceiling(const Load& load) const {
     const size_t packs = load.n / sizeof(uint4);
     std::optional<Spread> fastest;
@@ -223,7 +226,8 @@ class Bench {
   }
 
  private:
-  // `count` arrays of `n` elements; none, and a note, if there is no room for all.
+  // `count` arrays of `n` elements; if they do not all fit in memory, prints a note and returns
+  // none.
   template <typename T>
   static std::vector<Memory<T>> room(int count, size_t n) {
     std::vector<Memory<T>> arrays;
@@ -237,7 +241,7 @@ class Bench {
     return arrays;
   }
 
-  // The inputs of a load, filled; none if there is no room for them.
+  // The inputs of a load, filled; empty if they do not fit in memory.
   template <typename T, typename Fill>
   std::vector<Memory<T>> filled(const Load& load, Fill fill) const {
     std::vector<Memory<T>> inputs = room<T>(load.calls, load.n);
@@ -248,7 +252,7 @@ class Bench {
   // µs of one call; `call(i)` is the i-th.
   template <typename Call>
   Spread time_calls(const Load& load, Call call) const {
-    // What the first call loads or allocates cannot be captured.
+    // Modules that the first call loads and memory that it allocates cannot be captured.
     call(0);
     check(cudaStreamSynchronize(stream_));
     const auto evict = [&] { launch_read(8 * multiprocessors_, evict_.get(), evict_packs_, stream_); };
@@ -286,7 +290,7 @@ class Bench {
     return time;
   }
 
-  // Blocks for so many packs: one per tile, and as many as are resident if that is fewer.
+  // Blocks for `packs` packs: one per tile, and as many as are resident if that is fewer.
   template <typename Kernel>
   std::vector<unsigned> grids(Kernel kernel, size_t packs) const {
     const size_t tiles = std::max<size_t>(1, (packs + READ_TILE - 1) / READ_TILE);
@@ -317,7 +321,7 @@ class Bench {
 
 // The main function of such a peer, called as `PEER AT_LEAST AT_MOST UNCERTAINTY`. Answers lines
 // "OP DTYPE MODE N CALLS SAMPLE_US". `measure(bench, op, dtype, mode, load)` returns the time, or
-// none, for every op but "read" and "copy".
+// nullopt, for every op except "read" and "copy".
 template <typename Measure>
 int answer_throughputs(int argc, char** argv, Measure measure) {
   if (argc != 4) {

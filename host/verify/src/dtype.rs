@@ -27,11 +27,11 @@ pub enum Dtype {
 }
 
 impl Dtype {
-    /// Every element type, in the order that messages list them.
+    /// All element types, in the order used in messages.
     pub const ALL: [Self; 8] =
         [Self::F16, Self::Bf16, Self::F32, Self::F64, Self::I32, Self::U32, Self::I64, Self::U64];
 
-    /// Whether it is a floating-point type.
+    /// Whether this is a floating-point type.
     pub const fn is_float(self) -> bool {
         matches!(self, Self::F16 | Self::Bf16 | Self::F32 | Self::F64)
     }
@@ -50,8 +50,8 @@ impl Dtype {
         }
     }
 
-    /// numpy's name for the type, `"float32"`; for bf16 the name that the `ml_dtypes` package
-    /// registers.
+    /// numpy's name for the type, `"float32"`; for bf16, the name registered by the `ml_dtypes`
+    /// package.
     pub const fn numpy_name(self) -> &'static str {
         match self {
             Self::F16 => "float16",
@@ -74,8 +74,8 @@ impl Dtype {
         }
     }
 
-    /// The name of the type in a `.npy` header, `"<f4"`. `None` for bf16, which the format cannot
-    /// name (numpy writes two opaque bytes for each element, `<V2`).
+    /// The name of the type in a `.npy` header, `"<f4"`, or `None` for bf16, which the format
+    /// cannot represent (numpy writes two opaque bytes for each element, `<V2`).
     pub const fn npy_descr(self) -> Option<&'static str> {
         match self {
             Self::F16 => Some("<f2"),
@@ -96,11 +96,11 @@ impl fmt::Display for Dtype {
     }
 }
 
-/// A name of no element type.
+/// The error for an unknown element type.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown element type {given:?}; use one of {}", Dtype::ALL.map(Dtype::name).join(", "))]
 pub struct ParseDtypeError {
-    /// The name as it was given.
+    /// The unknown name.
     pub given: String,
 }
 
@@ -116,7 +116,7 @@ impl FromStr for Dtype {
     }
 }
 
-/// A Rust type whose values are elements of an array.
+/// A Rust type for elements of an array.
 ///
 /// Sealed: [`Array::as_slice`](super::Array::as_slice) relies on `DTYPE` having the size of the
 /// type.
@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_name_parses_to_its_own_type() {
+    fn every_name_parses_to_its_type() {
         for dtype in Dtype::ALL {
             assert_eq!(dtype.name().parse(), Ok(dtype));
             assert_eq!(dtype.numpy_name().parse(), Ok(dtype));
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_name_is_told_the_known_ones() {
+    fn error_of_an_unknown_type_lists_the_known_ones() {
         let message = "f8".parse::<Dtype>().unwrap_err().to_string();
         assert!(message.contains("\"f8\"") && message.contains("f16, bf16, f32"), "{message}");
     }

@@ -1,6 +1,6 @@
-//! Numbers for people.
+//! Rounds numbers for display.
 
-/// A number to three digits, without an exponent where it reads well without one.
+/// A number to three digits, without an exponent if it is readable without one.
 #[must_use]
 pub fn rounded(value: f64) -> String {
     let size = value.abs();
@@ -15,12 +15,12 @@ pub fn rounded(value: f64) -> String {
         let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
         return format!("{}e{exponent}", without_zeros(digits));
     }
-    // Digits after the point, so that there are three in all.
+    // Decimals, so that there are three digits in total.
     let decimals = (2 - size.log10().floor() as i32).max(0) as usize;
     without_zeros(&format!("{value:.decimals$}")).to_owned()
 }
 
-/// Without zeros at the end of the digits after the point.
+/// Removes trailing zeros after the point.
 fn without_zeros(number: &str) -> &str {
     if !number.contains('.') {
         return number;
@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_have_three_digits_and_no_exponent_where_none_is_needed() {
+    fn numbers_have_three_digits_and_an_exponent_only_if_needed() {
         for (value, said) in [
             (0.0, "0"),
             (-0.0, "0"),

@@ -1,23 +1,24 @@
-//! How much faster several GPUs are than one.
+//! The speedup of several GPUs over one.
 
 use super::svg::{Estimate, Lines, Role, Series};
 
 /// A time on several GPUs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scaled {
-    /// What was done.
+    /// Name of the operation.
     pub what: String,
-    /// On how many GPUs.
+    /// Number of GPUs.
     pub gpus: f64,
     /// Elements of the whole array.
     pub n: f64,
-    /// µs.
+    /// Time in µs.
     pub us: Estimate,
 }
 
-/// The chart of these times: how many times the work of one GPU several do in the same time. The length is the
-/// greatest one that was measured on one GPU; a line for what has that length on all GPUs together (strong scaling),
-/// and one for what has it on each (weak scaling). Without a time on one GPU there are no lines.
+/// The chart of these times: the work that several GPUs do in the time that one GPU needs, relative
+/// to the work of that one GPU. The length is the greatest one measured on one GPU; one line is for
+/// this length on all GPUs together (strong scaling), another for this length on each GPU (weak
+/// scaling). Without a time on one GPU the chart has no lines.
 #[must_use]
 pub fn scaling_chart(times: &[Scaled]) -> Lines {
     let alone = times.iter().filter(|time| time.gpus == 1.0);
@@ -63,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn strong_and_weak_scaling_are_lines_of_the_greatest_length_of_one_gpu() {
+    fn strong_and_weak_scaling_use_the_greatest_length_on_one_gpu() {
         let chart = scaling_chart(&[
             time("sum", 1.0, 512.0, 5.0),
             time("sum", 1.0, 1024.0, 10.0),
@@ -81,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_time_of_one_gpu_there_are_no_lines() {
+    fn chart_without_a_time_on_one_gpu_has_no_lines() {
         assert_eq!(scaling_chart(&[time("sum", 2.0, 512.0, 4.0)]).series, []);
         assert_eq!(elements(1000.0), "1000");
     }

@@ -10,7 +10,7 @@ const WIDTH: u16 = 80;
 const APART: u16 = 2;
 
 /// A table without lines: spaces separate the columns. If a row would be wider than the 80 columns
-/// of a terminal, its cells are broken between words.
+/// of a terminal, its cells are wrapped between words.
 #[derive(Clone, Debug)]
 pub struct Table {
     table: comfy_table::Table,
@@ -31,7 +31,7 @@ pub fn table() -> Table {
 }
 
 impl Table {
-    /// Sets the heads of the columns.
+    /// Sets the headings of the columns.
     pub fn set_header<T: fmt::Display>(&mut self, cells: impl IntoIterator<Item = T>) {
         let cells = self.cells(cells);
         self.table.set_header(cells);
@@ -43,7 +43,7 @@ impl Table {
         self.table.add_row(cells);
     }
 
-    /// How many rows there are, without the heads.
+    /// The number of rows, without the headings.
     #[must_use]
     pub fn row_count(&self) -> usize {
         self.table.row_count()
@@ -72,7 +72,7 @@ impl fmt::Display for Table {
     }
 }
 
-/// A column of a table that is printed row by row, so its width has to be known in advance.
+/// A column of a table that is printed row by row, so that its width must be known in advance.
 #[derive(Clone, Copy, Debug)]
 pub struct Column {
     head: &'static str,
@@ -81,13 +81,13 @@ pub struct Column {
 }
 
 impl Column {
-    /// A column of words, aligned left, each of at most `width` characters.
+    /// A left-aligned column of words, each of at most `width` characters.
     #[must_use]
     pub fn words(head: &'static str, width: usize) -> Self {
         Self::of(head, width, false)
     }
 
-    /// A column of numbers, aligned right, each of at most `width` characters.
+    /// A right-aligned column of numbers, each of at most `width` characters.
     #[must_use]
     pub fn numbers(head: &'static str, width: usize) -> Self {
         Self::of(head, width, true)
@@ -97,7 +97,7 @@ impl Column {
         Self { head, width: width.max(head.chars().count()), is_number }
     }
 
-    /// The heads of a table.
+    /// The headings of a table.
     #[must_use]
     pub fn heads(columns: &[Self]) -> String {
         Self::row(columns, columns.iter().map(|column| column.head.to_owned()))
@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_table_is_no_wider_than_a_terminal() {
+    fn tables_fit_in_a_terminal() {
         let mut table = table();
         table.set_header(["some head that is long"; 6]);
         table.add_row(["some indivisible words"; 6]);
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_is_printed_alone_is_aligned_with_its_heads() {
+    fn rows_printed_separately_align_with_their_headings() {
         let columns = [Column::words("name", 6), Column::numbers("µs", 5)];
         let cells = |name: &str, us: &str| [name.to_owned(), us.to_owned()];
         assert_eq!(Column::heads(&columns), "name      µs");

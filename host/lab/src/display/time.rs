@@ -1,6 +1,6 @@
-//! Times for people.
+//! Formats times for display.
 
-/// A time given in µs, to three digits, in the unit that fits it.
+/// A time given in µs, to three digits, in a suitable unit.
 #[must_use]
 pub fn time(us: f64) -> String {
     match us {
@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_time_has_three_digits_and_the_unit_that_fits() {
+    fn a_time_has_three_digits_and_a_suitable_unit() {
         for (us, said) in [
             (0.0, "0.00 µs"),
             (4.519, "4.52 µs"),

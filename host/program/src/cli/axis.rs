@@ -1,4 +1,4 @@
-//! `--rows` and `--axis`: the lines of an array that are taken one by one.
+//! `--rows` and `--axis`: which lines of an array are processed separately.
 
 use super::exit::Usage;
 use crate::data::Along;
@@ -19,7 +19,7 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// Whether lines are taken one by one.
+    /// Whether `--rows` or `--axis` is given.
     pub(super) fn is_asked(self) -> bool {
         self.rows || self.axis.is_some()
     }
@@ -32,7 +32,7 @@ impl Axis {
         }
     }
 
-    /// The number of the dimension of an array of this shape.
+    /// The index of the dimension in an array of this shape.
     pub(super) fn number(self, shape: &[u64]) -> Result<usize, Usage> {
         let dimensions = shape.len();
         if dimensions == 0 {
@@ -58,7 +58,7 @@ impl Axis {
         Along::of(shape, self.number(shape)?).ok_or_else(too_many)
     }
 
-    /// What is taken, in words.
+    /// Describes the lines.
     pub(super) fn text(self, along: Along) -> String {
         match self.axis {
             None => format!("each of {} rows of {}", along.lines(), along.len()),

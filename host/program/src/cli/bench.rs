@@ -1,4 +1,4 @@
-//! `gridsync bench`: measurements, and those of a peer in the same run.
+//! `gridsync bench`: measures gridsync, and a peer in the same run.
 
 mod calls;
 mod compare;
@@ -216,7 +216,7 @@ fn suites() -> impl Iterator<Item = Suite> {
     Name::value_variants().iter().map(|name| name.suite())
 }
 
-/// The names of what the suites of latencies measure.
+/// The names of the designs in the suites of latencies.
 fn designs() -> impl Iterator<Item = &'static str> {
     let names = |suite| -> Vec<&'static str> {
         match suite {
@@ -236,7 +236,7 @@ fn cases() -> impl Iterator<Item = &'static Case> {
     })
 }
 
-/// Each name once, in order.
+/// The names in order, without duplicates.
 fn distinct(names: impl Iterator<Item = &'static str>) -> Vec<&'static str> {
     let mut distinct = Vec::new();
     for name in names {

@@ -1,5 +1,5 @@
 //! The operations of a command: the lines of the [catalogue](gridsync_entries::operations) that it
-//! takes, by operation, element type and accumulator.
+//! accepts, by operation, element type and accumulator.
 
 use crate::data::{self, Dtype};
 use clap::ValueEnum;
@@ -17,7 +17,7 @@ pub(super) enum Acc {
 }
 
 impl Acc {
-    /// The accumulator of `O`. None if it is not a floating-point number.
+    /// The accumulator of `O`, or `None` if it is not a floating-point number.
     fn of<O: Operation>() -> Option<Self> {
         let is = |ty| ty == TypeId::of::<O::Accumulator>();
         let compensated = [TypeId::of::<Compensated<f32>>(), TypeId::of::<Compensated<f64>>()];
@@ -62,7 +62,7 @@ impl<F: Copy> Lines<F> {
         Self(Vec::new())
     }
 
-    /// Adds the operation `O`, which `run` runs.
+    /// Adds the operation `O`, which is run by `run`.
     pub(super) fn add<O>(&mut self, op: &'static str, run: F)
     where
         O: Operation<Element: data::Scalar>,
@@ -86,14 +86,14 @@ impl<F: Copy> Lines<F> {
         names
     }
 
-    /// The element types that `op` takes, in the order of [`Dtype::ALL`].
+    /// The element types that `op` accepts, in the order of [`Dtype::ALL`].
     pub(super) fn types_of(&self, op: &str) -> Vec<Dtype> {
         let takes = |&dtype: &Dtype| self.find(op, dtype, None).is_some();
         Dtype::ALL.into_iter().filter(takes).collect()
     }
 
     /// The function that runs `op` on elements of `dtype` with the accumulator `acc`, or with the
-    /// usual one if none is given.
+    /// default one if `acc` is `None`.
     pub(super) fn find(&self, op: &str, dtype: Dtype, acc: Option<Acc>) -> Option<F> {
         let is_asked_for = |line: &&Line<F>| {
             line.op == op && line.element == dtype && (acc.is_none() || line.acc == acc)

@@ -31,9 +31,8 @@ impl Verdict {
         }
     }
 
-    /// The verdict on many results. `found` is the first wrong one. If all are right, it is the one
-    /// whose error is the largest part of its bound. `what` is the name of a result, without its
-    /// number.
+    /// The verdict on many results. `found` is the first wrong one or, if all are right, the one
+    /// whose error comes closest to its bound. `what` is the name of a result, without its index.
     pub(super) fn of_many<A: Into<Number>>(found: ScanCheck<A>, what: &str) -> Self {
         let ScanCheck { at, check } = found;
         let check = Check {
@@ -64,7 +63,7 @@ impl Verdict {
     }
 }
 
-/// A result compared with its reference, as text.
+/// Describes a result compared with its reference.
 fn compared(check: &Check<Number>) -> String {
     let verdict = match check.ok {
         true if check.bound == f64::INFINITY => {

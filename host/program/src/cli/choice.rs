@@ -13,15 +13,15 @@ use std::str::FromStr;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum DeviceChoice {
     Auto,
-    /// GPUs by their numbers: one, or several that share the work.
+    /// One or several GPUs by number; several share the work.
     Cuda(Vec<u32>),
     AllCuda,
-    /// An emulated machine of so many GPUs.
+    /// An emulated machine with this many GPUs.
     Emulator(u32),
     Cpu,
 }
 
-/// What `--device` takes.
+/// The values that `--device` accepts.
 const FORMS: &str =
     "devices are auto, cuda, cuda:N, cuda:N,M,…, cuda:all, emulator, emulator:N and cpu";
 
@@ -68,7 +68,8 @@ impl Place {
         }
     }
 
-    /// The one device, for what several cannot share; none on the CPU. `what` names it.
+    /// The device, or `None` on the CPU, for work that several devices cannot share. `what` names
+    /// the work.
     pub(crate) fn device(&self, what: &str) -> anyhow::Result<Option<&Device>> {
         match self {
             Self::Devices(devices) if devices.len() == 1 => Ok(Some(&devices[0])),
@@ -82,13 +83,13 @@ impl Place {
     }
 }
 
-/// The error where `count` devices are named for what takes one, such as `one`.
+/// The error if `count` devices are named for work that needs one, such as `one`.
 fn several(what: &str, count: usize, one: &str) -> anyhow::Error {
     Usage(format!("{what} runs on one device, not on {count}: use --device {one}")).into()
 }
 
 impl DeviceChoice {
-    /// Whether [`place`](Self::place) opens a GPU, or tries to, which takes long.
+    /// Whether [`place`](Self::place) opens a GPU or tries to, which is slow.
     pub(crate) fn opens_a_gpu(&self, work: Work) -> bool {
         match self {
             Self::Auto => work.is_for_a_gpu(),
@@ -97,11 +98,11 @@ impl DeviceChoice {
         }
     }
 
-    /// The place to run a primitive that has a CPU form.
+    /// Where to run a primitive that has a CPU form.
     pub(crate) fn place(&self, work: Work) -> anyhow::Result<Place> {
         Ok(match self {
             Self::Cpu => Place::Cpu,
-            // Asking whether there is a GPU would take longer than the work.
+            // Checking for a GPU would take longer than the work.
             Self::Auto if !self.opens_a_gpu(work) => Place::Cpu,
             Self::Auto => gpu().map_or(Place::Cpu, |gpu| Place::Devices((&gpu).into())),
             Self::Cuda(ordinals) => Place::Devices(Devices::cuda(ordinals, &images::all())?),
@@ -110,9 +111,9 @@ impl DeviceChoice {
         })
     }
 
-    /// The place of the rank that is number `local_rank` on this machine. Without a choice it takes
-    /// the GPU of that number. If there are fewer GPUs, ranks share them; if it sees one alone, that
-    /// one is its own.
+    /// Where the rank with number `local_rank` on this machine runs. By default it uses the GPU of
+    /// that number. If there are fewer GPUs, ranks share them; if the rank sees only one GPU, it
+    /// uses that one.
     pub(crate) fn place_of_rank(&self, local_rank: u32) -> anyhow::Result<Place> {
         Ok(match self {
             Self::Auto => {
@@ -122,7 +123,7 @@ impl DeviceChoice {
         })
     }
 
-    /// The device to run on, for a command that has no CPU form.
+    /// The device to run on, for a command without a CPU form.
     pub(crate) fn device(&self) -> anyhow::Result<Device> {
         match self {
             Self::Auto => Ok(gpu().unwrap_or_else(emulator)),
@@ -136,7 +137,7 @@ impl DeviceChoice {
         }
     }
 
-    /// The device, which must be only one.
+    /// The device, or an error if several are named.
     fn one_device(&self, what: &str) -> anyhow::Result<Device> {
         match self {
             Self::Cuda(ordinals) if ordinals.len() == 1 => {
@@ -152,7 +153,8 @@ impl DeviceChoice {
         }
     }
 
-    /// The number and the compute capability of the GPU, for a command that uses one if there is one.
+    /// The number and the compute capability of the GPU, for a command that works without a GPU
+    /// too.
     pub(crate) fn gpu_if_any(&self) -> anyhow::Result<Option<(u32, u32)>> {
         let (ordinal, device) = match self {
             Self::Emulator(_) | Self::Cpu => return Ok(None),
@@ -163,7 +165,7 @@ impl DeviceChoice {
         Ok(device.map(|device| (ordinal, device.properties().compute)))
     }
 
-    /// The GPU, for a command that makes no sense without one. `what` names the command.
+    /// The GPU, for a command that needs one. `what` names the command.
     pub(crate) fn gpu(&self, what: &str) -> anyhow::Result<Device> {
         let device = match self {
             Self::Auto => Device::cuda(0, &images::all()).map_err(anyhow::Error::from),
@@ -179,13 +181,12 @@ impl DeviceChoice {
     }
 }
 
-/// The first GPU, if there is one that answers. If it does not answer, a message says so, and the
-/// program goes on without it.
+/// The first GPU, if it responds. If it does not, prints a message and returns `None`.
 fn gpu() -> Option<Device> {
     gpu_of_rank(0)
 }
 
-/// The GPU of the rank that is number `local_rank` on this machine, like [`gpu`].
+/// The GPU of the rank with number `local_rank` on this machine, like [`gpu`].
 fn gpu_of_rank(local_rank: u32) -> Option<Device> {
     let open = |devices: Vec<DeviceSummary>| {
         let count = u32::try_from(devices.len()).unwrap_or(u32::MAX).max(1);

@@ -1,4 +1,4 @@
-//! `gridsync completions`: the script by which a shell completes calls.
+//! `gridsync completions`: prints a completion script for a shell.
 
 use super::{Global, command, output};
 use clap::ValueEnum;

@@ -30,7 +30,7 @@ pub(crate) fn power_of_two(text: &str) -> Result<usize, String> {
     }
 }
 
-/// The text as a whole number, if it is one.
+/// The text as an integer, if it is one.
 fn count(text: &str) -> Option<u64> {
     if let Some((base, exponent)) = text.split_once('^') {
         return base.parse::<u64>().ok()?.checked_pow(exponent.parse().ok()?);
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_count_is_a_number_a_power_or_has_an_exponent() {
+    fn counts_may_be_numbers_powers_or_have_an_exponent() {
         for (text, value) in [
             ("0", 0),
             ("1000", 1000),
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_count_out_of_range_is_told_the_range() {
+    fn error_of_a_count_out_of_range_names_the_range() {
         let refused = |range, text: &str| within::<u32>(range)(text).err();
         assert_eq!(refused(1..=8, "2^3"), None);
         let told = refused(1..=8, "9").expect("it is too large");

@@ -28,14 +28,14 @@ pub(crate) struct Demo {
     runs: Option<u32>,
 }
 
-/// The timing of the runs of a form.
+/// How the runs of a form are timed.
 struct Timing {
-    /// Nanoseconds by which each warp starts after the one before it.
+    /// Delay of each warp after the one before it, in ns.
     stagger_ns: u32,
-    /// On the emulator: the schedule of all runs. Without one, each run has its own schedule, drawn
-    /// from its number.
+    /// On the emulator, the schedule of all runs. If `None`, each run gets a schedule seeded with
+    /// its number.
     schedule: Option<Schedule>,
-    /// How this differs from the natural timing. None if it does not.
+    /// How this differs from the natural timing, if it does.
     said: Option<&'static str>,
 }
 
@@ -44,7 +44,7 @@ impl Demo {
         let setup = self.setup();
         let device = global.device.device()?;
         let emulated = device.properties().is_emulated();
-        // This comes first: it refuses the one form that could hang.
+        // Runs first because it refuses the one form that could hang.
         cooperative::<xpx_grid_barrier>(&device, Blocks::Exactly(setup.blocks), setup.threads, 0)?;
         let runs = self.runs.unwrap_or(if emulated { 20 } else { 1000 });
 
@@ -56,8 +56,8 @@ impl Demo {
             let natural = Timing { stagger_ns: 0, schedule: None, said: None };
             let mut outcome = experiment(&device, form, &setup, runs, &natural, &bar)?;
             let mut timing = natural;
-            // One warp, or one block, has nothing to race with. The grid barrier has to hold with
-            // the timing that made the other forms fail.
+            // A single warp or block has nothing to race with. The grid barrier must hold with the
+            // timing that made the other forms fail.
             let provoked = shown.iter().any(|(_, timing): &(_, Timing)| timing.said.is_some());
             if outcome.wrong.is_empty() && (form.can_fail(&setup) || provoked) {
                 timing = provoke(emulated);
@@ -92,7 +92,7 @@ impl Demo {
     }
 }
 
-/// A timing that shows the fault if the natural one hides it.
+/// A timing that exposes the bug when the natural one hides it.
 fn provoke(emulated: bool) -> Timing {
     if emulated {
         Timing {
@@ -121,7 +121,7 @@ fn experiment(
     let mut wrong = Vec::new();
     for run in 0..runs as usize {
         let scheduled = device.properties().is_emulated().then(|| {
-            // Each warp runs as far as it can. The order of warps and blocks is drawn for each run.
+            // Each warp runs as far as it can. The order of warps and blocks is random in each run.
             let drawn = Schedule::seeded(Policy::RunAhead, 1 + run as u64);
             let schedule = timing.schedule.unwrap_or(drawn);
             Device::new(Emulator::new(EmulatorConfig { schedule, ..EmulatorConfig::default() }))
@@ -210,7 +210,7 @@ fn text(global: &Global, device: &str, setup: &Setup, shown: &[(Outcome, Timing)
     text
 }
 
-/// `whole of touched`: how many of the groups with a wrong element are wrong as a whole.
+/// `whole of touched`: of the groups with a wrong element, how many are entirely wrong.
 fn ratio(
     outcome: &Outcome,
     whole: impl Fn(&xpx::Wrong) -> usize,

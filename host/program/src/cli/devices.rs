@@ -59,13 +59,13 @@ impl Devices {
     }
 }
 
-/// For each GPU, whether it reaches the memory of each.
+/// For each GPU, whether it can access the memory of each GPU.
 fn reach_of(gpus: &[DeviceSummary]) -> Result<Vec<Vec<bool>>, DeviceError> {
     let of = |from: u32| gpus.iter().map(|to| reaches(from, to.ordinal)).collect();
     gpus.iter().map(|from| of(from.ordinal)).collect()
 }
 
-/// The table of who reaches whose memory.
+/// The table of which GPU can access which GPU's memory.
 fn reach_in_words(gpus: &[DeviceSummary], reach: &[Vec<bool>]) -> Table {
     let mut table = table();
     let heads = gpus.iter().map(|gpu| gpu.ordinal.to_string());
@@ -145,7 +145,7 @@ fn describe_in_words(p: &Properties) -> Table {
     table
 }
 
-/// A GPU as JSON. `reach` says whether it reaches the memory of each of `gpus`.
+/// A GPU as JSON. `reach[i]` is whether it can access the memory of `gpus[i]`.
 fn describe(gpu: &DeviceSummary, gpus: &[DeviceSummary], reach: &[bool]) -> serde_json::Value {
     let p = &gpu.properties;
     let others = gpus.iter().zip(reach).filter(|(to, reaches)| **reaches && *to != gpu);
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn who_reaches_whose_memory_is_a_table_of_rows_that_read_and_columns_that_are_read() {
+    fn reach_table_has_a_row_per_reader_and_a_column_per_memory() {
         let reach = [[true, true, false], [true, true, true], [false, false, true]];
         let text = reach_in_words(&gpus(3), &reach.map(Vec::from)).to_string();
         let words: Vec<Vec<_>> =
@@ -202,14 +202,14 @@ mod tests {
     }
 
     #[test]
-    fn the_table_of_eight_gpus_fits_into_a_terminal() {
+    fn reach_table_of_eight_gpus_fits_in_a_terminal() {
         let text = reach_in_words(&gpus(8), &vec![vec![true; 8]; 8]).to_string();
         assert_eq!(text.lines().count(), 9, "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     }
 
     #[test]
-    fn the_json_of_a_gpu_names_the_others_that_it_reaches() {
+    fn json_of_a_gpu_lists_the_gpus_that_it_reaches() {
         let gpus = gpus(3);
         assert_eq!(describe(&gpus[1], &gpus, &[true, true, false])["reaches"], json!(["cuda:0"]));
         assert_eq!(describe(&gpus[0], &gpus[..1], &[true])["reaches"], json!([]));

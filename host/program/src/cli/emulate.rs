@@ -1,4 +1,5 @@
-//! `gridsync emulate`: the protocols under many schedules of the emulator, as written and weakened.
+//! `gridsync emulate`: runs the protocols under many schedules of the emulator, as written and
+//! weakened.
 
 use super::choice::DeviceChoice;
 use super::count::within;
@@ -34,14 +35,14 @@ pub(crate) struct Emulate {
     seed: u64,
 }
 
-/// What came of one protocol.
+/// The result of one protocol.
 type Outcome = Result<Right, Box<Failure>>;
 
-/// What is known about a protocol that is right.
+/// The result of a protocol that is correct.
 enum Right {
-    /// Under so many schedules.
+    /// It passed under this many schedules.
     Passed(Passed),
-    /// And which of its orders are needed.
+    /// Which of its orderings are needed.
     Weakened(Vec<Weakened>),
 }
 
@@ -92,7 +93,7 @@ impl Emulate {
         }
     }
 
-    /// The protocols that are asked for.
+    /// The protocols to run.
     fn chosen(&self) -> anyhow::Result<Vec<Protocol>> {
         let all = protocols();
         let is = |protocol: &Protocol, name: &String| {
@@ -153,7 +154,7 @@ impl Emulate {
     }
 }
 
-/// The end of a path: the file and its folder.
+/// The file name and its folder.
 fn short(path: &str) -> &str {
     let from = path.rmatch_indices('/').nth(1).map_or(0, |(at, _)| at + 1);
     &path[from..]
@@ -206,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_stands_for_itself_and_for_what_is_below_it() {
+    fn a_name_selects_its_protocol_or_its_group() {
         assert_eq!(names(&["barrier/split"]).expect("known"), ["barrier/split"]);
         assert!(names(&["barrier"]).expect("known").len() > 15);
         let unknown = names(&["barrier/sp"]).expect_err("unknown").to_string();
@@ -223,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_is_a_file_in_its_folder() {
+    fn a_short_path_is_the_file_and_its_folder() {
         assert_eq!(short("kernels/src/grid/barrier/tree.rs"), "barrier/tree.rs");
         assert_eq!(short("tree.rs"), "tree.rs");
     }

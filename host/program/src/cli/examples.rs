@@ -1,8 +1,8 @@
-//! Two examples or more for each subcommand, at the end of its help.
+//! At least two examples for each subcommand, at the end of its help.
 
 use clap::Command;
 
-/// The words of a subcommand, and examples: a call, and what it does.
+/// The words of a subcommand, and its examples: a call, and its description.
 type Examples = (&'static [&'static str], &'static [(&'static str, &'static str)]);
 
 const EXAMPLES: &[Examples] = &[
@@ -269,7 +269,7 @@ const EXAMPLES: &[Examples] = &[
     ),
 ];
 
-/// The widest call for which what it does stands on the same line.
+/// The widest call that has its description on the same line.
 const WIDEST: usize = 56;
 
 /// Adds its examples to the help of each subcommand of `command`.
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn every_subcommand_has_two_examples_of_its_own() {
+    fn every_subcommand_has_two_examples() {
         for path in paths(&command(), &[]).into_iter().filter(|path| !path.is_empty()) {
             let examples = EXAMPLES.iter().find(|(words, _)| **words == path);
             let (_, examples) = examples.unwrap_or_else(|| panic!("no examples for {path:?}"));
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn every_example_is_a_call_that_is_understood() {
+    fn every_example_parses() {
         for (_, examples) in EXAMPLES {
             for (line, _) in *examples {
                 for part in line.split(['|', '&']) {

@@ -1,4 +1,4 @@
-//! Exit codes. The help and the README have the table.
+//! Exit codes. The table is in the help and the README.
 
 use super::output;
 use crate::data::DataError;
@@ -23,7 +23,7 @@ const DEVICE: u8 = 3;
 #[derive(Debug)]
 pub(crate) struct Wrong(pub(crate) String);
 
-/// The user asked for something that makes no sense.
+/// The request of the user is invalid.
 #[derive(Debug)]
 pub(crate) struct Usage(pub(crate) String);
 
@@ -42,7 +42,7 @@ impl fmt::Display for Usage {
 impl std::error::Error for Wrong {}
 impl std::error::Error for Usage {}
 
-/// The exit code of a command. Prints the error, if there is one, on standard error.
+/// The exit code of a command. Prints the error, if any, on standard error.
 pub(crate) fn code(done: anyhow::Result<()>) -> ExitCode {
     let Err(error) = done else {
         return ExitCode::SUCCESS;
@@ -50,14 +50,14 @@ pub(crate) fn code(done: anyhow::Result<()>) -> ExitCode {
     ExitCode::from(report(&error))
 }
 
-/// Ends the program after `grace` with this error, unless it has ended by itself before.
+/// Exits with this error after `grace`, unless the program exits earlier.
 pub(crate) fn after(grace: Duration, error: &anyhow::Error) -> ! {
     thread::sleep(grace);
     process::exit(report(error).into())
 }
 
-/// Prints the error on standard error, and returns its exit code. An error of the call is one line, whatever
-/// names and foreign text are in it; a fault of a device may come with the driver's log.
+/// Prints the error on standard error and returns its exit code. A user error is one line, even if
+/// it has names or foreign text; a fault of a device may include the driver's log.
 fn report(error: &anyhow::Error) -> u8 {
     let (code, text) = (classify(error), format!("gridsync: {error:#}"));
     if code == USAGE {
@@ -77,7 +77,7 @@ fn classify(error: &anyhow::Error) -> u8 {
         error => error,
     });
     match of_device {
-        // The user asked for a bad shape; the device is not at fault.
+        // The user requested an invalid shape; the device is not at fault.
         Some(
             DeviceError::GridTooLarge { .. }
             | DeviceError::BadBlock { .. }
@@ -91,7 +91,7 @@ fn classify(error: &anyhow::Error) -> u8 {
     }
 }
 
-/// The error of the device, if a device failed.
+/// The device error, if a device failed.
 fn device_error(error: &anyhow::Error) -> Option<&DeviceError> {
     if let Some(PartError::Device(error)) = error.downcast_ref() {
         return Some(error);
@@ -105,7 +105,7 @@ fn device_error(error: &anyhow::Error) -> Option<&DeviceError> {
     error.downcast_ref()
 }
 
-/// Whether the error is in the call, or in a file.
+/// Whether the error is in the command line or in a file.
 fn is_of_the_call(error: &anyhow::Error) -> bool {
     error.is::<Usage>()
         || error.is::<DataError>()
@@ -118,7 +118,7 @@ fn is_of_the_call(error: &anyhow::Error) -> bool {
         || error.is::<NoRoom>()
 }
 
-/// Adds the remedy to the error if memory did not suffice.
+/// Adds the remedy to the error if memory ran out.
 pub(crate) fn no_room(error: anyhow::Error, remedy: &str) -> anyhow::Error {
     let is_no_room = error.is::<NoRoom>()
         || matches!(error.downcast_ref(), Some(PartError::Memory(_)))
@@ -131,15 +131,14 @@ pub(crate) fn no_room(error: anyhow::Error, remedy: &str) -> anyhow::Error {
     }
 }
 
-/// Prints clap's answer. Help and version are no errors; errors are put into one line, like our
-/// own.
+/// Prints clap's message. Help and version are not errors; errors are put on one line, like ours.
 pub(crate) fn usage(error: &clap::Error) -> ExitCode {
     use clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
     if !error.use_stderr() {
         return code(output::print(error.to_string().trim_end()));
     }
     if error.kind() == DisplayHelpOnMissingArgumentOrSubcommand {
-        // If even this cannot be printed, there is no way to report it.
+        // If printing fails, it cannot be reported in another way.
         let _printed = error.print();
         return ExitCode::from(USAGE);
     }

@@ -1,4 +1,4 @@
-//! The files of a call, and the check that they can go together.
+//! The files of a call, and the check for conflicts between them.
 
 use super::Global;
 use super::exit::Usage;
@@ -29,9 +29,9 @@ impl Files {
         self.outputs.iter().map(|(name, to)| (*name, to))
     }
 
-    /// Refuses files that would make the call hang or lose a result: an input that can be read only
-    /// once but is given twice, one file for two outputs, an output that would replace an input,
-    /// and standard output for both an array and JSON.
+    /// Refuses files that would make the call hang or lose a result: an input given twice that can
+    /// be read only once, one file for two outputs, an output that would replace an input, and
+    /// standard output for both an array and JSON.
     pub(super) fn refuse_what_collides(&self, global: &Global) -> Result<(), Usage> {
         let inputs = self.inputs.iter().map(|(name, input)| (name, input, input.identity()));
         let inputs: Vec<_> = inputs.collect();

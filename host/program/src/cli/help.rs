@@ -1,10 +1,11 @@
-//! The command line as it is parsed and shown: subcommands in groups, and only the options that each needs.
+//! The command line as parsed and shown: subcommands in groups, each with only the options that it
+//! needs.
 
 use super::{Cli, examples};
 use clap::{Command, CommandFactory};
 use std::fmt::Write;
 
-/// The subcommands, in groups by what they are for.
+/// The subcommands, grouped by purpose.
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Arrays in files (.npy, .npz or raw)", &["reduce", "scan", "select", "range-sum", "kendall"]),
     ("Learning and trying", &["demo", "lab", "emulate", "dag", "new"]),
@@ -12,7 +13,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
     ("The program itself", &["completions", "man", "help"]),
 ];
 
-/// The subcommands that run on no device.
+/// The subcommands that do not use a device.
 const NO_DEVICE: [&[&str]; 8] = [
     &["bench", "compare"],
     &["bench", "peers"],
@@ -40,7 +41,7 @@ pub(super) fn command() -> Command {
     command.help_template(template)
 }
 
-/// `command` with this option of the command at `path`.
+/// `command`, with this option added to the command at `path`.
 fn with(command: Command, path: &[&str], option: &clap::Arg) -> Command {
     match path {
         [] => command.arg(option),
@@ -69,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_subcommand_is_in_one_group_and_fits_a_line_of_80() {
+    fn every_subcommand_is_in_one_group_and_fits_in_80_columns() {
         let command = command();
         let mut all: Vec<_> = command.get_subcommands().map(Command::get_name).collect();
         let mut grouped: Vec<_> = GROUPS.iter().flat_map(|(_, names)| *names).copied().collect();

@@ -1,9 +1,8 @@
-//! The steps that reduce, scan, select, range-sum and kendall have in common: open the files,
-//! choose a device, compute at once or part by part, check and write the results, and report what
-//! was done.
+//! The steps that reduce, scan, select, range-sum and kendall share: open the files, choose a
+//! device, compute at once or part by part, check and write the results, and report.
 //!
-//! Scans, selections and range sums in parts go from file to file, so the host too holds only a
-//! part at a time. Kendall's correlation holds its arrays whole.
+//! Scans, selections and range sums in parts stream from file to file, so the host, like the
+//! device, holds only one part at a time. Kendall's correlation needs its arrays in memory.
 
 use super::choice::{DeviceChoice, Place};
 use super::exit::{Wrong, no_room};
@@ -23,7 +22,7 @@ use std::ffi::OsString;
 use std::mem;
 use std::time::Instant;
 
-/// Bytes that are read while a GPU opens. A pipe would hold up who writes to it.
+/// Bytes to read while a GPU opens. A full pipe blocks its writer.
 const AHEAD: usize = 32 << 20;
 
 /// A call in progress.
@@ -35,7 +34,7 @@ pub(super) struct Job<'a> {
     bar: ProgressBar,
 }
 
-/// The description of an array, which outlives its elements.
+/// Describes an array; outlives its elements.
 #[derive(Clone, Copy)]
 pub(super) struct About {
     pub(super) stored: Stored,
@@ -52,8 +51,8 @@ impl About {
         self.stored.dtype()
     }
 
-    /// Text such as `5 i32 elements`, with the given word for elements; also the type in the file,
-    /// if it is another one.
+    /// Text such as `5 i32 elements`, with the given word for elements, and with the type in the
+    /// file if it differs.
     pub(super) fn text(self, elements: &str) -> String {
         let Self { stored, len } = self;
         let in_the_file = match stored.is_plain() {
@@ -66,32 +65,32 @@ impl About {
 
 /// The outcome of a computation.
 pub(super) struct Done {
-    /// The operation, as the JSON names it.
+    /// Name of the operation in the JSON.
     pub(super) op: String,
-    /// The work in words: "inclusive sum of 5 i32 elements".
+    /// Description of the work: "inclusive sum of 5 i32 elements".
     pub(super) what: String,
     pub(super) about: About,
-    /// The name of the variant that was run.
+    /// Name of the variant that was run.
     pub(super) variant: &'static str,
-    /// The text for standard output, if that does not get an array.
+    /// The text for standard output, unless an array goes there.
     pub(super) result: Option<String>,
     /// More lines of text for the user.
     pub(super) lines: Vec<String>,
-    /// The JSON fields that only this operation has.
+    /// JSON fields that are specific to this operation.
     pub(super) fields: Map<String, Value>,
-    /// µs that the kernels, or the CPU, took.
+    /// Time of the kernels, or of the CPU, in µs.
     pub(super) us: f64,
-    /// Bytes that were read and written in that time.
+    /// Bytes read and written in that time.
     pub(super) bytes: usize,
-    /// Elements of a part, if the array was taken in parts.
+    /// Elements of a part, if the array was processed in parts.
     pub(super) part: Option<usize>,
     pub(super) check: Option<Verdict>,
-    /// The arrays, written but not finished; none if the check has found an error.
+    /// The arrays, written but not finished; empty if the check found an error.
     pub(super) arrays: Vec<Sink>,
 }
 
 impl Done {
-    /// The outcome before anything has been computed.
+    /// The outcome before anything is computed.
     pub(super) fn of(op: String, what: String, about: About, variant: &'static str) -> Self {
         Self {
             op,
@@ -114,11 +113,11 @@ impl Done {
 pub(super) struct Verdict {
     pub(super) json: Value,
     pub(super) line: String,
-    /// The error, if the check has found one.
+    /// The error, if the check found one.
     pub(super) wrong: Option<String>,
 }
 
-/// The array that `write` writes, unless the check has found an error.
+/// The array that `write` writes, unless the check found an error.
 pub(super) fn unless_wrong(
     check: &Option<Verdict>,
     write: impl FnOnce() -> anyhow::Result<Sink>,
@@ -129,8 +128,8 @@ pub(super) fn unless_wrong(
     }
 }
 
-/// Runs a call on `files`: `compute` does the work of the command. If memory does not suffice, the
-/// error says `remedy`.
+/// Runs a call on `files`; `compute` does the work of the command. If memory runs out, the error
+/// includes `remedy`.
 pub(super) fn run(
     global: &Global,
     files: &Files,
@@ -146,8 +145,8 @@ pub(super) fn run(
         bar: progress(global, 0),
     };
     let done = compute(&job).and_then(|done| job.finish(done));
-    // The process ends now, and so does the context of a GPU. To close it first takes 0.02 to 0.03 s
-    // longer on an H200 (2026-11-24).
+    // The process is about to exit, which also ends the GPU's context. Closing it first takes 0.02
+    // to 0.03 s longer on an H200 (2026-11-24).
     mem::forget(job.place);
     done.map_err(|error| no_room(error, remedy))
 }
@@ -158,12 +157,12 @@ impl Job<'_> {
         Ok(data::open_stored(&Input::parse(path), asked)?)
     }
 
-    /// The place to compute on, which has been chosen.
+    /// Where to compute, as chosen before.
     pub(super) fn place(&self) -> &Place {
         self.place.get().expect("the place is chosen once the files are open")
     }
 
-    /// Chooses the place to compute on. Files are opened before this, so that a wrong path is reported
+    /// Chooses where to compute. Files are opened before this, so that a wrong path is reported
     /// without waiting for a device. With --verbose, prints what will be done, and why there.
     pub(super) fn choose(&self, work: Work, what: &str) -> anyhow::Result<()> {
         self.compute_on(self.global.device.place(work)?, what);
@@ -173,7 +172,7 @@ impl Job<'_> {
         Ok(())
     }
 
-    /// Like [`choose`](Self::choose), while the first bytes of `input` are read, if a GPU has to be opened.
+    /// Like [`choose`](Self::choose), but reads the first bytes of `input` while a GPU opens.
     pub(super) fn choose_for(
         &self,
         input: Incoming,
@@ -189,7 +188,7 @@ impl Job<'_> {
         Ok(input.take())
     }
 
-    /// Takes this place to compute on. With --verbose, prints what will be done.
+    /// Sets where to compute. With --verbose, prints what will be done.
     pub(super) fn compute_on(&self, place: Place, what: &str) {
         let place = self.place.get_or_init(|| place);
         if self.global.verbose {
@@ -197,7 +196,7 @@ impl Job<'_> {
         }
     }
 
-    /// Shows the progress: `done` steps of `of`.
+    /// Shows the progress: `done` steps out of `of`.
     pub(super) fn step(&self, done: usize, of: usize) {
         self.bar.set_length(of as u64);
         self.bar.set_position(done as u64);
@@ -208,8 +207,8 @@ impl Job<'_> {
         self.bar.set_message(what);
     }
 
-    /// Passes on the elements of `input`, `part` at a time, in values of `T` of any size. The next parts are read
-    /// meanwhile.
+    /// Passes on the elements of `input`, `part` at a time, as values of `T` of any size, while the
+    /// next parts are read.
     pub(super) fn each_part<T: Pod>(
         &self,
         input: Incoming,
@@ -220,8 +219,8 @@ impl Job<'_> {
         self.each_part_within(input, part, len, take)
     }
 
-    /// Like [`each_part`](Self::each_part), for groups of `group` elements: no part has elements of two of
-    /// them.
+    /// Like [`each_part`](Self::each_part), but no part has elements of two groups of `group`
+    /// elements.
     pub(super) fn each_part_within<T: Pod>(
         &self,
         input: Incoming,
@@ -232,7 +231,7 @@ impl Job<'_> {
         self.each_part_of_bytes(input, part, group, &mut |bytes| take(bytemuck::cast_slice(bytes)))
     }
 
-    /// Does the work of `each_part_within` for bytes: there are hundreds of others.
+    /// `each_part_within` for bytes, because that function is instantiated hundreds of times.
     fn each_part_of_bytes(
         &self,
         input: Incoming,
@@ -255,15 +254,15 @@ impl Job<'_> {
         Ok(())
     }
 
-    /// Lets the devices copy from and to `buffer` by themselves.
+    /// Pins `buffer`, so that devices can copy from and to it directly.
     pub(super) fn pin(&self, buffer: &mut HostBuffer) {
         if let Place::Devices(devices) = self.place() {
-            // The system may limit such memory. Copies work without it too.
+            // The system may limit pinned memory. Copies also work without it.
             let _slower = buffer.pin(&devices[0]);
         }
     }
 
-    /// Finishes the outputs, and reports what was done.
+    /// Finishes the outputs and prints the report.
     fn finish(&self, done: Done) -> anyhow::Result<()> {
         let wrong = done.check.as_ref().and_then(|check| check.wrong.clone());
         let mut written = Vec::new();
@@ -307,7 +306,7 @@ impl Job<'_> {
         }
         if !self.global.quiet && !self.global.json {
             let parts = done.part.map_or(String::new(), |part| format!(" in parts of {part}"));
-            // An array without elements takes no time, and has no throughput.
+            // An empty array takes no time, so its throughput is not finite.
             let rate =
                 if gb_per_s.is_finite() { format!(" ({gb_per_s:.1} GB/s)") } else { String::new() };
             let computing = match place {

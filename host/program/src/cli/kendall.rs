@@ -153,10 +153,10 @@ impl Tau {
     }
 }
 
-/// The fewest correlations of parts that take long enough to say so.
+/// From this many correlations of parts, a warning is printed.
 const MANY: usize = 1 << 10;
 
-/// Says how many correlations parts of so many of `len` places take, if they are many.
+/// Warns if `len` pairs in parts of this size need many correlations.
 fn warn_of_many(job: &Job<'_>, len: usize, part: usize) {
     let halves = len.div_ceil(part / 2);
     let steps = halves.saturating_mul(halves + 1) / 2;
@@ -167,7 +167,7 @@ fn warn_of_many(job: &Job<'_>, len: usize, part: usize) {
     }
 }
 
-/// The array that a thread has read.
+/// The array read by a thread.
 fn joined(reading: ScopedJoinHandle<'_, Result<Array, DataError>>) -> Result<Array, DataError> {
     reading.join().unwrap_or_else(|payload| resume_unwind(payload))
 }

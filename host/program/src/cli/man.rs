@@ -1,4 +1,4 @@
-//! `gridsync man`: the manual.
+//! `gridsync man`: writes the manual.
 
 use super::lab::folder;
 use super::{Global, command, output};
@@ -38,7 +38,7 @@ impl Manual {
     }
 }
 
-/// The names and the contents of the pages of a command and all commands below it.
+/// The names and contents of the pages of a command and its subcommands at all levels.
 fn pages(command: Command) -> anyhow::Result<Vec<(String, String)>> {
     let below = command.get_subcommands().filter(|below| !below.is_hide_set());
     let below = below.cloned().map(pages).collect::<anyhow::Result<Vec<_>>>()?;
@@ -47,7 +47,7 @@ fn pages(command: Command) -> anyhow::Result<Vec<(String, String)>> {
     Ok(pages)
 }
 
-/// The name and the content of the page of one command.
+/// The name and content of the page of one command.
 fn page(command: Command) -> anyhow::Result<(String, String)> {
     let man = Man::new(command).source(concat!("gridsync ", env!("CARGO_PKG_VERSION")));
     let mut page = Vec::new();
@@ -55,8 +55,8 @@ fn page(command: Command) -> anyhow::Result<(String, String)> {
     Ok((man.get_filename(), as_laid_out(&String::from_utf8(page)?)))
 }
 
-/// The page with the text after the flags line by line, as the help has it: examples and tables are laid
-/// out by hand.
+/// The page, with the text after the flags line by line as in the help, because its examples and
+/// tables are laid out by hand.
 fn as_laid_out(page: &str) -> String {
     let Some((before, rest)) = page.split_once("\n.SH EXTRA\n") else {
         return page.to_owned();

@@ -1,4 +1,4 @@
-//! Notes below a table, which say what the marks in its rows mean.
+//! Notes below a table, which explain the marks in its rows.
 
 use gridsync_lab::bench::Warning;
 
@@ -20,7 +20,7 @@ impl Notes {
         warnings.iter().map(mark).collect()
     }
 
-    /// The notes, a line each.
+    /// The notes, one per line.
     pub(super) fn lines(&self) -> impl Iterator<Item = String> {
         (1..).zip(&self.0).map(|(number, note)| format!("[{number}] {note}"))
     }

@@ -24,7 +24,7 @@ impl Number {
 
     pub(crate) fn json(self) -> Value {
         match self {
-            // It is converted through its shortest decimal form: 0.1, not 0.10000000149011612.
+            // Converted through its shortest decimal form: 0.1, not 0.10000000149011612.
             Self::Single(x) => output::number(x.to_string().parse().unwrap_or(f64::NAN)),
             Self::Float(x) => output::number(x),
             Self::Signed(x) => x.into(),

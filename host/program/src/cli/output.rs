@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::fmt::Display;
 use std::io::{self, Write};
 
-/// Prints a result: text for a person, or the JSON value if `--json` asks for it.
+/// Prints a result: text, or the JSON value with `--json`.
 pub(crate) fn result(
     global: &Global,
     text: impl FnOnce() -> String,
@@ -23,20 +23,20 @@ pub(crate) fn result(
 pub(crate) fn print(lines: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     match writeln!(out, "{}", escaped_lines(lines)).and_then(|()| out.flush()) {
-        // The reader of our output has closed the pipe. The exit code stays the same.
+        // The reader of our output closed the pipe. The exit code stays the same.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         done => Ok(done.map_err(|cause| DataError::Write { output: Output::Stdout, cause })?),
     }
 }
 
-/// Prints lines on standard error, where everything but results goes. If standard error is closed or full,
-/// they are lost, since there is no other place to report that; the result counts.
+/// Prints lines on standard error, which gets everything except results. If standard error is
+/// closed or full, the lines are lost without an error, because only the result counts.
 pub(crate) fn say(lines: impl Display) {
     let lines = format!("{}\n", escaped_lines(&lines.to_string()));
     let _lost = io::stderr().write_all(lines.as_bytes());
 }
 
-/// A number as JSON. JSON has no NaN and no infinities, so they become strings.
+/// A number as JSON. NaN and infinities become strings, because JSON does not have them.
 pub(crate) fn number(value: f64) -> Value {
     match serde_json::Number::from_f64(value) {
         Some(number) => number.into(),

@@ -17,16 +17,16 @@ pub(super) struct Parts {
     part: Option<usize>,
 }
 
-/// Elements of a part on the CPU, unless the user says how many.
+/// Elements of a part on the CPU, by default.
 const ON_THE_CPU: usize = 1 << 20;
 
-/// Bytes of a part and its results on each device, unless the user says how many elements. A copy of
-/// so many takes a hundred times as long as its launch, and the next part is read meanwhile. The host
-/// has room for a few.
+/// Bytes of a part and its results on each device, by default. Copying this much takes a hundred
+/// times as long as its launch, and the next part is read at the same time. The host has room for a
+/// few of these.
 const ON_A_DEVICE: usize = 32 << 20;
 
 impl Parts {
-    /// About how many of `len` elements to take at a time. Each takes `bytes` bytes of device
+    /// About how many of `len` elements to process at a time. Each needs `bytes` bytes of device
     /// memory.
     pub(super) fn of(self, job: &Job<'_>, len: usize, bytes: usize) -> anyhow::Result<usize> {
         Ok(match (self.part, job.place()) {
@@ -40,7 +40,7 @@ impl Parts {
     }
 
     /// Like [`of`](Self::of), for arrays that the host holds whole: all at once if they fit, unless
-    /// the user says how many.
+    /// the user gives a number.
     pub(super) fn of_held(self, job: &Job<'_>, len: usize, bytes: usize) -> anyhow::Result<usize> {
         Ok(match (self.part, job.place()) {
             (Some(part), _) => part,
@@ -49,8 +49,8 @@ impl Parts {
         })
     }
 
-    /// The elements of a part. None if all `len` were taken at once. Tells the user if this differs
-    /// from --part.
+    /// The elements of a part, or `None` if all `len` were processed at once. Prints a note if this
+    /// differs from --part.
     pub(super) fn taken(self, job: &Job<'_>, part: usize, len: usize) -> Option<usize> {
         let taken = (part < len).then_some(part);
         let asked = self.part.filter(|&asked| asked < len && taken != Some(asked));

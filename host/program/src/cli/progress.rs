@@ -6,7 +6,7 @@ use std::io::{self, IsTerminal};
 use std::thread;
 use std::time::Duration;
 
-/// Work that takes no longer than this needs no bar.
+/// Work that is done within this time needs no bar.
 const SOON: Duration = Duration::from_secs(2);
 
 /// How often a bar updates its time.
@@ -24,7 +24,7 @@ pub(super) fn progress(global: &Global, points: usize) -> ProgressBar {
             .expect("the template should be valid");
     bar.set_style(style);
     let shown = bar.downgrade();
-    // Without a thread there is no bar. The work is done all the same.
+    // If the thread cannot be started, the work continues without a bar.
     let _no_bar = thread::Builder::new().spawn(move || {
         thread::sleep(SOON);
         // If the work is done by then, no bar appears.

@@ -130,10 +130,10 @@ impl RangeSum {
     }
 }
 
-/// Sums ranges.
+/// Computes the range sums.
 type Run = fn(&RangeSum, &Job<'_>, Incoming, &[[u64; 2]]) -> anyhow::Result<Done>;
 
-/// All range sums.
+/// The range sums of all element types.
 fn lines() -> Lines<Run> {
     let mut lines: Lines<Run> = Lines::new();
     macro_rules! line {
@@ -148,7 +148,7 @@ fn lines() -> Lines<Run> {
     lines
 }
 
-/// Takes integers in pairs. It refuses negative ones, because an array has no such positions.
+/// Converts pairs of integers. Negative ones are an error, because indices start at 0.
 fn ranges<T: Copy + Into<i128>>(ends: &[T]) -> anyhow::Result<Vec<[u64; 2]>> {
     let (pairs, _) = ends.as_chunks::<2>();
     let place = |end: T| u64::try_from(end.into());

@@ -1,4 +1,4 @@
-//! `gridsync reduce`: an array to one value.
+//! `gridsync reduce`: reduces an array to one value.
 
 mod narrow;
 mod ranks;
@@ -81,10 +81,10 @@ pub(crate) struct Reduce {
     by: ByRanks,
 }
 
-/// The operations whose result of no elements is defined.
+/// The operations that are defined for an empty array.
 const HAVE_AN_IDENTITY: [&str; 7] = ["sum", "prod", "xor", "and", "or", "count", "prod-mod"];
 
-/// An operation that can be made from the flags.
+/// An operation that can be constructed from the flags.
 trait Asked: Operation {
     /// The operation with the parameters of the flags.
     fn asked(flags: &Reduce) -> anyhow::Result<Self>;
@@ -98,21 +98,21 @@ impl<T: Integer> Asked for ProductModulo<T> {
     }
 }
 
-/// What is to be reduced: an array, or with --ranks this rank's share of it.
+/// The input of a reduction: an array, or with --ranks this rank's share of it.
 struct Given<'a> {
     input: Incoming,
     share: Option<Share<'a>>,
 }
 
-/// What came of a reduction, and how.
+/// The result of a reduction, and how it was computed.
 struct Found<T> {
     output: T,
     check: Option<Check<T>>,
     about: About,
     variant: &'static str,
-    /// µs that it took.
+    /// Time in µs.
     us: f64,
-    /// Elements of a part, if it was taken in parts.
+    /// Elements of a part, if the array was processed in parts.
     part: Option<usize>,
 }
 
@@ -123,7 +123,7 @@ type Run = fn(&Reduce, &Job<'_>, Given<'_>) -> anyhow::Result<Done>;
 fn lines() -> Lines<Run> {
     let mut lines: Lines<Run> = Lines::new();
     macro_rules! line {
-        // The command line offers no composition of maps: it is for programs that compute with
+        // The command line does not offer composition of maps: it is for programs that compute with
         // them.
         (reduce $value:tt (compose_u64: $($rest:tt)*)) => {};
         (reduce $value:tt ($name:ident: $op:literal $ty:ty $(as $twin:ty)?, $inputs:ident)) => {
@@ -179,7 +179,7 @@ impl Reduce {
         })
     }
 
-    /// What the user can do if memory does not suffice.
+    /// The remedy if memory runs out.
     fn remedy(&self) -> &'static str {
         match self.axis.is_asked() {
             true => {
@@ -233,7 +233,7 @@ impl Reduce {
         }
     }
 
-    /// What an element costs.
+    /// Cost of an element.
     fn cost(&self) -> Cost {
         match self.variant {
             Variant::Auto | Variant::Rayon => Cost::REDUCE,
@@ -289,7 +289,7 @@ impl Reduce {
     /// The elements in the order in which they are reduced.
     fn in_order(&self, input: Incoming) -> Incoming {
         match self.op.as_str() {
-            // The result is an index in C order, so the order of the file will not do.
+            // The result is an index in C order, so the order of the file cannot be used.
             "argmin" | "argmax" => input,
             _ => input.in_any_order(),
         }

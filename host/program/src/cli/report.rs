@@ -1,4 +1,4 @@
-//! `gridsync report`: a page of all results.
+//! `gridsync report`: writes a page with all results.
 
 use super::Global;
 use super::exit::Usage;

@@ -1,4 +1,4 @@
-//! `gridsync scan`: for each element of an array, all elements up to it combined.
+//! `gridsync scan`: for each element of an array, combines all elements up to it.
 
 mod rows;
 
@@ -102,14 +102,14 @@ impl Scan {
         })
     }
 
-    /// What an element costs.
+    /// Cost of an element.
     fn cost(&self, input: &Incoming) -> Result<Cost, Usage> {
         let is_rounded = input.dtype().is_float() && self.op == "sum";
         let interleave = self.axis.is_asked() && !self.axis.along(input.shape())?.is_in_place();
         Ok(if interleave && is_rounded { Cost::SCAN_COLUMNS } else { Cost::SCAN })
     }
 
-    /// What the user can do if memory does not suffice.
+    /// The remedy if memory runs out.
     fn remedy(&self) -> &'static str {
         match self.axis.is_asked() {
             true => {
@@ -160,8 +160,8 @@ impl Scan {
         }
     }
 
-    /// Scans part by part, and writes each part at once. With `--check`, the file appears after the
-    /// check, and a stream gets its elements then.
+    /// Scans part by part, and writes each part immediately. With `--check`, the file appears, and
+    /// a stream gets its elements, only after the check.
     fn scan<O>(&self, op: O, job: &Job<'_>, input: Incoming) -> anyhow::Result<Done>
     where
         O: Scannable + ScanChecked,
@@ -207,7 +207,7 @@ impl Scan {
         })
     }
 
-    /// The fields of the outcome that every scan has.
+    /// The fields of the outcome that all scans share.
     fn done(&self, job: &Job<'_>, about: About) -> anyhow::Result<Done> {
         let form = match self.form() {
             Form::Inclusive => "inclusive",

@@ -1,4 +1,4 @@
-//! `gridsync select`: some elements of an array, in their order.
+//! `gridsync select`: selects elements of an array and keeps their order.
 
 mod check;
 mod condition;
@@ -89,7 +89,7 @@ impl Select {
     }
 
     fn dispatch(&self, job: &Job<'_>, input: Incoming) -> anyhow::Result<Done> {
-        // Files of .npy have no name for bf16, and f32 holds the same numbers.
+        // `.npy` has no type for bf16, and f32 can represent all bf16 numbers.
         let input = match input.dtype() {
             Dtype::Bf16 => input.in_f32()?,
             _ => input,
@@ -117,8 +117,8 @@ impl Select {
         }
     }
 
-    /// Selects part by part, and writes the results of each part at once. The files appear at the end,
-    /// unless the check finds an error, and streams get their elements then.
+    /// Selects part by part, and writes the results of each part immediately. At the end, unless
+    /// the check found an error, the files appear and streams get their elements.
     fn select_by<S>(&self, by: S, job: &Job<'_>, mut input: Incoming) -> anyhow::Result<Done>
     where
         S: Selectable<Element: Pod + data::Scalar>,
@@ -146,7 +146,7 @@ impl Select {
             written += found.bytes();
             outputs.push(found)
         };
-        // A check needs wide elements anyway.
+        // A check needs widened elements.
         let may_be_narrow = matches!(job.place(), Place::Cpu) && !self.check;
         match if may_be_narrow { input.narrow() } else { None } {
             Some(narrow) => {
@@ -193,7 +193,7 @@ impl Select {
         })
     }
 
-    /// All arrays that the user asked for, ready to be written.
+    /// All requested arrays, ready to be written.
     fn outputs(&self, elements: Dtype) -> anyhow::Result<Outputs> {
         let begin = |to: &Option<OsString>, dtype| {
             let to = to.as_ref();

@@ -1,4 +1,4 @@
-//! When a signal ends the program, its unfinished files are removed.
+//! Removes unfinished files when a signal ends the program.
 
 use crate::data;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -8,10 +8,10 @@ use std::io;
 use std::thread;
 
 /// Makes the signals that end a program remove its partial files first. A signal that was ignored
-/// when the program began, as with nohup, is still ignored.
+/// when the program started, as with nohup, stays ignored.
 ///
 /// # Errors
-/// If the system refuses a thread.
+/// If the system cannot start a thread.
 pub(super) fn clean_up() -> io::Result<()> {
     let ends = [SIGINT, SIGTERM, SIGHUP].into_iter();
     // Without a handler, a signal still ends the program.
@@ -30,8 +30,8 @@ pub(super) fn clean_up() -> io::Result<()> {
 #[cfg(target_os = "linux")]
 fn is_ignored(signal: i32) -> bool {
     let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
-    // SAFETY: without a new action the call only writes the current action, and there is room for
-    // it.
+    // SAFETY: without a new action, the call only writes the current action to `action`, which has
+    // room for it.
     let told = unsafe { libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr()) } == 0;
     // SAFETY: all zeros are a valid action, and so is what the call has written.
     let action = unsafe { action.assume_init() };

@@ -5,10 +5,10 @@ use crate::data::{self, Destination, Dtype, Growing, Output, Scalar, Writing};
 use bytemuck::Pod;
 use std::ffi::OsString;
 
-/// Bytes that are copied for the writer at a time.
+/// Bytes to copy for the writer at a time.
 const AT_ONCE: usize = 4 << 20;
 
-/// An array that is being written to an output, while the next elements are computed.
+/// An array that is written to an output while the next elements are computed.
 pub(super) struct Sink {
     to: Output,
     dtype: Dtype,
@@ -25,7 +25,7 @@ impl Sink {
         Self::begin(to, dtype, file)
     }
 
-    /// Begins an array of one dimension, whose length is not known yet.
+    /// Begins an array of one dimension whose length is not known yet.
     pub(super) fn growing(to: &OsString, dtype: Dtype) -> anyhow::Result<Self> {
         let to = Output::parse(to);
         let file = Destination::Growing(Growing::begin(&to, dtype)?);
@@ -49,7 +49,8 @@ impl Sink {
         Ok(())
     }
 
-    /// Writes the next `len` elements, which `compute` puts into memory that devices copy to by themselves.
+    /// Writes the next `len` elements, which `compute` puts into memory that devices can copy to
+    /// directly.
     pub(super) fn fill<T: Pod + Scalar>(
         &mut self,
         job: &Job<'_>,
@@ -66,13 +67,13 @@ impl Sink {
         Ok(())
     }
 
-    /// Writes the elements, and gives the array back; nothing more is written to it.
+    /// Writes the elements and returns the array; nothing more is written to it.
     pub(super) fn with<T: Pod + Scalar>(mut self, elements: &[T]) -> anyhow::Result<Self> {
         self.push(elements)?;
         Ok(self)
     }
 
-    /// Finishes the array. Returns a line that says what was written.
+    /// Finishes the array. Returns a line that describes what was written.
     pub(super) fn finish(self) -> anyhow::Result<String> {
         self.writing.finish()?;
         Ok(format!("{}: {} elements of {}", self.to, self.len, self.dtype))

@@ -1,4 +1,4 @@
-//! `gridsync verify`: every kernel on many inputs, against the reference.
+//! `gridsync verify`: compares every kernel with its reference on many inputs.
 
 mod cases;
 mod plan;
@@ -44,8 +44,8 @@ pub(crate) struct Verify {
     seeds: u64,
 }
 
-/// The fraction of that time that the plan gives to long inputs. The rest is for the short ones,
-/// and for machines slower than the one that was measured.
+/// The fraction of that time planned for long inputs. The rest is for short ones, and for machines
+/// slower than the one that was measured.
 const PLANNED: f64 = 0.75;
 
 /// The outcome of the cases of one kernel.
@@ -61,13 +61,13 @@ struct Run<'a> {
     global: &'a Global,
     device: &'a Device,
     start: Instant,
-    /// The size of the largest case that is run; after `until`, no more large case is begun.
+    /// Size of the largest case to run; no large case is started after `until`.
     largest: usize,
     until: Option<Duration>,
     bar: ProgressBar,
-    /// The length of the longest name.
+    /// Length of the longest name.
     width: usize,
-    /// Held while a row is printed, so that rows come one after the other.
+    /// Locked while a row is printed, so that rows do not mix.
     printing: Mutex<()>,
 }
 
@@ -136,7 +136,7 @@ impl Run<'_> {
         self.expect(kernels, "long inputs", is_long);
         let rows = rows?.into_iter().zip(kernels).map(Mutex::new);
         let rows: Vec<_> = rows.collect();
-        // In order, as cores are free.
+        // In order, as cores become free.
         let next = AtomicUsize::new(0);
         parallel::try_map(rows.len(), &|_| {
             let row = &rows[next.fetch_add(1, Relaxed)];
@@ -179,7 +179,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Makes the bar show how many of the cases that are `wanted` are done.
+    /// Makes the bar count the cases that are `wanted`.
     fn expect(&self, kernels: &[Kernel], what: &'static str, wanted: impl Fn(&Case) -> bool) {
         let cases = kernels.iter().flat_map(|kernel| &kernel.cases);
         let us = cases.filter(|case| wanted(case)).map(|case| case.us as u64 + 1);
@@ -197,7 +197,7 @@ impl Run<'_> {
         self.say(&lines.join("\n"))
     }
 
-    /// Prints lines at once.
+    /// Prints lines immediately.
     fn say(&self, lines: &str) -> anyhow::Result<()> {
         if self.global.quiet || self.global.json {
             return Ok(());
@@ -245,7 +245,7 @@ mod tests {
     use gridsync_kernels::op::Sum;
 
     #[test]
-    fn a_kernel_that_faults_has_failed_and_the_cases_after_it_are_run() {
+    fn a_faulting_case_fails_and_later_cases_still_run() {
         let call = crate::cli::Cli::try_parse_from(["gridsync", "devices"]).expect("a call");
         let device = Device::new(Emulator::new(EmulatorConfig::default()));
         let run = Run {

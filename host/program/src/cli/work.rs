@@ -1,18 +1,20 @@
-//! What `--device auto` takes for the elements of a file: the CPU, or the GPU once it is open.
+//! Whether `--device auto` uses the CPU or a GPU for the elements of a file.
 //!
-//! Both read and write the same files, at the same time as they compute. So only computing is compared.
+//! Both read and write the same files while they compute, so that only the computing times are
+//! compared.
 
 use gridsync::parallel;
 
-/// ns that a call takes longer with a GPU: the driver, the context, and their end.
-/// On the host of an H200, a process that added up 1000 numbers took 0.33 s (2026-11-24).
+/// Extra time of a call with a GPU, in ns: to start and stop the driver and the context. On the
+/// host of an H200, a process that added up 1000 numbers took 0.33 s (2026-11-24).
 const OPENING: f64 = 0.33e9;
 
-/// What computing costs, for each element.
+/// Cost of computing, for each element.
 ///
-/// On the CPU: ns of one core, measured on 2 cores with 2^28 f32 in a file in memory (for the correlation
-/// 2^23 pairs), 2026-11-24. On the GPU: copies at 40 GB/s, which take longer than the kernels; for the
-/// correlation an upper bound. bench/runs/2026-11-24-nvidia-h200 has what calls then took.
+/// On the CPU: ns of one core, measured on 2 cores with 2^28 f32 in a file in memory (2^23 pairs
+/// for the correlation), 2026-11-24. On the GPU: copies at 40 GB/s, which take longer than the
+/// kernels; an upper bound for the correlation. For the times of calls with these numbers see
+/// bench/runs/2026-11-24-nvidia-h200.
 #[derive(Clone, Copy)]
 pub(super) struct Cost {
     cpu: f64,
@@ -23,14 +25,14 @@ impl Cost {
     pub(super) const REDUCE: Self = Self { cpu: 0.3, gpu: 0.1 };
     pub(super) const SELECT: Self = Self { cpu: 2.0, gpu: 0.2 };
     pub(super) const SCAN: Self = Self { cpu: 4.0, gpu: 0.2 };
-    /// A scan of lines that interleave: the CPU transposes some at a time. For a GPU the host transposes
-    /// all, and back (2^26 f32 and 2^25 f64 on 2 cores, 2026-11-25).
+    /// A scan of lines that interleave: the CPU transposes some at a time. For a GPU the host
+    /// transposes all, and back (2^26 f32 and 2^25 f64 on 2 cores, 2026-11-25).
     pub(super) const SCAN_COLUMNS: Self = Self { cpu: 20.0, gpu: 20.0 };
     pub(super) const KENDALL: Self = Self { cpu: 700.0, gpu: 2.0 };
-    /// What only a GPU or the emulator has.
+    /// For work that needs a GPU or the emulator.
     pub(super) const KERNELS_ONLY: Self = Self { cpu: f64::INFINITY, gpu: 1.0 };
 
-    /// The work of so many elements.
+    /// The work of `elements` elements.
     pub(super) fn of(self, elements: usize) -> Work {
         let elements = elements as f64;
         let cores = parallel::cores() as f64;
@@ -38,7 +40,7 @@ impl Cost {
     }
 }
 
-/// How long the elements of one call are expected to take, in ns.
+/// Estimated time of one call, in ns.
 #[derive(Clone, Copy)]
 pub(super) struct Work {
     cpu: f64,
@@ -46,12 +48,12 @@ pub(super) struct Work {
 }
 
 impl Work {
-    /// Whether a GPU is faster than the CPU, though it has to be opened first.
+    /// Whether a GPU is faster than the CPU, including the time to open it.
     pub(super) fn is_for_a_gpu(self) -> bool {
         self.gpu < self.cpu
     }
 
-    /// Why, in words.
+    /// Explains the choice.
     pub(super) fn why(self) -> String {
         let seconds = |ns: f64| format!("{:.3} s", ns / 1e9);
         match self.cpu.is_finite() {
@@ -71,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn few_elements_are_for_the_cpu_and_many_that_take_long_are_for_the_gpu() {
+    fn cpu_is_chosen_for_few_elements_and_gpu_for_long_work() {
         for cost in [Cost::REDUCE, Cost::SELECT, Cost::SCAN, Cost::SCAN_COLUMNS, Cost::KENDALL] {
             assert!(!cost.of(0).is_for_a_gpu());
             assert!(!cost.of(1000).is_for_a_gpu());

@@ -5,21 +5,22 @@ use bytemuck::Pod;
 use gridsync::memory::{self, NoRoom};
 use std::borrow::Cow;
 
-/// Where the lines of an array along one of its dimensions are: the rows of a matrix, or its columns.
+/// The lines of an array along one of its dimensions, such as the rows or the columns of a matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Along {
-    /// How many times the dimensions before it repeat it.
+    /// Product of the dimensions before it.
     outer: usize,
     len: usize,
-    /// Elements from one of a line to the next.
+    /// Distance between consecutive elements of a line.
     inner: usize,
 }
 
 impl Along {
-    /// The lines along dimension `axis` of an array of this shape. None if they are too many to count.
+    /// The lines along dimension `axis` of an array of this shape, or `None` if there are too many
+    /// to count.
     ///
     /// # Panics
-    /// If the array has no such dimension.
+    /// If the array does not have this dimension.
     #[must_use]
     pub fn of(shape: &[u64], axis: usize) -> Option<Self> {
         let product = |dimensions: &[u64]| {
@@ -31,7 +32,7 @@ impl Along {
         Some(Self { outer, len: usize::try_from(shape[axis]).ok()?, inner })
     }
 
-    /// How many lines there are.
+    /// The number of lines.
     #[must_use]
     pub fn lines(self) -> usize {
         self.outer * self.inner
@@ -49,25 +50,27 @@ impl Along {
         self.len == 0
     }
 
-    /// Elements of a block: of as many lines as interleave. The array is blocks one after the other.
+    /// Elements of a block, which consists of lines that interleave. The array is a sequence of
+    /// blocks.
     #[must_use]
     pub fn block(self) -> usize {
         self.len.saturating_mul(self.inner)
     }
 
-    /// The elements of some blocks with their lines one after the other, each as it stands: as
+    /// The elements of some blocks, reordered so that each line is contiguous, as by
     /// `numpy.moveaxis(x, axis, -1)`.
     ///
     /// # Errors
-    /// [`NoRoom`] for a second array.
+    /// [`NoRoom`] if a second array does not fit in memory.
     pub fn gathered<T: Pod>(self, blocks: &[T]) -> Result<Cow<'_, [T]>, NoRoom> {
         self.transposed(blocks, (self.len, self.inner))
     }
 
-    /// The elements of lines that stand one after the other, each where it stands in its block.
+    /// The inverse of [`gathered`](Self::gathered): puts the elements of contiguous lines back in
+    /// their order in the blocks.
     ///
     /// # Errors
-    /// [`NoRoom`] for a second array.
+    /// [`NoRoom`] if a second array does not fit in memory.
     pub fn scattered<T: Pod>(self, lines: &[T]) -> Result<Cow<'_, [T]>, NoRoom> {
         self.transposed(lines, (self.inner, self.len))
     }
@@ -86,14 +89,14 @@ impl Along {
         Ok(Cow::Owned(to))
     }
 
-    /// The index in the array of element `at` of the lines one after the other.
+    /// The index in the array of element `at` of [`gathered`](Self::gathered).
     #[must_use]
     pub fn place(self, at: usize) -> usize {
         let (line, within) = (at / self.len, at % self.len);
         (line / self.inner * self.len + within) * self.inner + line % self.inner
     }
 
-    /// Whether lines stand one after the other in the array.
+    /// Whether each line is contiguous in the array.
     #[must_use]
     pub fn is_in_place(self) -> bool {
         self.inner == 1 || self.len == 1
@@ -130,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_are_too_many_are_not_counted() {
+    fn too_many_lines_to_count_are_none() {
         assert!(Along::of(&[1 << 40, 0, 1 << 40], 1).is_none());
         assert_eq!(Along::of(&[1 << 40, 0, 7], 1).map(Along::lines), Some(7 << 40));
         assert_eq!(Along::of(&[5], 0).map(Along::lines), Some(1));

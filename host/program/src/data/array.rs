@@ -1,12 +1,12 @@
-//! An array from a file: flat elements, a type and a shape.
+//! An array from a file: its elements, type and shape.
 
 use std::io::{self, Read};
 
 use super::{DataError, Dtype, Scalar};
 use gridsync::memory::{self, NoRoom};
 
-/// Elements of one type, flat, in C order. The rank may be any, also 0 (one element), and the array
-/// may be empty.
+/// Elements of one type, flat, in C order. The array may have any rank, including 0 (one element),
+/// and may be empty.
 #[derive(Debug)]
 pub struct Array {
     dtype: Dtype,
@@ -15,7 +15,7 @@ pub struct Array {
 }
 
 impl Array {
-    /// The data must have exactly the length of the shape.
+    /// `data` must have exactly the length of the shape.
     pub(super) fn new(dtype: Dtype, shape: Vec<u64>, data: Aligned) -> Self {
         debug_assert_eq!(byte_len(dtype, &shape), Some(data.bytes().len() as u64));
         Self { dtype, shape, data }
@@ -36,20 +36,20 @@ impl Array {
         self.bytes().len() / self.dtype.size()
     }
 
-    /// Whether there are no elements.
+    /// Whether the array is empty.
     pub fn is_empty(&self) -> bool {
         self.bytes().is_empty()
     }
 
-    /// The elements as little-endian bytes; the first is at a multiple of 16.
+    /// The elements as little-endian bytes, aligned to 16 bytes.
     pub fn bytes(&self) -> &[u8] {
         self.data.bytes()
     }
 
-    /// The elements as a slice, without a copy.
+    /// The elements as a slice, without copying.
     ///
     /// # Errors
-    /// [`DataError::WrongType`] when `T` is not the type of the elements; nothing is converted.
+    /// [`DataError::WrongType`] if `T` is not the type of the elements; nothing is converted.
     pub fn as_slice<T: Scalar>(&self) -> Result<&[T], DataError> {
         if T::DTYPE == self.dtype {
             Ok(bytemuck::cast_slice(self.bytes()))
@@ -59,20 +59,20 @@ impl Array {
     }
 }
 
-/// The bytes of an array of this shape and type. `None` beyond 2^64 - 1.
+/// The size in bytes of an array of this shape and type, or `None` beyond 2^64 - 1.
 pub(super) fn byte_len(dtype: Dtype, shape: &[u64]) -> Option<u64> {
-    // One dimension of 0 makes the array empty, even if the product of the others is too large.
+    // A dimension of 0 makes the array empty, even if the product of the others is too large.
     if shape.contains(&0) {
         return Some(0);
     }
     shape.iter().try_fold(dtype.size() as u64, |bytes, &n| bytes.checked_mul(n))
 }
 
-/// Bytes that start at a multiple of [`Aligned::TO`].
+/// Bytes aligned to [`Aligned::TO`].
 ///
 /// This is a `Vec<u8>` that skips its first few bytes. A vector of 16-byte words would have to be
-/// zeroed before a file is read into it, while `read_to_end` fills a byte vector's unused capacity
-/// directly.
+/// zeroed before a file is read into it, while `read_to_end` fills the unused capacity of a byte
+/// vector directly.
 pub(super) struct Aligned {
     storage: Vec<u8>,
     start: usize,
@@ -82,7 +82,7 @@ impl Aligned {
     /// The widest load of kernels and their references.
     pub(super) const TO: usize = 16;
 
-    /// Room for `len` bytes, not touched yet.
+    /// Capacity for `len` bytes, not touched yet.
     pub(super) fn with_capacity(len: usize) -> Result<Self, NoRoom> {
         let mut storage: Vec<u8> = Vec::new();
         let bytes = len as u64;
@@ -94,15 +94,15 @@ impl Aligned {
         Ok(Self { storage, start })
     }
 
-    /// `len` bytes of zero.
+    /// `len` zero bytes.
     pub(super) fn zeroed(len: usize) -> Result<Self, NoRoom> {
         let mut aligned = Self::from_vec(memory::zeroed(len)?)?;
         memory::ask_for_huge_pages(&mut aligned.storage);
         Ok(aligned)
     }
 
-    /// Takes over a vector. It is not copied if the allocator has aligned it already, as allocators
-    /// mostly do.
+    /// Takes ownership of a vector. It is not copied if the allocator has aligned it already, as
+    /// allocators mostly do.
     pub(super) fn from_vec(storage: Vec<u8>) -> Result<Self, NoRoom> {
         if storage.as_ptr().align_offset(Self::TO) == 0 {
             return Ok(Self { storage, start: 0 });
@@ -112,8 +112,8 @@ impl Aligned {
         Ok(aligned)
     }
 
-    /// Appends what `reader` gives, up to `len` bytes in total or to the end. It never moves the
-    /// bytes within its first capacity.
+    /// Appends bytes from `reader`, up to `len` bytes in total or to the end. Never moves the bytes
+    /// within its initial capacity.
     pub(super) fn fill(&mut self, reader: impl Read, len: u64) -> io::Result<()> {
         let missing = len.saturating_sub(self.bytes().len() as u64);
         reader.take(missing).read_to_end(&mut self.storage)?;
@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn data_starts_at_a_multiple_of_sixteen_and_stays_there() {
+    fn data_is_aligned_to_16_bytes() {
         for len in [0, 1, 15, 16, 17, 4095, 1 << 20] {
             let mut aligned = Aligned::with_capacity(len).unwrap();
             aligned.fill(io::repeat(7), len as u64).unwrap();
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hopeless_size_is_an_error_and_not_an_abort() {
+    fn a_huge_allocation_is_an_error_and_not_an_abort() {
         assert!(Aligned::with_capacity(usize::MAX).is_err());
         assert!(Aligned::with_capacity(isize::MAX as usize).is_err());
     }
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn elements_come_out_only_as_their_own_type() {
+    fn as_slice_of_another_type_is_an_error() {
         let bytes = bytemuck::cast_slice(&[1.5f64, -2.0]).to_vec();
         let array = Array::new(Dtype::F64, vec![2], Aligned::from_vec(bytes).unwrap());
         assert_eq!(array.as_slice::<f64>().unwrap(), [1.5, -2.0]);

@@ -8,28 +8,28 @@ use gridsync::memory::NoRoom;
 
 /// An input that cannot be read, or an output that cannot be written.
 ///
-/// Each message is one complete line: it names the file, the numbers, the cause and what to do, so
-/// there is no [`source`](std::error::Error::source) to print after it.
+/// Each message is one complete line with the file, the numbers, the cause and a remedy, so that no
+/// [`source`](std::error::Error::source) needs to be printed after it.
 #[derive(Debug, thiserror::Error)]
 pub enum DataError {
     /// The path does not exist.
     #[error("{input}: no such file; check the path, or give `-` to read standard input")]
     NotFound {
-        /// The input that was to be read.
+        /// The input.
         input: Input,
     },
     /// The path names a directory.
     #[error("{input}: is a directory; name a .npy or raw file in it")]
     IsDirectory {
-        /// The input that was to be read.
+        /// The input.
         input: Input,
     },
-    /// The file may not be read.
+    /// The file is not readable for this user.
     #[error(
         "{input}: permission denied; make it readable with `chmod +r`, or pipe it in and give `-`"
     )]
     PermissionDenied {
-        /// The input that was to be read.
+        /// The input.
         input: Input,
     },
     /// The operating system failed to open or read it.
@@ -37,15 +37,15 @@ pub enum DataError {
         "{input}: reading failed: {cause}; check the disk or the program at the other end of the pipe"
     )]
     Read {
-        /// The input that was to be read.
+        /// The input.
         input: Input,
-        /// What the operating system said.
+        /// The error of the operating system.
         cause: io::Error,
     },
     /// The input has more bytes than this process can allocate.
     #[error("{input}: {no_room}")]
     OutOfMemory {
-        /// The input that was to be read.
+        /// The input.
         input: Input,
         /// The bytes that it needs and the bytes that are free.
         no_room: NoRoom,
@@ -57,23 +57,23 @@ pub enum DataError {
         names().replace(", ", "|")
     )]
     NeedsDtype {
-        /// The input that was to be read.
+        /// The input.
         input: Input,
     },
-    /// A zip file, which is what `np.savez` writes, or an array in one.
+    /// A zip file, as written by `np.savez`, or an array in one.
     #[error("{input}: {problem}")]
     Archive {
-        /// The input that was to be read.
+        /// The input.
         input: Input,
-        /// What is wrong with it.
+        /// The problem with the archive.
         problem: NpzError,
     },
-    /// Something else than `.npy`, which is known by its first bytes, and no element type was given.
+    /// A format other than `.npy`, recognised by its first bytes, and no element type was given.
     #[error("{input}: is {}, not .npy; {}", .foreign.seen, .foreign.advice)]
     Foreign {
-        /// The input that was to be read.
+        /// The input.
         input: Input,
-        /// What it is.
+        /// The recognised format.
         foreign: Foreign,
     },
     /// The name ends in `.npy`, but the content is not `.npy`.
@@ -81,138 +81,138 @@ pub enum DataError {
         "{input}: is named .npy but does not start with \\x93NUMPY; save it again with `np.save`, or rename it if it is raw"
     )]
     NotNpy {
-        /// The input that was to be read.
+        /// The input.
         input: Input,
     },
-    /// A raw input that ends within an element.
+    /// A raw input ends within an element.
     #[error("{input}: {bytes} bytes are no whole number of {}-byte {stored} elements ({} left over); check --dtype, or whether it was cut short", stored.size(), bytes % stored.size() as u64)]
     PartialElement {
-        /// The input that was to be read.
+        /// The input.
         input: Input,
         /// Its length in bytes.
         bytes: u64,
-        /// The element type asked for.
+        /// The requested element type.
         stored: Stored,
     },
-    /// The `.npy` header says one type, `--dtype` another.
+    /// The type in the `.npy` header differs from `--dtype`.
     #[error(
         "{input}: holds {held}, but --dtype says {asked}; leave --dtype out, or convert the file"
     )]
     DtypeConflict {
-        /// The input that was to be read.
+        /// The input.
         input: Input,
         /// The type in the header.
         held: Stored,
-        /// The type asked for.
+        /// The requested type.
         asked: Stored,
     },
     /// A `.npy` header that is corrupt, or describes data that gridsync does not support.
     #[error("{input}: {problem}")]
     Npy {
-        /// The input that was to be read.
+        /// The input.
         input: Input,
-        /// What is wrong with the header.
+        /// The problem with the header.
         problem: NpyError,
     },
-    /// Fewer bytes of data than there should be.
+    /// The input has fewer bytes of data than expected.
     #[error(
         "{input}: expected {expected} bytes of data, found {found}; the file was cut short, save or copy it again"
     )]
     Truncated {
-        /// The input that was to be read.
+        /// The input.
         input: Input,
-        /// Bytes that the header, or the file's length when it was opened, promised.
+        /// Bytes expected from the header, or from the file's length when it was opened.
         expected: u64,
-        /// Bytes that were there.
+        /// Bytes found.
         found: u64,
     },
-    /// More bytes of data than the header describes.
+    /// The input has more bytes of data than the header describes.
     #[error(
         "{input}: expected {expected} bytes of data, found at least {found}; save one array per file, nothing after it"
     )]
     Trailing {
-        /// The input that was to be read.
+        /// The input.
         input: Input,
-        /// Bytes that the header promised.
+        /// Bytes expected from the header.
         expected: u64,
-        /// Bytes seen; a pipe is not read to its end to count them all.
+        /// Bytes found so far; a pipe is not read to its end to count them all.
         found: u64,
     },
-    /// The caller asked for elements of another type than the array has.
+    /// The caller requested elements of a type that the array does not have.
     #[error("the array holds {held}, not {asked}; ask for {held}, or convert the file first")]
     WrongType {
         /// The type of the elements.
         held: Dtype,
-        /// The type asked for.
+        /// The requested type.
         asked: Dtype,
     },
-    /// The bytes to write do not fill the shape.
+    /// The number of bytes to write does not match the shape.
     #[error(
         "{output}: {bytes} bytes are not the data of shape {shape:?} of {dtype}; pass one element for each index"
     )]
     ShapeMismatch {
-        /// The output that was to be written.
+        /// The output.
         output: Output,
-        /// Bytes given.
+        /// Number of bytes given.
         bytes: usize,
         /// Type given.
         dtype: Dtype,
         /// Shape given.
         shape: Vec<u64>,
     },
-    /// The `.npy` format has no name for the element type.
+    /// The `.npy` format cannot represent the element type.
     #[error("{output}: .npy has no name for {dtype}; convert the elements to f32")]
     NoNpyDescr {
-        /// The output that was to be written.
+        /// The output.
         output: Output,
         /// Type given.
         dtype: Dtype,
     },
-    /// There is no memory to hold the elements for a stream. A `.npy` file begins with the number
-    /// of elements, so a stream gets them only after the last one.
+    /// Memory cannot hold the elements for a stream. A `.npy` file begins with the number of
+    /// elements, so that a stream gets them only after the last one.
     #[error("{output}: {no_room}, and a pipe or a device gets the array at its end; name a file")]
     NotHeld {
-        /// The output that was to be written.
+        /// The output.
         output: Output,
         /// The bytes that it needs and the bytes that are free.
         no_room: NoRoom,
     },
-    /// The system refuses another thread.
+    /// The system cannot start another thread.
     #[error(
         "no thread can be started: {cause}; raise the limit of threads (`ulimit -u`, or that of the container), \
          or use fewer: RAYON_NUM_THREADS=1"
     )]
     NoThread {
-        /// What the operating system said.
+        /// The error of the operating system.
         cause: io::Error,
     },
-    /// A name that no array can have.
+    /// The name is not valid for an array.
     #[error("{output}: not written: {problem}")]
     BadName {
-        /// The output that was to be written.
+        /// The output.
         output: Output,
-        /// What is wrong with the name, and what to do.
+        /// The problem with the name, and a remedy.
         problem: &'static str,
     },
-    /// An older file that may not be written to.
+    /// The existing file is not writable.
     #[error(
         "{output}: not written: the file is read-only; make it writable with `chmod +w`, or name another file"
     )]
     ReadOnly {
-        /// The output that was to be written.
+        /// The output.
         output: Output,
     },
-    /// The operating system failed to write it. An older file is unchanged.
+    /// The operating system failed to write it. An existing file is unchanged.
     #[error("{output}: not written: {cause}; {}", remedy(cause))]
     Write {
-        /// The output that was to be written.
+        /// The output.
         output: Output,
-        /// What the operating system said.
+        /// The error of the operating system.
         cause: io::Error,
     },
 }
 
-/// What to do about a failed write.
+/// The remedy for a failed write.
 fn remedy(cause: &io::Error) -> &'static str {
     match cause.kind() {
         io::ErrorKind::NotFound => "create the folder first",

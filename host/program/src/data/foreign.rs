@@ -1,12 +1,12 @@
-//! What an input is that is not `.npy`, by its first bytes: a message names it, since its bytes as raw elements
-//! would be garbage.
+//! Recognises inputs other than `.npy` by their first bytes. They are refused with a message that
+//! names the format, because their bytes as raw elements would be garbage.
 
 use super::literal::printable;
 
-/// Bytes of the start that are looked at.
+/// Bytes at the start that are checked.
 pub(super) const LOOKED_AT: usize = 512;
 
-/// What an input is, and how to make an array of it.
+/// The format of an input, and how to convert it to an array.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Foreign {
     pub(super) seen: String,
@@ -58,7 +58,8 @@ const PICKLE: &str = "if you trust it: `np.save(\"x.npy\", pickle.load(open(FILE
 const TEXT: &str = "save its numbers: `np.save(\"x.npy\", np.loadtxt(FILE, delimiter=\",\"))`";
 
 impl Foreign {
-    /// What begins like this, if that can be said. `start` is all of it or has [`LOOKED_AT`] bytes.
+    /// The format that begins with `start`, if it is known. `start` is the whole input or its first
+    /// [`LOOKED_AT`] bytes.
     pub(super) fn of(start: &[u8]) -> Option<Self> {
         if start.is_empty() {
             let advice = "check the program that should have written it";
@@ -68,7 +69,7 @@ impl Foreign {
         {
             return Some(Self { seen: (*name).into(), advice });
         }
-        // Protocols 2 and 3 have no frame after the version.
+        // In protocols 2 and 3, no frame follows the version.
         if let [0x80, 2 | 3, b'c' | b']' | b'}' | b'(' | b'K' | b'M' | b'J' | b'G' | b'X', ..] =
             start
         {
@@ -80,7 +81,7 @@ impl Foreign {
     }
 }
 
-/// Whether these are bytes of text in UTF-8, which may end within a character.
+/// Whether these bytes are UTF-8 text, which may end within a character.
 fn is_text(bytes: &[u8]) -> bool {
     let text = match std::str::from_utf8(bytes) {
         Ok(text) => text,
@@ -101,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn formats_are_known_by_their_first_bytes() {
+    fn formats_are_recognised_by_their_first_bytes() {
         assert_eq!(seen(b""), "empty (0 bytes)");
         assert_eq!(seen(b"\x1f\x8b\x08\0\0\0"), "compressed by gzip");
         assert_eq!(seen(b"PAR1\x15\x04"), "Parquet");
@@ -115,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn raw_elements_are_no_format() {
+    fn raw_elements_are_not_recognised_as_a_format() {
         for raw in [1.5f32, 3.0, -1e10, 1e-10] {
             assert_eq!(Foreign::of(bytemuck::bytes_of(&[raw; 4])), None, "{raw}");
         }

@@ -5,9 +5,9 @@ use super::outgoing::{Outgoing, npy_descr};
 use super::{DataError, Dtype, Output};
 use gridsync::memory;
 
-/// A `.npy` file of one dimension that takes elements as they come. Its header gets their number
-/// when it is [finished](Self::finish). Everything else is as for [`write_npy`](super::write_npy).
-/// A stream cannot be rewound for the header, so memory holds all elements for it until the end.
+/// A `.npy` file of one dimension to which elements are appended. Their number is written to its
+/// header when it is [finished](Self::finish). Otherwise like [`write_npy`](super::write_npy). A
+/// stream cannot be rewound for the header, so that its elements are held in memory until the end.
 pub struct Growing {
     output: Output,
     outgoing: Outgoing,
@@ -23,7 +23,7 @@ impl Growing {
     /// Begins a file of elements of `dtype`.
     ///
     /// # Errors
-    /// [`DataError::NoNpyDescr`] for bf16, [`DataError::Write`] when the operating system fails.
+    /// [`DataError::NoNpyDescr`] for bf16, [`DataError::Write`] if the operating system fails.
     pub fn begin(output: &Output, dtype: Dtype) -> Result<Self, DataError> {
         let descr = npy_descr(output, dtype)?;
         let mut outgoing = Outgoing::begin(output)?;
@@ -46,12 +46,12 @@ impl Growing {
         self.len
     }
 
-    /// Whether there are no elements so far.
+    /// Whether no elements have been added so far.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Takes the next elements.
+    /// Appends elements.
     ///
     /// # Errors
     /// [`DataError::Write`], and for a stream [`DataError::NotHeld`].
@@ -70,7 +70,7 @@ impl Growing {
         }
     }
 
-    /// Writes what is left, and ends the file.
+    /// Writes the rest and finishes the file.
     ///
     /// # Errors
     /// [`DataError::Write`].
@@ -95,7 +95,7 @@ mod tests {
     use crate::data::{Input, read};
 
     #[test]
-    fn headers_of_one_dimension_are_of_one_length() {
+    fn one_dimensional_headers_have_equal_lengths() {
         for descr in Dtype::ALL.into_iter().filter_map(Dtype::npy_descr) {
             for len in [1, 9, 10, u64::MAX] {
                 let header = header_bytes(descr, &[len]);
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_grew_has_all_elements_and_says_how_many() {
+    fn a_grown_file_has_all_elements_and_their_number() {
         let folder = tempfile::tempdir().unwrap();
         for pieces in [0, 1, 3] {
             let path = folder.path().join("grown.npy");
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_given_up_leaves_nothing() {
+    fn dropping_a_growing_file_leaves_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("grown.npy");
         let mut file = Growing::begin(&Output::parse(&path), Dtype::U32).unwrap();

@@ -1,4 +1,4 @@
-//! Which file a place is, for any spelling of its path.
+//! Checks whether two paths name the same file.
 
 use std::fs::{self, Metadata};
 use std::io;
@@ -9,16 +9,16 @@ use std::path::{Path, PathBuf};
 use super::replacement::end_of_links;
 use super::{Input, Output, npz};
 
-/// The null device. What is written to it is lost, so any number of outputs may be this.
+/// The null device. Anything written to it is lost, so that any number of outputs may use it.
 const NULL: &str = "/dev/null";
 
-/// The identity of a place. Two paths to one file, pipe or device have the same identity, with any
-/// links and dots on the way. A standard stream that is the file has it too.
+/// The identity of a file, pipe or device. It does not depend on links and dots in the path, and a
+/// standard stream redirected to the file has it too.
 #[derive(Clone, Debug)]
 pub struct Identity {
-    /// The numbers of the device and of the file on it, if there is a file already.
+    /// The device and inode numbers, if the file exists.
     file: Option<(u64, u64)>,
-    /// The path without links and dots; a standard stream has none.
+    /// The path without links and dots, or `None` for a standard stream.
     path: Option<PathBuf>,
     is_read_once: bool,
     goes_both_ways: bool,
@@ -31,14 +31,13 @@ impl Identity {
         self.is_read_once
     }
 
-    /// Whether a reader of it does not get back what is written to it: true for sockets and
-    /// terminals.
+    /// Whether a reader does not get back the bytes written to it: true for sockets and terminals.
     #[must_use]
     pub fn goes_both_ways(&self) -> bool {
         self.goes_both_ways
     }
 
-    /// Whether both are one file.
+    /// Whether both are the same file.
     #[must_use]
     pub fn is(&self, other: &Self) -> bool {
         let is_null = |place: &Self| place.path.as_deref() == Some(Path::new(NULL));
@@ -69,8 +68,7 @@ impl Identity {
         };
         let name = end.file_name()?;
         let canonical = fs::canonicalize(folder).ok()?.join(name);
-        // This takes the path as it was given: the system follows links to pipes, which have no
-        // path of their own.
+        // Uses the path as given: the system follows links to pipes, which do not have a path.
         Some(Self::of(fs::metadata(path).ok().as_ref(), Some(canonical)))
     }
 
@@ -81,7 +79,7 @@ impl Identity {
 }
 
 impl Input {
-    /// Which file it is. None if it cannot be reached.
+    /// The identity of the file, or `None` if it cannot be accessed.
     #[must_use]
     pub fn identity(&self) -> Option<Identity> {
         match self {
@@ -95,7 +93,7 @@ impl Input {
 }
 
 impl Output {
-    /// Which file it is, or will be. None if it cannot be reached.
+    /// The identity of the file, which may not exist yet, or `None` if it cannot be accessed.
     #[must_use]
     pub fn identity(&self) -> Option<Identity> {
         match self {
@@ -116,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn one_file_by_any_spelling_is_one_file_whether_it_is_there_or_not() {
+    fn all_spellings_of_a_path_have_one_identity() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         fs::create_dir(at("d")).unwrap();
@@ -137,12 +135,12 @@ mod tests {
     }
 
     #[test]
-    fn the_null_device_is_never_in_the_way() {
+    fn the_null_device_never_conflicts() {
         assert!(!same(Path::new(NULL), Path::new(NULL)));
     }
 
     #[test]
-    fn a_file_can_be_read_again_and_a_device_cannot() {
+    fn devices_are_read_once_but_files_are_not() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.npy");
         fs::write(&path, "").unwrap();

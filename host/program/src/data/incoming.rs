@@ -12,28 +12,28 @@ use super::transpose::from_fortran;
 use super::{Array, DataError, Dtype, Input, Narrow, Stored};
 use gridsync::memory::NoRoom;
 
-/// An array that has been [opened](super::open): its type and shape are known. Its elements come
-/// all at once or piece by piece, in C order.
+/// An array that has been [opened](super::open): its type and shape are known. Its elements can be
+/// read all at once or piece by piece, in C order.
 pub struct Incoming {
     input: Input,
     stored: Stored,
-    /// What the elements come as, if they are not widened.
+    /// The type of the elements that are returned, if they are not widened.
     narrow: Option<Narrow>,
     shape: Vec<u64>,
     /// Whether the elements are in Fortran order, and this differs from C order.
     is_fortran: bool,
-    /// How many elements there are. `taken` is how many of them have been taken.
+    /// The number of elements; `taken` of them have been read.
     len: u64,
     taken: u64,
     elements: Elements,
-    /// The file, and where its first element begins, if elements can be passed over without reading
+    /// The file and the offset of its first element, if elements can be skipped without reading
     /// them.
     file: Option<(File, u64)>,
 }
 
 pub(super) enum Elements {
     ToRead(Box<dyn Read + Send>),
-    /// Elements that had to be read in advance, in their form in memory.
+    /// Elements that had to be read in advance, as they are in memory.
     Here(Aligned),
 }
 
@@ -49,8 +49,7 @@ impl Incoming {
         len: u64,
         elements: Elements,
     ) -> Self {
-        // If at most one dimension is more than 1, or there are no elements, both orders are the
-        // same.
+        // Both orders are the same for an empty array, or if at most one dimension is more than 1.
         let one_order = len == 0 || shape.iter().filter(|&&n| n > 1).count() <= 1;
         Self {
             input: input.clone(),
@@ -65,18 +64,18 @@ impl Incoming {
         }
     }
 
-    /// The same array, whose elements begin `start` bytes into `file`.
+    /// Sets the file and the offset of the first element in it.
     pub(super) fn in_file(mut self, file: File, start: u64) -> Self {
         self.file = Some((file, start));
         self
     }
 
-    /// The type of the elements, as they are read.
+    /// The type of the elements in memory.
     pub fn dtype(&self) -> Dtype {
         self.stored.dtype()
     }
 
-    /// Bytes of an element, as [`next`](Self::next) gives it.
+    /// Bytes of an element, as returned by [`next`](Self::next).
     pub fn size(&self) -> usize {
         if self.narrow.is_some() { self.stored.size() } else { self.dtype().size() }
     }
@@ -91,7 +90,7 @@ impl Incoming {
         &self.shape
     }
 
-    /// That memory has no room for its elements.
+    /// The error for elements that do not fit in memory.
     pub(super) fn no_room(&self, no_room: NoRoom) -> DataError {
         out_of_memory(&self.input)(no_room)
     }
@@ -101,23 +100,23 @@ impl Incoming {
         usize::try_from(self.len).unwrap_or(usize::MAX)
     }
 
-    /// Whether there are no elements.
+    /// Whether the array is empty.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The same elements in the order of the file. An array in Fortran order can then come piece by
-    /// piece too; otherwise it has to be held whole.
+    /// The same elements in the order of the file. This way, an array in Fortran order can be read
+    /// piece by piece too; otherwise it has to be held whole.
     #[must_use]
     pub fn in_any_order(mut self) -> Self {
         self.is_fortran = false;
         self
     }
 
-    /// The same elements, as f32 if they are f16 or bf16. None may have been taken before.
+    /// The same elements, but f16 and bf16 as f32. Must be called before any elements are read.
     ///
     /// # Errors
-    /// [`DataError::OutOfMemory`] for elements of a pipe, which are held.
+    /// [`DataError::OutOfMemory`] for elements of a pipe, which are held in memory.
     pub fn in_f32(mut self) -> Result<Self, DataError> {
         let stored = self.stored.in_f32();
         if let Elements::Here(data) = &self.elements
@@ -125,7 +124,7 @@ impl Incoming {
         {
             let mut wide = Aligned::zeroed(self.len().saturating_mul(stored.dtype().size()))
                 .map_err(out_of_memory(&self.input))?;
-            // They are in the order of bytes of this machine already.
+            // They are already in native byte order.
             let held = Stored::from(self.dtype()).in_f32();
             held.convert(data.bytes(), wide.bytes_mut());
             self.elements = Elements::Here(wide);
@@ -134,22 +133,23 @@ impl Incoming {
         Ok(self)
     }
 
-    /// Lets the elements come as narrow as they are, and says as what. None if they are as wide in the file, or
-    /// were widened in advance: then they come as ever. None may have been taken before.
+    /// Makes [`next`](Self::next) return the elements without widening them, and returns their
+    /// type. Returns `None` and changes nothing if they are not widened or if they were widened in
+    /// advance. Must be called before any elements are read.
     pub fn narrow(&mut self) -> Option<Narrow> {
         let is_to_read = matches!(self.elements, Elements::ToRead(_));
         self.narrow = self.stored.narrow().filter(|_| is_to_read);
         self.narrow
     }
 
-    /// All elements. None may have been taken before.
+    /// Reads all elements. Must be called before any of them are read.
     ///
     /// # Errors
     /// [`DataError::OutOfMemory`], [`DataError::Read`], [`DataError::Truncated`] and
     /// [`DataError::Trailing`].
     ///
     /// # Panics
-    /// If they come [narrow](Self::narrow).
+    /// If the elements are [narrow](Self::narrow).
     pub fn all(mut self) -> Result<Array, DataError> {
         assert_eq!(self.narrow, None, "an array has wide elements");
         let dtype = self.dtype();
@@ -157,7 +157,7 @@ impl Incoming {
         Ok(Array::new(dtype, self.shape, data))
     }
 
-    /// The data of all elements.
+    /// Reads the data of all elements.
     fn take_all(&mut self) -> Result<Aligned, DataError> {
         let bytes = self.len.saturating_mul(self.size() as u64);
         let elements = mem::replace(&mut self.elements, Elements::ToRead(Box::new(io::empty())));
@@ -165,7 +165,7 @@ impl Incoming {
             Elements::Here(data) => return Ok(data),
             Elements::ToRead(reader) if self.stored.is_plain() => {
                 let mut data = allocate(&self.input, bytes)?;
-                // Reads one byte beyond the data, to see whether there is more; the capacity has
+                // Reads one byte beyond the data, to check whether there is more; the capacity has
                 // room for it.
                 data.fill(reader, bytes.saturating_add(1))
                     .map_err(|cause| refused(&self.input, cause))?;
@@ -188,15 +188,15 @@ impl Incoming {
         }
     }
 
-    /// Takes the next elements, as many as fill `piece`. With the last element it checks that no
-    /// bytes follow.
+    /// Reads the next elements into `piece`. With the last element, it checks that no bytes follow.
     ///
     /// # Errors
     /// [`DataError::Read`], [`DataError::Truncated`] and [`DataError::Trailing`]; for an array in
     /// Fortran order, which is read whole, also [`DataError::OutOfMemory`].
     ///
     /// # Panics
-    /// If fewer elements are left, or if `piece` does not have the size of whole elements.
+    /// If fewer elements are left, or if the length of `piece` is not a multiple of the element
+    /// size.
     pub fn next(&mut self, piece: &mut [u8]) -> Result<(), DataError> {
         let size = self.size();
         assert!(piece.len().is_multiple_of(size), "whole elements");
@@ -217,7 +217,7 @@ impl Incoming {
         Ok(())
     }
 
-    /// Reads bytes of the elements in advance, until `is_enough` says so of their number.
+    /// Reads bytes of the elements in advance, until `is_enough` returns true for their number.
     pub(super) fn read_ahead(&mut self, is_enough: impl Fn(usize) -> bool) {
         if let Elements::ToRead(reader) = &mut self.elements {
             let rest = mem::replace(reader, Box::new(io::empty()));
@@ -225,8 +225,8 @@ impl Incoming {
         }
     }
 
-    /// Passes over the next `count` elements. A file is not read for that; everything else is: a
-    /// pipe, an array of an archive, and an array in Fortran order.
+    /// Skips the next `count` elements. A file is not read for that, but a pipe, an array of an
+    /// archive and an array in Fortran order are.
     ///
     /// # Errors
     /// As for [`next`](Self::next).
@@ -246,8 +246,8 @@ impl Incoming {
                     Ok(file)
                 });
                 let file = opened.map_err(|cause| refused(&self.input, cause))?;
-                // The length of the file was right when it was opened. What is appended during the
-                // run is not part of the array.
+                // The length of the file was checked when it was opened. Bytes appended since then
+                // are not part of the array.
                 let bytes = (self.len - self.taken) * size;
                 self.elements = Elements::ToRead(Box::new(file.take(bytes)));
                 Ok(())
@@ -266,7 +266,7 @@ impl Incoming {
         }
     }
 
-    /// Reads the next elements, as many as fill `piece`.
+    /// Reads the next elements into `piece`.
     fn read_next(&mut self, piece: &mut [u8]) -> Result<(), DataError> {
         let (stored, wide) = (self.stored, self.size());
         let size = stored.size() as u64;
@@ -307,7 +307,7 @@ impl Incoming {
     }
 }
 
-/// Reads until `into` is full or the input ends. Returns how many bytes there were.
+/// Reads until `into` is full or the input ends. Returns the number of bytes.
 pub(super) fn read_up_to(reader: &mut dyn Read, into: &mut [u8]) -> io::Result<usize> {
     let mut found = 0;
     while found < into.len() {

@@ -1,4 +1,4 @@
-//! The Python dictionary in a `.npy` header, with the part of Python that the format uses.
+//! The Python dictionary in a `.npy` header, limited to the syntax that the format uses.
 //!
 //! This parser is hand-written: a general literal parser brings a grammar engine and big integers,
 //! recurses on its input, and reports errors without a position. This one reads three known keys,
@@ -10,8 +10,8 @@ use super::NpyError;
 /// The values of the three keys.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Fields {
-    /// The text of `descr`: a type string without its quotes, or a whole list where the type is
-    /// structured.
+    /// The text of `descr`: a type string without its quotes, or the whole list of a structured
+    /// type.
     pub(super) descr: String,
     pub(super) fortran_order: bool,
     pub(super) shape: Vec<u64>,
@@ -71,7 +71,7 @@ impl<'a> Cursor<'a> {
         self.at += blanks.count();
     }
 
-    /// Skips blanks, and then `byte` if it is next; returns whether it was.
+    /// Skips blanks, then `byte` if it comes next; returns whether it did.
     fn accept(&mut self, byte: u8) -> bool {
         self.skip_blanks();
         let next = self.rest().first() == Some(&byte);
@@ -87,7 +87,7 @@ impl<'a> Cursor<'a> {
         NpyError::Syntax { at: self.at, wanted, found: printable(self.rest()) }
     }
 
-    /// A quoted string, without its quotes; escapes stay as they are written.
+    /// A quoted string, without its quotes; escapes are kept as written.
     fn string(&mut self) -> Result<&'a [u8], NpyError> {
         self.skip_blanks();
         // Python 2 marks Unicode strings with a u.
@@ -113,7 +113,7 @@ impl<'a> Cursor<'a> {
         Err(self.error("a string with a closing quote"))
     }
 
-    /// A type string, or the list of a structured type, where only the extent matters.
+    /// A type string, or the list of a structured type; only the extent of a list is used.
     fn descr(&mut self) -> Result<String, NpyError> {
         self.skip_blanks();
         if self.rest().first() != Some(&b'[') {
@@ -187,7 +187,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Text from a file as it fits a message: one line, short, no control characters.
+/// Text from a file, made fit for a message: one line, short, no control characters.
 pub(super) fn printable(bytes: &[u8]) -> String {
     const LONGEST: usize = 60;
     let text = String::from_utf8_lossy(bytes);
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn order_blanks_quotes_and_commas_are_free() {
+    fn key_order_blanks_quotes_and_commas_may_vary() {
         let expected = Fields { descr: "<f4".to_owned(), fortran_order: false, shape: vec![3, 4] };
         for text in [
             "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }          \n",
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn every_fault_says_what_was_wanted() {
+    fn every_error_names_the_expected_text() {
         fails_with("", "'{'");
         fails_with("{'descr': '<f4}", "closing quote");
         fails_with("{'descr': [('a', '<f4')", "']'");
@@ -251,13 +251,13 @@ mod tests {
     }
 
     #[test]
-    fn depth_does_not_cost_stack() {
+    fn deep_nesting_does_not_overflow_the_stack() {
         let text = format!("{{'descr': {}", "[".repeat(1 << 20));
         fails_with(&text, "']'");
     }
 
     #[test]
-    fn what_a_message_shows_is_one_short_line() {
+    fn text_in_a_message_is_one_short_line() {
         let shown = printable(format!("a\n\u{1b}[31m{}", "x".repeat(1000)).as_bytes());
         assert!(shown.chars().count() < 100 && !shown.contains(['\n', '\u{1b}']));
     }

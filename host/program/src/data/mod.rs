@@ -1,13 +1,13 @@
-//! Arrays in files: `.npy` and raw little-endian, in and out.
+//! Reads and writes arrays in files: `.npy` and raw little-endian.
 //!
-//! [`read`] takes a path or standard input and gives an [`Array`]: elements of one [`Dtype`], flat,
-//! in C order. A `.npy` file is recognised by its first bytes and states its type. Anything else is
+//! [`read`] reads a path or standard input into an [`Array`]: elements of one [`Dtype`], flat, in C
+//! order. A `.npy` file is recognised by its first bytes and contains its type. Anything else is
 //! raw little-endian elements, and the caller must name their type. `file.npz:name` is an array of
 //! an archive. When an array is read, narrow integers are widened, big-endian elements swapped, and
-//! Fortran order is transposed ([`Stored`]). [`write_npy`] and [`write_raw`] leave a whole file or
+//! Fortran order is transposed ([`Stored`]). [`write_npy`] and [`write_raw`] write a whole file or
 //! none. [`open`], [`create_npy`] and [`Growing`] do the same piece by piece, for arrays that do
-//! not fit in memory. [`Reading`] and [`Writing`] do it by threads, so that reading, computing and
-//! writing happen at the same time, and [`ReadAhead`] while a device opens.
+//! not fit in memory. [`Reading`] and [`Writing`] use threads, so that reading, computing and
+//! writing happen at the same time, and [`ReadAhead`] reads while a device opens.
 //!
 //! ```
 //! use gridsync_program::data::{self, Dtype, Input, Output};

@@ -18,12 +18,11 @@ use super::{Dtype, Stored};
 /// The first bytes of every `.npy` file.
 pub(super) const MAGIC: &[u8; 6] = b"\x93NUMPY";
 
-/// The longest header that is read, in bytes. A header of a supported type has fewer than 2000,
-/// even at numpy's limit of 64 dimensions; the length field of version 2.0 can ask for 4 GiB.
+/// The longest header that is accepted, in bytes. A header of a supported type has fewer than 2000,
+/// even at numpy's limit of 64 dimensions; the length field of version 2.0 can request 4 GiB.
 const LONGEST_HEADER: u32 = 1 << 20;
 
-/// Data starts at a multiple of this many bytes from the start of the file, so that it can be
-/// mapped.
+/// Data starts at a multiple of this many bytes in the file, so that it can be mapped.
 const DATA_ALIGNMENT: usize = 64;
 
 /// Errors in a `.npy` header. Each message is one complete line, as in
@@ -40,11 +39,11 @@ pub enum NpyError {
         "the .npy header is cut short: expected {expected} bytes of {part}, found {found}; save or copy it again"
     )]
     Truncated {
-        /// Which part of the header.
+        /// Part of the header.
         part: &'static str,
-        /// Bytes it should have.
+        /// Bytes expected.
         expected: u64,
-        /// Bytes it has.
+        /// Bytes found.
         found: u64,
     },
     /// The version of the format is not 1.0, 2.0 or 3.0.
@@ -74,9 +73,9 @@ pub enum NpyError {
     Syntax {
         /// Position in the header text, from 0.
         at: usize,
-        /// What should be there.
+        /// The text expected there.
         wanted: &'static str,
-        /// The text that is there.
+        /// The text found there.
         found: String,
     },
     /// A key of the dictionary is missing.
@@ -85,7 +84,7 @@ pub enum NpyError {
         /// The key.
         key: &'static str,
     },
-    /// A key of the dictionary is there twice.
+    /// A key of the dictionary appears twice.
     #[error("corrupt .npy header: key '{key}' twice; save it again")]
     RepeatedKey {
         /// The key.
@@ -115,7 +114,7 @@ pub enum NpyError {
         /// The element type.
         dtype: Dtype,
     },
-    /// Two opaque bytes for each element: most likely bfloat16, which the format cannot name.
+    /// Two opaque bytes for each element: most likely bfloat16, which the format cannot represent.
     #[error(
         "its elements are 2 opaque bytes ('{descr}'); if they are bf16, save them raw with `a.tofile(f)` and read them \
          with --dtype bf16"
@@ -124,7 +123,7 @@ pub enum NpyError {
         /// The type in the header.
         descr: String,
     },
-    /// An element type that gridsync has no kernels for.
+    /// An element type that the kernels do not support.
     #[error("element type \"{descr}\" is not supported, only {} are; {advice}", names())]
     Unsupported {
         /// The type in the header.
@@ -140,7 +139,7 @@ pub(super) struct Header {
     pub(super) stored: Stored,
     pub(super) shape: Vec<u64>,
     pub(super) is_fortran: bool,
-    /// The number of elements of the shape. They take no more than 2^64 - 1 bytes in memory and in
+    /// The number of elements of the shape. They need no more than 2^64 - 1 bytes in memory and in
     /// the file.
     pub(super) len: u64,
     /// Bytes from the start of the file to the data.
@@ -148,7 +147,7 @@ pub(super) struct Header {
 }
 
 impl Header {
-    /// Reads a header from after [`MAGIC`] to its end; `reader` then gives the data.
+    /// Reads a header after its [`MAGIC`]; `reader` is then at the start of the data.
     pub(super) fn read(mut reader: impl Read) -> Result<Self, NpyError> {
         let mut offset = MAGIC.len() as u64;
         let mut take = |part, expected: u64| -> Result<Vec<u8>, NpyError> {
@@ -194,7 +193,7 @@ impl Header {
     }
 }
 
-/// The element type of a header, or why it cannot be read.
+/// The element type of a header, or the reason why it cannot be read.
 fn stored(descr: &str) -> Result<Stored, NpyError> {
     if let Some(stored) = Stored::of_npy(descr) {
         return Ok(stored);

@@ -1,7 +1,7 @@
 //! Members of `.npz` archives: zip files in which each array is a `.npy` file, stored or deflated.
 //!
-//! The crate `zip` reads the directory of the archive. The members are inflated and checked as they
-//! stream, so an array of an archive can come part by part like any other.
+//! The crate `zip` reads the directory of the archive. The members are inflated and checked while
+//! they stream, so that an array of an archive can be read part by part like any other.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -15,24 +15,24 @@ use zip::{CompressionMethod, ZipArchive};
 /// First bytes of a zip file (PKWARE APPNOTE, 4.3.7, and 4.3.16 for an empty one).
 pub(super) const MAGIC: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
 
-/// Errors in an archive, or in the request for an array of it.
+/// Errors in an archive, or in the request for one of its arrays.
 #[derive(Debug, thiserror::Error)]
 pub enum NpzError {
     /// The archive cannot be read.
     #[error("the archive cannot be read: {0}; save it again with `np.savez`")]
     Broken(zip::result::ZipError),
-    /// The archive has no such array.
+    /// The archive does not have this array.
     #[error("has no array {name:?}, but {}; name one as in file.npz:NAME", list(.names))]
     NoSuchMember {
-        /// The name that was asked for.
+        /// The requested name.
         name: String,
-        /// The arrays that there are.
+        /// The names of its arrays.
         names: Vec<String>,
     },
-    /// No name was given, and the archive has several arrays, or none.
+    /// The request did not name an array, and the archive does not have exactly one.
     #[error("is an archive of {}; name one as in file.npz:NAME", list(.names))]
     WhichMember {
-        /// The arrays that there are.
+        /// The names of its arrays.
         names: Vec<String>,
     },
     /// The array cannot be unpacked.
@@ -40,12 +40,12 @@ pub enum NpzError {
         "the array {name:?} is {how}, and only stored and deflated ones are read; save it again with `np.savez`"
     )]
     Packed {
-        /// Its name.
+        /// Name of the array.
         name: String,
-        /// How the array is packed.
+        /// Its compression method.
         how: String,
     },
-    /// The archive is not a file. Its directory is at its end, and a stream cannot seek there.
+    /// The archive is a stream. Its directory is at the end, and a stream cannot seek there.
     #[error("is a zip or .npz archive, whose arrays are found from its end; save it to a file")]
     Piped,
 }
@@ -57,14 +57,14 @@ fn list(names: &[String]) -> String {
     }
 }
 
-/// The archive and the name of the member that `path` names: `file.npz:name`.
+/// Splits `file.npz:name` into the path of the archive and the name of the member.
 pub(super) fn split(path: &Path) -> Option<(PathBuf, String)> {
     let text = path.to_str()?;
     let at = text.to_ascii_lowercase().rfind(".npz:")? + ".npz".len();
     Some((text[..at].into(), text[at + 1..].to_owned()))
 }
 
-/// Whether the name of the file, without its folder, is that of an array in an archive.
+/// Whether the file name, without its folder, names an array in an archive.
 pub(super) fn is_member(path: &Path) -> bool {
     path.file_name().is_some_and(|name| split(Path::new(name)).is_some())
 }
@@ -113,7 +113,7 @@ pub(super) fn open(
     Ok((Checked::new(reader, checksum), len))
 }
 
-/// A reader that compares a checksum at the end with the bytes that it has read.
+/// A reader that verifies a checksum at the end of its bytes.
 struct Checked<R> {
     reader: R,
     seen: Hasher,

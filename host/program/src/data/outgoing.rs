@@ -8,20 +8,20 @@ use super::npy::header_bytes;
 use super::replacement::Replacement;
 use super::{DataError, Dtype, Output, npz};
 
-/// Begins a file, or a stream, that takes bytes as they come. Otherwise it is like
+/// Begins a file or stream to which bytes are appended. Otherwise like
 /// [`write_raw`](super::write_raw).
 ///
 /// # Errors
-/// [`DataError::Write`] when the operating system fails.
+/// [`DataError::Write`] if the operating system fails.
 pub fn create_raw(output: &Output) -> Result<Outgoing, DataError> {
     Outgoing::begin(output)
 }
 
-/// Begins a `.npy` file of this type and shape, whose elements come piece by piece. Like
-/// [`write_npy`](super::write_npy), but it does not check that they fill the shape.
+/// Begins a `.npy` file of this type and shape, to which elements are appended. Like
+/// [`write_npy`](super::write_npy), but does not check that they match the shape.
 ///
 /// # Errors
-/// [`DataError::NoNpyDescr`] for bf16, [`DataError::Write`] when the operating system fails.
+/// [`DataError::NoNpyDescr`] for bf16, [`DataError::Write`] if the operating system fails.
 pub fn create_npy(output: &Output, dtype: Dtype, shape: &[u64]) -> Result<Outgoing, DataError> {
     let descr = npy_descr(output, dtype)?;
     let mut outgoing = Outgoing::begin(output)?;
@@ -34,7 +34,7 @@ pub(super) fn npy_descr(output: &Output, dtype: Dtype) -> Result<&'static str, D
     dtype.npy_descr().ok_or_else(|| DataError::NoNpyDescr { output: output.clone(), dtype })
 }
 
-/// A file, or a stream, that is being written. A regular file appears under its name when it is
+/// A file or stream that is being written. A regular file appears under its name when it is
 /// [finished](Self::finish); if this is dropped before, nothing is left of it.
 pub struct Outgoing {
     output: Output,
@@ -44,7 +44,7 @@ pub struct Outgoing {
 enum Destination {
     /// Standard output, a device or a FIFO.
     Stream(Box<dyn Write + Send>),
-    /// A stream whose reader has closed it.
+    /// A stream that its reader has closed.
     Nobody,
     File(Replacement),
 }
@@ -68,7 +68,7 @@ impl Outgoing {
                 Ok(there) if there.is_file() && !is_writable(path, &there) => {
                     return Err(DataError::ReadOnly { output: output.clone() });
                 }
-                // A device or FIFO must be written to directly: a rename would replace it by a
+                // A device or FIFO must be written to directly: a rename would replace it with a
                 // file.
                 Ok(there) if !there.is_file() && !there.is_dir() => File::options()
                     .write(true)
@@ -99,7 +99,7 @@ impl Outgoing {
         }
     }
 
-    /// Whether it is a regular file and not a stream.
+    /// Whether this is a regular file, not a stream.
     pub(super) fn is_file(&self) -> bool {
         matches!(self.to, Destination::File(_))
     }
@@ -115,7 +115,7 @@ impl Outgoing {
             .map_err(|cause| failed(&self.output, cause))
     }
 
-    /// Ends the file, or the stream, with everything written.
+    /// Writes the rest and finishes the file or stream.
     ///
     /// # Errors
     /// [`DataError::Write`].
@@ -132,7 +132,8 @@ impl Outgoing {
     }
 }
 
-/// Whether an older file may be replaced. A rename would not ask: it needs the folder to be writable, not the file.
+/// Whether an existing file may be replaced. A rename does not check that: it needs a writable
+/// folder, not a writable file.
 fn is_writable(path: &Path, there: &Metadata) -> bool {
     let denied = |error: io::Error| error.kind() == io::ErrorKind::PermissionDenied;
     // The superuser may open any file, so the permissions are checked too.

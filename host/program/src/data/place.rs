@@ -1,11 +1,11 @@
-//! Where data comes from and where it goes: a path, or `-` for the standard streams.
+//! Inputs and outputs: a path, or `-` for the standard streams.
 
 use crate::shown;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
 
-/// Where to read from.
+/// An input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Input {
     /// Standard input, written `-`.
@@ -15,7 +15,7 @@ pub enum Input {
 }
 
 impl Input {
-    /// `-` is standard input, everything else a path (a file of that name is `./-`).
+    /// `-` is standard input; anything else is a path (use `./-` for a file of that name).
     pub fn parse(argument: impl Into<OsString>) -> Self {
         let argument = argument.into();
         if argument == "-" { Self::Stdin } else { Self::Path(argument.into()) }
@@ -39,7 +39,7 @@ impl fmt::Display for Input {
     }
 }
 
-/// Where to write to.
+/// An output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Output {
     /// Standard output, written `-`.
@@ -49,7 +49,7 @@ pub enum Output {
 }
 
 impl Output {
-    /// `-` is standard output, everything else a path (a file of that name is `./-`).
+    /// `-` is standard output; anything else is a path (use `./-` for a file of that name).
     pub fn parse(argument: impl Into<OsString>) -> Self {
         let argument = argument.into();
         if argument == "-" { Self::Stdout } else { Self::Path(argument.into()) }

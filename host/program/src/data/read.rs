@@ -12,7 +12,7 @@ use super::npz::{self, NpzError};
 use super::{Array, DataError, Dtype, Incoming, Input, Stored};
 use gridsync::memory;
 
-/// Bytes that are read from a pipe at a time, if the length is not known.
+/// Bytes to read from a pipe at a time if the length is not known.
 const AT_ONCE: usize = 1 << 20;
 
 /// Reads a whole array: as `.npy` if it starts like one, otherwise as raw little-endian elements of
@@ -22,21 +22,21 @@ const AT_ONCE: usize = 1 << 20;
 /// read.
 ///
 /// # Errors
-/// Any of the variants of [`DataError`] that name an `input`.
+/// Any of the variants of [`DataError`] with an `input`.
 pub fn read(input: &Input, dtype: Option<Dtype>) -> Result<Array, DataError> {
     open(input, dtype)?.all()
 }
 
-/// Opens an array like [`read`], but does not read its elements. Raw elements from a pipe are read
-/// already, to know how many there are.
+/// Opens an array like [`read`], but does not read its elements. Only raw elements from a pipe are
+/// read already, to count them.
 ///
 /// # Errors
-/// Any of the variants of [`DataError`] that name an `input`.
+/// Any of the variants of [`DataError`] with an `input`.
 pub fn open(input: &Input, dtype: Option<Dtype>) -> Result<Incoming, DataError> {
     open_stored(input, dtype.map(Stored::from))
 }
 
-/// Opens an array like [`open`]; raw elements may have any type that files may have.
+/// Opens an array like [`open`]; raw elements may have any type that a file can have.
 ///
 /// # Errors
 /// As for [`open`].
@@ -64,13 +64,12 @@ pub fn open_stored(input: &Input, asked: Option<Stored>) -> Result<Incoming, Dat
     if asked.is_none() && metadata.is_file() && is_archive(&file).unwrap_or(false) {
         return open_member(input, file, None, asked);
     }
-    // FIFOs and devices have no length, and files that the kernel generates when they are read
-    // report 0.
+    // FIFOs and devices have no length, and files that the kernel generates on reading report 0.
     let len = Some(metadata.len()).filter(|&len| metadata.is_file() && len > 0);
     let again = file.try_clone().ok().zip(len);
     let array = Source::new(input, file, len).open(asked)?;
     Ok(match again {
-        // The length of the file has been checked: its end is that of the elements.
+        // The length of the file has been checked: the elements end at its end.
         Some((file, len)) => {
             let start = len - array.len() as u64 * array.stored().size() as u64;
             array.in_file(file, start)
@@ -79,7 +78,7 @@ pub fn open_stored(input: &Input, asked: Option<Stored>) -> Result<Incoming, Dat
     })
 }
 
-/// Whether a file begins like a zip file. Goes back to the start of the file after that.
+/// Whether a file begins like a zip file. Then rewinds the file.
 fn is_archive(mut file: &File) -> io::Result<bool> {
     let mut start = [0; 4];
     let found = read_up_to(&mut file, &mut start)?;
@@ -109,11 +108,11 @@ pub(super) fn refused(input: &Input, cause: io::Error) -> DataError {
     }
 }
 
-/// An open input, and what is known about it.
+/// An open input, and its known properties.
 pub(super) struct Source<'a, R> {
     input: &'a Input,
     reader: R,
-    /// Length of the whole input in bytes, if it is known in advance.
+    /// Length of the whole input in bytes, if known in advance.
     len: Option<u64>,
 }
 
@@ -131,7 +130,8 @@ impl<'a, R: Read + Send + 'static> Source<'a, R> {
         if start == npy::MAGIC {
             return self.open_npy(asked);
         }
-        // If a damaged .npy file were read as raw elements, it would give wrong numbers without an error.
+        // If a damaged .npy file were read as raw elements, the result would be wrong without an
+        // error.
         if let Some(asked) = asked.filter(|_| !self.is_named_npy()) {
             return self.open_raw(start, asked);
         }
@@ -164,8 +164,7 @@ impl<'a, R: Read + Send + 'static> Source<'a, R> {
         let header = Header::read(&mut self.reader)
             .map_err(|problem| DataError::Npy { input: self.input.clone(), problem })?;
         let held = header.stored;
-        // The user may name the type in the file, or the type that its elements become when they
-        // are read.
+        // The user may name either the type in the file or the type in memory.
         let others = asked.filter(|&asked| asked != held && asked != held.dtype().into());
         if let Some(asked) = others {
             return Err(DataError::DtypeConflict { input: self.input.clone(), held, asked });
@@ -179,12 +178,12 @@ impl<'a, R: Read + Send + 'static> Source<'a, R> {
         Ok(Incoming::new(self.input, held, order, header.len, elements))
     }
 
-    /// `start` has the bytes that have been read already.
+    /// `start` contains the bytes read so far.
     fn open_raw(mut self, start: Vec<u8>, stored: Stored) -> Result<Incoming, DataError> {
         let size = stored.size() as u64;
         let (len, elements) = if let Some(bytes) = self.len {
             self.check_whole_elements(bytes, stored)?;
-            // Bytes that are appended to the file during the run are not part of the array.
+            // Bytes appended to the file since it was opened are not part of the array.
             let reader = Cursor::new(start).chain(self.reader).take(bytes);
             (bytes / size, Elements::ToRead(Box::new(reader)))
         } else {

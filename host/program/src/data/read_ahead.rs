@@ -1,4 +1,4 @@
-//! Reading the first bytes of an array before anybody asks for them.
+//! Reads the first bytes of an array before they are needed.
 
 use super::{DataError, Incoming};
 use std::io::{self, Cursor, Read};
@@ -7,18 +7,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
-/// Bytes that are read at a time.
+/// Bytes to read at a time.
 const AT_ONCE: usize = 1 << 20;
 
-/// An array whose first bytes a thread reads, until somebody [takes](Self::take) it.
+/// An array whose first bytes are read by a thread until it is [taken](Self::take).
 pub struct ReadAhead {
     is_wanted: Arc<AtomicBool>,
     thread: JoinHandle<Incoming>,
 }
 
 impl ReadAhead {
-    /// Begins to read `input`, at most about `most` bytes of it. An error comes when the elements that
-    /// it concerns are asked for.
+    /// Begins to read `input`, at most about `most` bytes of it. An error is reported when the
+    /// elements that it concerns are read.
     ///
     /// # Errors
     /// [`DataError::NoThread`].
@@ -33,10 +33,10 @@ impl ReadAhead {
         Ok(Self { is_wanted, thread })
     }
 
-    /// The array, with what has been read of it. Waits for a read that has begun.
+    /// The array, including the bytes read so far. Waits for a read in progress.
     ///
     /// # Panics
-    /// If reading has panicked.
+    /// If the reading thread panicked.
     #[must_use]
     pub fn take(self) -> Incoming {
         self.is_wanted.store(true, Ordering::Relaxed);
@@ -44,8 +44,8 @@ impl ReadAhead {
     }
 }
 
-/// What `reader` gives, of which a part has been read: until `is_enough` says so of the number of bytes,
-/// or no more come.
+/// A reader of the same bytes as `reader`, some of which have been read in advance: until
+/// `is_enough` returned true for their number, or until the end.
 pub(super) fn ahead(
     mut reader: Box<dyn Read + Send>,
     is_enough: impl Fn(usize) -> bool,
@@ -54,7 +54,7 @@ pub(super) fn ahead(
     let mut failed = None;
     while !is_enough(read.len()) {
         let before = read.len();
-        // What memory has no room for now is read later.
+        // Bytes that do not fit in memory now are read later.
         if gridsync::memory::reserve(&mut read, AT_ONCE).is_err() {
             break;
         }
@@ -74,7 +74,7 @@ pub(super) fn ahead(
     Box::new(Cursor::new(read).chain(Fails(failed)).chain(reader))
 }
 
-/// Gives an error once, and no bytes.
+/// Returns an error once, and no bytes.
 struct Fails(Option<io::Error>);
 
 impl Read for Fails {
@@ -89,7 +89,7 @@ mod tests {
     use crate::data::read::Source;
     use crate::data::{Dtype, Input, Output, open, write_npy};
 
-    /// Gives `pieces` one by one, and then an error.
+    /// Returns one of `pieces` at each read, then an error.
     struct Pieces(Vec<Vec<u8>>);
 
     impl Read for Pieces {
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_ahead_comes_first_and_an_error_after_it() {
+    fn bytes_read_ahead_come_before_an_error() {
         let pieces = || Pieces(vec![vec![1, 2], vec![3], vec![4, 5, 6]]);
         for enough in [0, 1, 3, 6, 99] {
             let mut reader = ahead(Box::new(pieces()), |bytes| bytes >= enough);
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn an_array_has_the_same_elements_and_errors() {
+    fn reading_ahead_keeps_elements_and_errors() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.npy");
         let values: Vec<u32> = (0..1_000_000).collect();

@@ -1,24 +1,25 @@
-//! An array that a thread of its own reads ahead.
+//! An array that is read ahead by a thread.
 
 use super::{DataError, Incoming};
 use gridsync::device::HostBuffer;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
-/// Parts that are read, or being read, while another one is computed with.
+/// Parts that are read ahead while another one is processed.
 const AHEAD: usize = 2;
 
-/// The parts of an array, in their order. The next ones are read while the caller computes.
+/// The parts of an array, in order. The next ones are read while the caller computes.
 ///
-/// If this is dropped, nothing more is read. A read that waits for a pipe is not waited for.
+/// After this is dropped, nothing more is read. Dropping does not wait for a read that waits for a
+/// pipe.
 pub struct Reading {
     filled: Receiver<Result<Part, DataError>>,
     empty: Sender<HostBuffer>,
-    /// Parts that have not been taken.
+    /// Parts not returned yet.
     left: usize,
 }
 
-/// The elements of a part, in a buffer that is [given back](Reading::give_back).
+/// The elements of a part, in a buffer to be [given back](Reading::give_back).
 #[derive(Debug)]
 pub struct Part {
     buffer: HostBuffer,
@@ -39,18 +40,18 @@ impl Part {
 }
 
 impl Reading {
-    /// Begins to read `input`, at most `part` elements at a time. An array without elements has one part without
-    /// elements: reading it still checks that no bytes follow.
+    /// Begins to read `input`, at most `part` elements at a time. An empty array has one empty
+    /// part: reading it still checks that no bytes follow.
     ///
     /// # Errors
-    /// [`DataError::OutOfMemory`] for a few parts, [`DataError::NoThread`].
+    /// [`DataError::OutOfMemory`] if a few parts do not fit in memory, [`DataError::NoThread`].
     pub fn begin(input: Incoming, part: usize) -> Result<Self, DataError> {
         let len = input.len();
         Self::begin_within(input, part, len)
     }
 
-    /// Like [`begin`](Self::begin), for groups of `group` elements, such as the rows of a matrix: no part
-    /// has elements of two of them. The last part of each group has the rest of it.
+    /// Like [`begin`](Self::begin), for groups of `group` elements, such as the rows of a matrix:
+    /// no part has elements of two groups. The last part of each group has the rest of it.
     ///
     /// # Errors
     /// As for [`begin`](Self::begin).
@@ -65,7 +66,7 @@ impl Reading {
         for _ in 0..parts.min(1 + AHEAD) {
             let buffer = HostBuffer::zeroed(part.min(len).saturating_mul(size));
             let buffer = buffer.map_err(|no_room| input.no_room(no_room))?;
-            // The other end is here.
+            // The receiver is in this function.
             let _sent = empty.send(buffer);
         }
         let reader = thread::Builder::new().spawn(move || {
@@ -88,13 +89,13 @@ impl Reading {
         Ok(Self { filled, empty, left: parts })
     }
 
-    /// The next part; none after the last one.
+    /// The next part, or `None` after the last one.
     ///
     /// # Errors
     /// As for [`Incoming::next`]. Nothing more is read after an error.
     ///
     /// # Panics
-    /// After an error, and if the thread that reads has panicked.
+    /// After an error, and if the reading thread panicked.
     pub fn next_part(&mut self) -> Result<Option<Part>, DataError> {
         if self.left == 0 {
             return Ok(None);
@@ -104,9 +105,9 @@ impl Reading {
         read.map(Some)
     }
 
-    /// Lets the next part be read into this buffer.
+    /// Returns the buffer, so that the next part can be read into it.
     pub fn give_back(&self, part: Part) {
-        // If all has been read, nobody needs it.
+        // After the last part, the buffer is not needed.
         let _not_needed = self.empty.send(part.buffer);
     }
 }
@@ -126,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_come_whole_and_in_order() {
+    fn parts_are_complete_and_in_order() {
         for (len, part) in [(1, 1), (10, 3), (10, 10), (10, 99), (1000, 7), (100_000, 4096)] {
             let (_folder, input) = file_of(len);
             let input = open(&input, Some(Dtype::U32)).unwrap();
@@ -159,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn an_array_without_elements_has_one_part_without_elements() {
+    fn an_empty_array_has_one_empty_part() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("none.npy");
         let output = crate::data::Output::parse(&path);
@@ -173,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_shrinks_is_an_error_and_the_parts_before_it_come() {
+    fn a_shrinking_file_is_an_error_after_its_complete_parts() {
         let (folder, input) = file_of(100_000);
         let opened = open(&input, Some(Dtype::U32)).unwrap();
         let path = folder.path().join("ramp.bin");
@@ -188,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn reading_ends_when_nobody_wants_more() {
+    fn a_reading_can_be_dropped_early() {
         let (_folder, input) = file_of(100_000);
         let mut reading = Reading::begin(open(&input, Some(Dtype::U32)).unwrap(), 10).unwrap();
         let part = reading.next_part().unwrap();

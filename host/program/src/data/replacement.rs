@@ -1,10 +1,11 @@
-//! A file that replaces another in one step, or leaves everything as it is.
+//! A file that replaces another in one step, or leaves everything unchanged.
 //!
-//! If the system has files without names (`O_TMPFILE`, then `linkat`), the new file has no name
-//! until then: nothing is left of it if the process ends before. To replace an old file it needs a
-//! rename, and so a name, for a moment. In this moment, and on systems without such files, the name
-//! is `.gridsync-….partial`, in the folder of the target. [`discard_partials`] removes these files.
-//! `kill -9` or a power cut can leave one, which can be deleted.
+//! If the system supports unnamed files (`O_TMPFILE`, then `linkat`), the new file gets its name
+//! only then: nothing is left of it if the process exits before. Replacing an existing file needs a
+//! rename, and so a temporary name, for a moment. During this moment, and on systems without
+//! unnamed files, the name is `.gridsync-….partial`, in the folder of the target.
+//! [`discard_partials`] removes these files. `kill -9` or a power cut can leave one, which can be
+//! deleted.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -22,30 +23,31 @@ fn named() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     NAMED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes all partial files of this process that have names, when a signal ends the process. No
-/// new one is begun after that: a thread that wants one waits until the process ends.
+/// Removes all named partial files of this process, for use when a signal ends the process. None
+/// can be created after that: a thread that tries to waits until the process exits.
 pub fn discard_partials() {
     let partials = named();
     for partial in partials.iter() {
-        // The process ends, so a failure cannot be reported. The user can remove the file too.
+        // The process is exiting, so a failure cannot be reported. The user can also remove the
+        // file.
         let _removed = fs::remove_file(partial);
     }
     mem::forget(partials);
 }
 
-/// A file that replaces another in one step, or leaves everything as it is.
+/// A file that replaces another in one step, or leaves everything unchanged.
 pub(super) struct Replacement {
     file: File,
-    /// Its name, if it has one.
+    /// Its temporary name, if it has one.
     partial: Option<Partial>,
     path: PathBuf,
 }
 
-/// The name of a partial file. When this is dropped, the file is removed.
+/// The name of a partial file. The file is removed when this is dropped.
 struct Partial(Option<TempPath>);
 
 impl Replacement {
-    /// Begins a file for `path`.
+    /// Creates a file to replace `path`.
     pub(super) fn begin(path: &Path) -> io::Result<Self> {
         let path = end_of_links(path)?;
         if path.is_dir() {
@@ -70,7 +72,7 @@ impl Replacement {
         &self.file
     }
 
-    /// Gives the file its name, after all of it is on the disk.
+    /// Gives the file its name, after syncing it to the disk.
     pub(super) fn finish(self) -> io::Result<()> {
         // The name must not reach the disk before the data.
         self.file.sync_all()?;
@@ -78,7 +80,7 @@ impl Replacement {
             Some(partial) => partial,
             None => match link(&self.file, &self.path) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                    // A link does not replace a file; a rename does.
+                    // A link cannot replace a file; a rename can.
                     let link = |path: &Path| link(&self.file, path);
                     Partial::make_in(folder_of(&self.path), link)?.1
                 }
@@ -90,13 +92,13 @@ impl Replacement {
 }
 
 impl Partial {
-    /// Makes a file with a name that no other has. The name is on the list as long as the file
-    /// exists.
+    /// Creates a file with a unique name. The name is in `NAMED` as long as the file exists.
     fn make_in<T>(
         folder: &Path,
         mut make: impl FnMut(&Path) -> io::Result<T>,
     ) -> io::Result<(T, Self)> {
-        // Locked now, so that a signal cannot come between making the file and listing its name.
+        // Locked now, so that a signal cannot arrive between creating the file and listing its
+        // name.
         let mut names = named();
         let (made, path) = tempfile::Builder::new()
             .prefix(".gridsync-")
@@ -137,12 +139,12 @@ fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// A file without a name, with the permissions of any new file, which can get a name later
-/// (open(2), `O_TMPFILE`). None if the disk of `folder` cannot have such files.
+/// An unnamed file that can get a name later (open(2), `O_TMPFILE`), with the permissions of any
+/// new file, or `None` if the file system of `folder` does not support that.
 #[cfg(target_os = "linux")]
 fn unnamed_in(folder: &Path) -> Option<File> {
     use std::os::unix::fs::OpenOptionsExt;
-    // `link` names the file through this folder.
+    // `link` accesses the file through this folder.
     if !Path::new("/proc/self/fd").is_dir() {
         return None;
     }
@@ -156,7 +158,7 @@ fn unnamed_in(_folder: &Path) -> Option<File> {
     None
 }
 
-/// Gives an unnamed file the name `path`, if no other file has it.
+/// Gives an unnamed file the name `path`, unless another file has it.
 #[cfg(target_os = "linux")]
 fn link(file: &File, path: &Path) -> io::Result<()> {
     use std::ffi::CString;
@@ -177,11 +179,11 @@ fn link(_file: &File, _path: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// The file that a write to `path` makes or changes. For a symbolic link that is its target, even
-/// if there is no such file yet.
+/// The file that a write to `path` creates or changes. For a symbolic link that is its target, even
+/// if the target does not exist yet.
 pub(super) fn end_of_links(path: &Path) -> io::Result<PathBuf> {
     match fs::canonicalize(path) {
-        // A circle of links is another error, so the loop ends.
+        // A cycle of links is another error, so the loop ends.
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         there => return there,
     }
@@ -202,7 +204,7 @@ mod tests {
         entries.map(|entry| entry.unwrap().file_name()).collect()
     }
 
-    /// Writes only half of the data, as if the disk were full then.
+    /// Writes only half of the data, as on a full disk.
     fn half(path: &Path) {
         let file = Replacement::begin(path).unwrap();
         file.file().write_all(b"half of it").unwrap();
@@ -232,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_partial_file_is_on_the_list_of_what_a_signal_removes_as_long_as_it_has_a_name() {
+    fn partial_files_are_listed_for_removal_while_they_have_a_name() {
         let folder = tempfile::tempdir().unwrap();
         let out = folder.path().join("out.npy");
         let make = || Partial::make_in(folder.path(), |path| File::create_new(path)).unwrap();
@@ -254,7 +256,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_link_to_a_file_that_is_not_there_yet_is_followed() {
+    fn a_link_to_a_missing_file_is_followed() {
         use std::os::unix::fs::symlink;
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
@@ -279,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn the_old_file_is_there_until_the_new_one_is_whole() {
+    fn the_old_file_stays_until_the_new_one_is_complete() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out.npy");
         fs::write(&path, "old").unwrap();

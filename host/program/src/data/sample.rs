@@ -1,4 +1,4 @@
-//! A hash of some bytes of a file, by which processes find out whether they read the same one.
+//! A hash of samples of a file, by which processes check that they read the same one.
 
 use std::fs::File;
 use std::io;
@@ -9,14 +9,14 @@ use crc32fast::Hasher;
 use super::read::refused;
 use super::{DataError, Input, npz};
 
-/// How many pieces of a file are hashed, and the bytes of each. The first one has the header of a
-/// `.npy` file, and the last one the checksums of an archive.
+/// The number of pieces of a file that are hashed, and the bytes of each. The first piece contains
+/// the header of a `.npy` file, the last one the checksums of an archive.
 const PIECES: u64 = 16;
 const PIECE: u64 = 4096;
 
 impl Input {
-    /// A hash of the length of the file and of 16 pieces of it: the first, the last, and others evenly
-    /// between them. Two files of one length that differ elsewhere have the same.
+    /// A hash of the length of the file and of 16 pieces of it: the first, the last, and others
+    /// evenly between them. Files of the same length that differ only elsewhere have the same hash.
     ///
     /// # Errors
     /// As for [`open`](super::open), if the file cannot be read.
@@ -35,7 +35,7 @@ fn hash(file: &File) -> io::Result<u32> {
     let last = len.saturating_sub(PIECE);
     let mut piece = vec![0; PIECE.min(len) as usize];
     for number in 0..PIECES {
-        // In this order: a length may be near 2^64.
+        // Divided first, because a length may be near 2^64.
         let start = last / (PIECES - 1) * number + last % (PIECES - 1) * number / (PIECES - 1);
         file.read_exact_at(&mut piece, start)?;
         hasher.update(&piece);

@@ -1,5 +1,5 @@
-//! The form of elements in a file, and how they are converted for memory: narrow integers are
-//! widened, and big-endian elements swapped.
+//! The type of elements in a file, and their conversion: narrow integers are widened, and
+//! big-endian elements swapped.
 
 use std::fmt;
 use std::str::FromStr;
@@ -38,7 +38,7 @@ const NARROW: [(Kind, &str, &str, &str); 5] = [
     (Kind::Bool, "bool", "bool", "b1"),
 ];
 
-/// Integers of fewer bits than gridsync computes in, in the order of bytes of this machine.
+/// Integers with fewer bits than gridsync computes with, in native byte order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Narrow {
     /// Signed, 8 bits.
@@ -52,10 +52,10 @@ pub enum Narrow {
 }
 
 impl Narrow {
-    /// Widens the elements `from` to the elements `into`, of 4 bytes each.
+    /// Widens the elements `from` into `into`, to 4 bytes each.
     ///
     /// # Panics
-    /// If their numbers differ.
+    /// If the numbers of elements differ.
     pub fn widen(self, from: &[u8], into: &mut [u8]) {
         let kind = match self {
             Self::I8 => Kind::I8,
@@ -96,7 +96,8 @@ impl Stored {
         }
     }
 
-    /// What the elements are before they are widened; none if they are no integers that are.
+    /// The type of the elements before widening, or `None` if they are not integers that are
+    /// widened.
     #[must_use]
     pub(super) const fn narrow(self) -> Option<Narrow> {
         match self.kind {
@@ -108,7 +109,7 @@ impl Stored {
         }
     }
 
-    /// The same elements in the file, which are f32 in memory if they are f16 or bf16.
+    /// The same type in the file, but with f16 and bf16 read as f32.
     #[must_use]
     pub(super) const fn in_f32(self) -> Self {
         let kind = match self.kind {
@@ -125,9 +126,9 @@ impl Stored {
         self == Self::from(self.dtype())
     }
 
-    /// The type for a numpy type string in a `.npy` header: `<f4`, `>i2`, `|u1`, `f4`, `=f4`,
-    /// `float32`. None if gridsync does not read such elements. Native order counts as
-    /// little-endian, which it is here.
+    /// The type for a numpy type string in a `.npy` header, such as `<f4`, `>i2`, `|u1`, `f4`,
+    /// `=f4` or `float32`, or `None` if gridsync does not support it. Native byte order counts as
+    /// little-endian, as it is here.
     pub(super) fn of_npy(descr: &str) -> Option<Self> {
         let order = descr.chars().next().filter(|order| "<>=|".contains(*order));
         let name = order.map_or(descr, |_| &descr[1..]);
@@ -147,10 +148,10 @@ impl Stored {
         Some(stored)
     }
 
-    /// Converts the elements `from` a file to the elements `into`.
+    /// Converts the elements `from` a file into `into`.
     ///
     /// # Panics
-    /// If their numbers differ.
+    /// If the numbers of elements differ.
     pub(super) fn convert(self, from: &[u8], into: &mut [u8]) {
         assert_eq!(from.len() / self.size(), into.len() / self.dtype().size(), "as many elements");
         match self.kind {
@@ -187,8 +188,8 @@ impl Stored {
         if self.is_big_endian { u16::from_be_bytes(bytes) } else { u16::from_le_bytes(bytes) }
     }
 
-    /// Turns elements as they are in the file into those of this machine, of as many bytes: swaps the bytes of
-    /// big-endian ones, and makes every bool that is not 0 a 1.
+    /// Converts elements of a file to native ones of the same size: swaps the bytes of big-endian
+    /// ones, and changes each nonzero bool to 1.
     pub(super) fn put_in_order(self, elements: &mut [u8]) {
         if self.is_big_endian {
             elements.chunks_exact_mut(self.size()).for_each(<[u8]>::reverse);
@@ -199,7 +200,7 @@ impl Stored {
     }
 }
 
-/// Applies `of` to each element of `N` bytes, and writes the results, of 4 bytes each.
+/// Applies `of` to each element of `N` bytes, and writes the 4-byte results.
 fn each<const N: usize>(from: &[u8], into: &mut [u8], of: impl Fn([u8; N]) -> [u8; 4]) {
     let (elements, _) = from.as_chunks();
     let (places, _) = into.as_chunks_mut();
@@ -221,15 +222,15 @@ impl fmt::Display for Stored {
     }
 }
 
-/// A name of no type of elements in a file.
+/// The error for an unknown type of elements in a file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown element type {given:?}; use one of {}", names())]
 pub struct ParseStoredError {
-    /// The name as it was given.
+    /// The unknown name.
     pub given: String,
 }
 
-/// Every name, for messages: `f16, bf16, …`.
+/// All names, for messages: `f16, bf16, …`.
 pub(super) fn names() -> String {
     let narrow = NARROW.map(|(_, name, ..)| name).join(", ");
     format!("{}, {narrow}", Dtype::ALL.map(Dtype::name).join(", "))
@@ -297,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn narrow_integers_widen_to_what_they_are_read_as() {
+    fn widen_gives_the_same_values_as_reading() {
         let bytes: Vec<u8> = (0..=255).collect();
         for descr in ["|i1", "|u1", "|b1", "<i2", ">i2", "<u2", ">u2"] {
             let stored = Stored::of_npy(descr).expect("it is read");
@@ -336,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn names_on_the_command_line_are_those_of_rust_or_of_numpy() {
+    fn stored_types_parse_from_rust_and_numpy_names() {
         for (name, size, dtype) in [
             ("i8", 1, Dtype::I32),
             ("int8", 1, Dtype::I32),

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::read::Source;
 use super::{Array, DataError, Dtype, Incoming, Input, Stored, npy};
 
-/// A pipe that gives these bytes.
+/// A pipe with these bytes.
 fn held(bytes: &[u8]) -> Cursor<Vec<u8>> {
     Cursor::new(bytes.to_vec())
 }
@@ -50,14 +50,14 @@ fn a_pipe_is_recognised_by_its_first_bytes() {
 }
 
 #[test]
-fn an_empty_pipe_is_no_elements_of_the_type_asked() {
+fn an_empty_pipe_is_an_empty_array_of_the_requested_type() {
     let array = piped(&[], Some(Dtype::F64)).unwrap();
     assert_eq!((array.len(), array.shape()), (0, &[0][..]));
     assert!(matches!(piped(&[], None), Err(DataError::Foreign { .. })));
 }
 
 #[test]
-fn a_pipe_that_does_not_end_after_its_data_is_not_read_to_its_end() {
+fn an_endless_pipe_is_an_error_after_its_data() {
     use std::io::Read;
     let file = zeros(Dtype::F32, &[4]);
     let endless = held(&file).chain(std::io::repeat(1));
@@ -68,7 +68,7 @@ fn a_pipe_that_does_not_end_after_its_data_is_not_read_to_its_end() {
     );
 }
 
-/// Takes an array from a pipe, in pieces of `piece` bytes.
+/// Reads an array from a pipe in pieces of `piece` bytes.
 fn by_pieces(bytes: &[u8], dtype: Option<Dtype>, piece: usize) -> Result<Vec<u8>, DataError> {
     let mut incoming =
         Source::new(&Input::Stdin, held(bytes), None).open(dtype.map(Stored::from))?;
@@ -80,7 +80,7 @@ fn by_pieces(bytes: &[u8], dtype: Option<Dtype>, piece: usize) -> Result<Vec<u8>
 }
 
 #[test]
-fn the_pieces_of_an_array_are_the_whole() {
+fn pieces_together_are_the_whole_array() {
     let mut file = npy::header_bytes("<u4", &[10]);
     let data: Vec<u8> = (0..40).collect();
     file.extend(&data);
@@ -91,7 +91,7 @@ fn the_pieces_of_an_array_are_the_whole() {
 }
 
 #[test]
-fn pieces_that_are_missing_or_too_many_are_an_error() {
+fn missing_and_extra_bytes_are_errors() {
     let mut file = zeros(Dtype::F32, &[4]);
     file.push(0);
     for piece in [4, 12, 16] {
@@ -103,7 +103,7 @@ fn pieces_that_are_missing_or_too_many_are_an_error() {
 }
 
 #[test]
-fn a_byte_after_no_elements_is_one_too_many() {
+fn a_byte_after_an_empty_array_is_an_error() {
     let mut file = zeros(Dtype::F32, &[0]);
     let next = |file: &[u8]| {
         let incoming = Source::new(&Input::Stdin, held(file), None).open(None);
@@ -132,7 +132,7 @@ fn stored(descr: &str, fortran: bool, shape: &[u64], bytes: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn elements_that_lie_otherwise_come_in_pieces_too() {
+fn converted_elements_can_be_read_in_pieces() {
     let narrow: Vec<u8> = (0..200_003u32).map(|i| (i % 251) as u8).collect();
     let wide: Vec<u8> = narrow.iter().flat_map(|&x| u32::from(x).to_le_bytes()).collect();
     let file = stored("|u1", false, &[narrow.len() as u64], &narrow);
@@ -156,7 +156,7 @@ fn elements_that_lie_otherwise_come_in_pieces_too() {
 }
 
 #[test]
-fn elements_that_lie_otherwise_are_counted_in_the_bytes_of_the_file() {
+fn errors_of_converted_elements_count_bytes_of_the_file() {
     for (descr, size) in [("|i1", 1), ("<u2", 2), (">f4", 4)] {
         let bytes = vec![1; 100_000 * size];
         let whole = stored(descr, false, &[100_000], &bytes);
@@ -199,7 +199,7 @@ fn npy_cut_anywhere_is_an_error() {
 }
 
 #[test]
-fn a_size_that_cannot_be_is_an_error_and_not_an_abort() {
+fn an_impossible_size_is_an_error_and_not_an_abort() {
     let claims = |shape: &str| {
         message(piped(
             &header(&format!("{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}}}")),
@@ -216,7 +216,7 @@ fn a_size_that_cannot_be_is_an_error_and_not_an_abort() {
 }
 
 #[test]
-fn a_header_longer_than_any_array_needs_is_refused_unread() {
+fn an_overlong_header_is_refused_without_reading_it() {
     let mut file = npy::MAGIC.to_vec();
     file.extend([2, 0]);
     file.extend(u32::MAX.to_le_bytes());
@@ -254,7 +254,7 @@ fn a_failing_reader_is_reported_with_its_cause() {
 }
 
 #[test]
-fn a_header_of_more_than_64_kib_takes_version_2() {
+fn a_header_over_64_kib_uses_version_2() {
     let shape = vec![1_u64; 30_000];
     let file = zeros(Dtype::I32, &shape);
     assert_eq!(file[6..8], [2, 0]);
@@ -262,7 +262,7 @@ fn a_header_of_more_than_64_kib_takes_version_2() {
 }
 
 #[test]
-fn data_starts_at_a_multiple_of_64_whatever_the_shape() {
+fn data_is_aligned_to_64_bytes_for_any_shape() {
     for rank in 0..200 {
         let header = npy::header_bytes("<f4", &vec![12_345_u64; rank]);
         assert_eq!(header.len() % 64, 0, "rank {rank}");

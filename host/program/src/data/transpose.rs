@@ -4,21 +4,22 @@ use super::array::Aligned;
 use gridsync::memory::NoRoom;
 use gridsync::parallel;
 
-/// Rows and columns that are moved together. They touch few pages, and use whole cache lines.
+/// Rows and columns that are moved together, so that they touch few pages and use whole cache
+/// lines.
 const BLOCK: usize = 32;
 
 /// Converts an array of this shape from Fortran order to C order; each element has `size` bytes.
 ///
 /// # Errors
-/// [`NoRoom`] for a second array.
+/// [`NoRoom`] if a second array does not fit in memory.
 pub(super) fn from_fortran(data: Aligned, size: usize, shape: &[u64]) -> Result<Aligned, NoRoom> {
     let mut from = data;
     if from.bytes().is_empty() {
         return Ok(from);
     }
     let mut to = Aligned::zeroed(from.bytes().len())?;
-    // In Fortran order the first dimension is the fastest. Each step makes one dimension slower
-    // than all dimensions that are left: it transposes a matrix with that dimension along its rows.
+    // In Fortran order the first dimension varies fastest. Each step makes one dimension slower
+    // than all remaining ones: it transposes a matrix whose rows are along that dimension.
     let elements = from.bytes().len() / size;
     let mut fixed = 1;
     for &dimension in &shape[..shape.len().saturating_sub(1)] {
@@ -31,8 +32,8 @@ pub(super) fn from_fortran(data: Aligned, size: usize, shape: &[u64]) -> Result<
     Ok(from)
 }
 
-/// Transposes each of the matrices of so many rows and columns that stand one after the other. Their
-/// elements have `size` bytes.
+/// Transposes each of a sequence of matrices with this many rows and columns. Elements have `size`
+/// bytes.
 pub(super) fn transpose_each(
     from: &[u8],
     to: &mut [u8],
@@ -81,7 +82,7 @@ mod tests {
                     at += i * stride;
                     stride *= n;
                 }
-                // The last index is the fastest.
+                // The last index varies fastest.
                 for (i, n) in index.iter_mut().zip(shape).rev() {
                     *i += 1;
                     if *i < *n {
@@ -95,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn every_element_comes_to_its_place() {
+    fn every_element_moves_to_its_index_in_c_order() {
         for shape in [
             &[2, 3][..],
             &[3, 2],

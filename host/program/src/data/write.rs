@@ -1,4 +1,4 @@
-//! Writes an array, whole or not at all.
+//! Writes an array, either completely or not at all.
 
 use super::array::byte_len;
 use super::outgoing::{create_npy, create_raw};
@@ -7,10 +7,11 @@ use super::{DataError, Dtype, Output};
 /// Writes a `.npy` file: a header, then `bytes`, the elements in C order.
 ///
 /// A regular file appears under its name only when all of it is on the disk. Until then, and after
-/// any failure, an older file stays. Devices, FIFOs and standard output are written directly.
+/// any failure, an existing file is unchanged. Devices, FIFOs and standard output are written
+/// directly.
 ///
 /// # Errors
-/// [`DataError::NoNpyDescr`] for bf16, [`DataError::ShapeMismatch`] if `bytes` are not the data of
+/// [`DataError::NoNpyDescr`] for bf16, [`DataError::ShapeMismatch`] if `bytes` does not match
 /// `shape`, [`DataError::Write`] if the operating system fails.
 pub fn write_npy(
     output: &Output,
@@ -31,10 +32,10 @@ pub fn write_npy(
     outgoing.finish()
 }
 
-/// Writes elements as they are, little-endian; whole or not at all, like [`write_npy`].
+/// Writes little-endian elements unchanged; completely or not at all, like [`write_npy`].
 ///
 /// # Errors
-/// [`DataError::Write`] when the operating system fails.
+/// [`DataError::Write`] if the operating system fails.
 pub fn write_raw(output: &Output, bytes: &[u8]) -> Result<(), DataError> {
     let mut outgoing = create_raw(output)?;
     outgoing.push(bytes)?;

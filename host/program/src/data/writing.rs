@@ -1,4 +1,4 @@
-//! An array that a thread of its own writes.
+//! An array that is written by a thread.
 
 use super::{DataError, Growing, Outgoing, Output};
 use gridsync::device::HostBuffer;
@@ -6,14 +6,14 @@ use std::panic::resume_unwind;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 
-/// Buffers that are written, or wait for it, while another one is filled.
+/// Buffers that are written or queued while another one is filled.
 const LATER: usize = 2;
 
-/// An array that takes bytes as they come.
+/// An array to which bytes are appended.
 pub enum Destination {
-    /// Of a length that is known.
+    /// Its length is known from the start.
     Known(Outgoing),
-    /// Of a length that is known at the end.
+    /// Its length is known only at the end.
     Growing(Growing),
 }
 
@@ -33,12 +33,13 @@ impl Destination {
     }
 }
 
-/// Writes an array while the caller computes what comes next.
+/// Writes an array while the caller computes the next elements.
 ///
-/// If this is dropped before it is [finished](Self::finish), nothing is left of a file, as for [`Outgoing`].
+/// If this is dropped before it is [finished](Self::finish), nothing is left of a file, as for
+/// [`Outgoing`].
 pub struct Writing {
     output: Output,
-    /// None once there is nothing more to write.
+    /// `None` once there is nothing more to write.
     full: Option<Sender<(HostBuffer, usize)>>,
     written: Receiver<HostBuffer>,
     buffers: usize,
@@ -46,7 +47,7 @@ pub struct Writing {
 }
 
 impl Writing {
-    /// Begins to write to `to`, which is a file or stream of `output`.
+    /// Begins to write to `to`, a file or stream of `output`.
     ///
     /// # Errors
     /// [`DataError::NoThread`].
@@ -56,7 +57,7 @@ impl Writing {
         let thread = thread::Builder::new().spawn(move || {
             for (buffer, bytes) in to_write {
                 to.push(&buffer.bytes()[..bytes])?;
-                // If nobody wants it, this was the last one.
+                // After the last buffer, the receiver may be closed.
                 let _not_wanted = give_back.send(buffer);
             }
             Ok(to)
@@ -65,11 +66,11 @@ impl Writing {
         Ok(Self { output, full: Some(full), written, buffers: 0, thread: Some(thread) })
     }
 
-    /// A buffer of at least so many bytes, to be filled and [pushed](Self::push). If all are in use, waits until one
-    /// has been written.
+    /// A buffer of at least `bytes` bytes, to be filled and [pushed](Self::push). If all are in
+    /// use, waits until one has been written.
     ///
     /// # Errors
-    /// [`DataError::NotHeld`], or why an earlier push failed.
+    /// [`DataError::NotHeld`], or the error of an earlier push.
     pub fn buffer(&mut self, bytes: usize) -> Result<HostBuffer, DataError> {
         let free = match self.buffers <= LATER {
             true => self.written.try_recv().ok(),
@@ -86,16 +87,17 @@ impl Writing {
         }
     }
 
-    /// Writes the first `bytes` bytes of the buffer next.
+    /// Queues the first `bytes` bytes of the buffer for writing.
     ///
     /// # Errors
-    /// Why an earlier push failed. An error of this one comes later, at the latest from [`finish`](Self::finish).
+    /// The error of an earlier push. An error of this one is returned later, at the latest from
+    /// [`finish`](Self::finish).
     pub fn push(&mut self, buffer: HostBuffer, bytes: usize) -> Result<(), DataError> {
         let full = self.full.as_ref().expect("it is not finished");
         full.send((buffer, bytes)).map_err(|_| self.failure())
     }
 
-    /// Why the thread has ended.
+    /// The error that ended the thread.
     fn failure(&mut self) -> DataError {
         match self.end() {
             Some(Err(error)) => error,
@@ -103,14 +105,14 @@ impl Writing {
         }
     }
 
-    /// Lets the thread write what it has, and waits for its end. None the second time.
+    /// Waits until the thread has written everything and exits. Returns `None` the second time.
     fn end(&mut self) -> Option<Result<Destination, DataError>> {
         self.full = None;
         let thread = self.thread.take()?;
         Some(thread.join().unwrap_or_else(|payload| resume_unwind(payload)))
     }
 
-    /// Waits until all is written, and finishes the array.
+    /// Waits until everything is written, and finishes the array.
     ///
     /// # Errors
     /// As for [`Outgoing::push`] and [`Outgoing::finish`], or [`Growing`].
@@ -124,7 +126,7 @@ impl Writing {
 
 impl Drop for Writing {
     fn drop(&mut self) {
-        // A file whose thread went on would be left where the process ends.
+        // If the thread kept running, the process could exit first and leave the partial file.
         let _given_up = self.end();
     }
 }
@@ -162,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_given_up_leaves_nothing() {
+    fn dropping_a_writing_leaves_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let mut writing = begin(&folder.path().join("out"));
         push(&mut writing, &[1; 1000]).unwrap();
@@ -172,7 +174,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_full_disk_is_an_error_of_a_later_push_or_of_the_end() {
+    fn a_full_disk_fails_a_later_push_or_finish() {
         let mut writing = begin("/dev/full".as_ref());
         let failed = (0..100).find_map(|_| push(&mut writing, &[1; 1000]).err());
         let failed = failed.expect("the third buffer comes back only after the first is written");

@@ -1,48 +1,48 @@
-//! Two runs, line by line.
+//! Compares two runs line by line.
 
 use super::{Line, Recorded, Runs};
 use std::collections::BTreeMap;
 
-/// What is slower and what is faster in a second run.
+/// The changes from a first run to a second one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
-    /// The lines that both have, in their order.
+    /// The lines that both runs have, in order.
     pub changes: Vec<Change>,
-    /// What only the first has.
+    /// Lines that only the first run has.
     pub only_first: Vec<Recorded>,
-    /// What only the second has.
+    /// Lines that only the second run has.
     pub only_second: Vec<Recorded>,
-    /// The devices of the first and of the second, if they are not the same.
+    /// The devices of the first and the second run, if they differ.
     pub devices: Option<[Vec<String>; 2]>,
 }
 
 /// A line that both runs have.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
-    /// What was measured.
+    /// The line.
     pub line: Line,
-    /// The record of the first.
+    /// The record in the first run.
     pub first: Recorded,
-    /// The record of the second.
+    /// The record in the second run.
     pub second: Recorded,
 }
 
-/// What became of a line.
+/// The change of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The second takes longer, by more than the noise.
+    /// The second run is slower, by more than the noise.
     Slower,
-    /// The second takes less, by more than the noise.
+    /// The second run is faster, by more than the noise.
     Faster,
     /// The difference is within the noise.
     Same,
-    /// One of the two has a single sample, so the noise is not known.
+    /// One of the two has a single sample, so that the noise is not known.
     Unknown,
 }
 
 impl Comparison {
     /// Compares the newest record of each line. If each run has one device, lines of different
-    /// devices are compared; otherwise those of the same device.
+    /// devices are compared, otherwise only lines of the same device.
     #[must_use]
     pub fn of(first: &Runs, second: &Runs) -> Self {
         let devices = [first, second].map(|runs| {
@@ -88,21 +88,21 @@ impl Comparison {
 }
 
 impl Change {
-    /// By how many percent of the first time the second is longer.
+    /// The change of the time, in percent of the first.
     #[must_use]
     pub fn percent(&self) -> f64 {
         100.0 * (self.second.median - self.first.median) / self.first.median
     }
 
-    /// The noise in percent of the first time: the distance from the least to the greatest sample,
-    /// of the run where that is larger.
+    /// The noise in percent of the first time: the difference between the greatest and the least
+    /// sample, of the run in which it is larger.
     #[must_use]
     pub fn noise(&self) -> f64 {
         let spread = |record: &Recorded| record.max - record.min;
         100.0 * spread(&self.first).max(spread(&self.second)) / self.first.median
     }
 
-    /// What became of the line.
+    /// Whether the line changed.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
         let percent = self.percent();
@@ -116,7 +116,7 @@ impl Change {
 }
 
 impl Verdict {
-    /// The verdict in a word.
+    /// The verdict as a word.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -136,7 +136,7 @@ mod tests {
     use std::slice::from_ref;
     use std::sync::Arc;
 
-    /// A record with its least and greatest sample 0.1 µs around the median.
+    /// A record with samples from 0.1 µs below to 0.1 µs above the median.
     fn record(variant: &str, device: &str, median: f64) -> Recorded {
         serde_json::from_value(json!({
             "suite": "barrier", "variant": variant, "device": device, "params": { "blocks": 132 },
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_exceeds_the_spread_of_both_is_a_change() {
+    fn only_a_change_beyond_both_spreads_counts() {
         let verdict = |first: f64, second: Recorded| {
             let compared = Comparison::of(&runs(&[record("grid", "a", first)]), &runs(&[second]));
             compared.changes[0].verdict()
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn the_greatest_change_is_first_and_what_one_lacks_is_told() {
+    fn changes_are_sorted_and_lines_of_only_one_run_are_listed() {
         let first = [("grid", 1.0), ("split", 1.0), ("gone", 1.0)];
         let second = [("grid", 2.0), ("split", 3.0), ("new", 1.0)];
         let [first, second] =
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn one_device_is_compared_with_another_and_several_with_themselves() {
+    fn only_runs_of_one_device_are_compared_across_devices() {
         let [a, b] = ["a", "b"].map(|device| record("grid", device, 1.0));
         let one = Comparison::of(&runs(from_ref(&a)), &runs(from_ref(&b)));
         assert_eq!(one.changes.len(), 1);

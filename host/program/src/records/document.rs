@@ -1,26 +1,26 @@
-//! The JSON of experiments whose results are no times of a record.
+//! The JSON of experiments whose results are not times of a record.
 
 use gridsync_lab::banks;
 use serde::{Deserialize, Deserializer};
 
-/// The JSON of an experiment, or of a `--check`. It has the fields that the report shows.
+/// The JSON of an experiment, or of a `--check`, with the fields that the report shows.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum Document {
-    /// Of `lab atomics`.
+    /// From `lab atomics`.
     Atomics(Atomics),
-    /// Of `lab banks`.
+    /// From `lab banks`.
     Banks(banks::Report),
-    /// Of `lab memory`.
+    /// From `lab memory`.
     Memory(Memory),
-    /// Of `lab locks`.
+    /// From `lab locks`.
     Locks(Locks),
-    /// Of `lab divergence`.
+    /// From `lab divergence`.
     Divergence(Divergence),
-    /// Of `lab accuracy`.
+    /// From `lab accuracy`.
     Accuracy(Accuracy),
-    /// Of `reduce`, `scan` and other primitives with `--check`.
+    /// From `reduce`, `scan` and other primitives with `--check`.
     Checked(Checked),
 }
 
@@ -63,7 +63,7 @@ pub struct Increment {
     pub dtype: String,
     /// Whether the old value is used.
     pub with_result: bool,
-    /// Additions per ns of all threads; none in the emulator.
+    /// Additions per ns of all threads; `None` in the emulator.
     pub additions_per_ns: Option<f64>,
     /// The least and the greatest sample.
     #[serde(flatten)]
@@ -77,9 +77,9 @@ pub struct Memory {
     pub device: String,
     /// The latencies.
     pub latencies: Vec<Latency>,
-    /// Reading from device memory.
+    /// Reads from device memory.
     pub device_memory: Curve,
-    /// Reading from the L2.
+    /// Reads from the L2 cache.
     pub l2: Curve,
 }
 
@@ -88,17 +88,17 @@ pub struct Memory {
 pub struct Latency {
     /// The operation.
     pub of: String,
-    /// ns; what an operation adds to a loop may be less than nothing.
+    /// Time in ns, which may be negative because it is a difference of two loops.
     pub ns: f64,
-    /// The median in cycles, and the least and the greatest sample.
+    /// Median in cycles.
     pub cycles: Option<f64>,
-    /// The least sample, cycles.
+    /// Least sample, in cycles.
     pub cycles_min: Option<f64>,
-    /// The greatest sample, cycles.
+    /// Greatest sample, in cycles.
     pub cycles_max: Option<f64>,
 }
 
-/// Rates of reading.
+/// Read rates.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Curve {
     /// The rate of each launch.
@@ -108,7 +108,7 @@ pub struct Curve {
 /// The rate of a launch that reads.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Reading {
-    /// Bytes that each multiprocessor has asked for and not yet got.
+    /// Bytes that each multiprocessor has requested and not yet received.
     pub bytes_in_flight: u64,
     /// GB/s (10⁹ bytes).
     pub gb_per_s: f64,
@@ -132,7 +132,7 @@ pub struct Locks {
 /// A lock.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Lock {
-    /// What it is called.
+    /// Name.
     pub lock: String,
     /// The grids that contended for it.
     pub points: Vec<Point>,
@@ -147,22 +147,22 @@ pub struct Point {
     pub threads: u32,
     /// Threads that contended.
     pub contenders: u64,
-    /// Million sections per second; none if threads gave up.
+    /// Million sections per second; `None` if threads gave up.
     pub million_per_s: Option<f64>,
     /// The time, µs.
     pub us: Option<f64>,
     /// The least and the greatest time, µs.
     #[serde(flatten)]
     pub ends: Ends,
-    /// Sections of the block that got the fewest.
+    /// Sections of the block with the fewest.
     pub least_of_a_block: Option<f64>,
-    /// Sections of the block in the middle.
+    /// Sections of the median block.
     pub median_of_a_block: Option<f64>,
-    /// Sections of the block that got the most.
+    /// Sections of the block with the most.
     pub most_of_a_block: Option<f64>,
 }
 
-/// Paths that a warp takes one after the other.
+/// Paths of a warp, which run one at a time.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Divergence {
     /// The device.
@@ -174,21 +174,21 @@ pub struct Divergence {
 /// The cost of a number of paths.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Paths {
-    /// How many paths there are.
+    /// The number of paths.
     pub paths: u32,
-    /// What is dealt to them.
+    /// How the paths are assigned.
     pub dealt_to: Dealt,
-    /// Cycles; none in the emulator.
+    /// Cycles; `None` in the emulator.
     pub cycles: Option<Time>,
 }
 
-/// What is dealt to paths.
+/// How paths are assigned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Dealt {
-    /// The lanes of each warp.
+    /// Among the lanes of each warp.
     Lanes,
-    /// Whole warps.
+    /// By warp.
     Warps,
 }
 
@@ -202,7 +202,7 @@ pub struct Time {
     pub ends: Ends,
 }
 
-/// The least and the greatest sample. Old JSON and that of the emulator lack them.
+/// The least and the greatest sample. Old JSON and JSON from the emulator lack them.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 pub struct Ends {
     /// The least sample.
@@ -211,7 +211,7 @@ pub struct Ends {
     pub max: Option<f64>,
 }
 
-/// Errors of sums beside their bounds.
+/// Errors of sums, with their bounds.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Accuracy {
     /// The device.
@@ -225,24 +225,24 @@ pub struct Accuracy {
 pub struct Sums {
     /// The type of the elements.
     pub dtype: String,
-    /// What the elements are.
+    /// Description of the elements.
     pub input: String,
-    /// How many elements there are.
+    /// The number of elements.
     pub n: u64,
     /// The sum of the absolute values.
     pub magnitude: f64,
     /// The sum along the tree of the library.
     pub tree: Summed,
-    /// The error of the sum of one element after the other.
+    /// The error of the sum in sequential order.
     pub one_by_one_error: f64,
 }
 
 /// The error of a sum.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Summed {
-    /// How far it is from the true sum.
+    /// The distance from the exact sum.
     pub error: f64,
-    /// How far it may be.
+    /// The bound of the error.
     pub bound: f64,
 }
 
@@ -255,26 +255,26 @@ pub struct Checked {
     pub op: String,
     /// The type of the elements.
     pub dtype: String,
-    /// How many elements there were.
+    /// The number of elements.
     pub n: u64,
     /// The variant that ran.
     pub variant: String,
-    /// How far the result is from the reference.
+    /// The distance of the result from the reference.
     pub check: Check,
 }
 
-/// How far a result is from the reference.
+/// The distance of a result from the reference.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Check {
-    /// The distance. NaN and the infinities are strings in JSON, and none here.
+    /// The distance. `None` for NaN and infinities, which are strings in JSON.
     #[serde(deserialize_with = "finite")]
     pub abs_err: Option<f64>,
-    /// How large it may be; none if nothing can be promised.
+    /// The bound of the distance; `None` if no bound can be guaranteed.
     #[serde(deserialize_with = "finite")]
     pub bound: Option<f64>,
 }
 
-/// A number, or none for the string that stands for NaN or an infinity.
+/// A number, or `None` for a string that represents NaN or an infinity.
 fn finite<'de, D: Deserializer<'de>>(value: D) -> Result<Option<f64>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn an_infinite_bound_is_no_bound() {
+    fn an_infinite_bound_is_none() {
         let check = |bound| {
             serde_json::from_value::<Check>(json!({ "abs_err": 0.0, "bound": bound, "ok": true }))
         };

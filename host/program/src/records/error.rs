@@ -1,9 +1,9 @@
-//! Why runs cannot be read.
+//! Errors of reading runs.
 
 use std::io;
 use std::path::PathBuf;
 
-/// A run that cannot be read. Each message is one line with the file, the cause and what to do.
+/// A run cannot be read. Each message is one line with the file, the cause and a remedy.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordsError {
@@ -18,37 +18,37 @@ pub enum RecordsError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         cause: io::Error,
     },
-    /// A line is no record.
+    /// A line is not a record.
     #[error(
         "{}:{line}: not a record: {fault}; mend or remove the line, or name other files", .path.display()
     )]
     Line {
         /// The file.
         path: PathBuf,
-        /// The number of the line, from 1.
+        /// The number of the line; the first is 1.
         line: usize,
-        /// What is wrong with it.
+        /// The problem with the line.
         fault: String,
     },
-    /// A file is no JSON, or has a record that is none.
+    /// A file is not JSON, or contains an invalid record.
     #[error("{}:{line}: {fault}; mend or remove the file, or name other files", .path.display())]
     Document {
         /// The file.
         path: PathBuf,
-        /// The number of the line, from 1.
+        /// The number of the line; the first is 1.
         line: usize,
-        /// What is wrong with it.
+        /// The problem with the file.
         fault: String,
     },
-    /// There is nothing to read.
+    /// The paths contain no records.
     #[error(
         "no records in {paths}: name files that gridsync bench --output has written, or folders with such files (*.jsonl, *.json)"
     )]
     Empty {
-        /// The paths that were looked at.
+        /// The paths that were searched.
         paths: String,
     },
 }

@@ -1,4 +1,4 @@
-//! The machines and versions that records were made with, from the records or a file next to them.
+//! The machines and versions with which records were made, from the records or a file next to them.
 
 use super::{Runs, Source};
 use serde::Deserialize;
@@ -6,17 +6,17 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A file with what the records in its folder lack about the machine.
+/// A file that adds facts about the machine to the records in its folder.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Machine {
     /// The device.
     pub device: String,
-    /// The same fields as `made` of a record.
+    /// The same fields as in `made` of a record.
     pub made: Map<String, Value>,
 }
 
-/// The facts about a machine that the page shows: the name in JSON, the name in words, the unit.
+/// The facts about a machine shown on the page: the name in JSON, the name on the page, the unit.
 const FACTS: [[&str; 3]; 9] = [
     ["driver", "driver", ""],
     ["cuda", "CUDA", ""],
@@ -32,9 +32,9 @@ const FACTS: [[&str; 3]; 9] = [
 /// A fact about a machine: its name, and each of its values with the folders of the records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fact {
-    /// Its name.
+    /// Name.
     pub name: &'static str,
-    /// The values, the newest first, each with the folders that have it. Empty if none has the fact.
+    /// The values, newest first, each with the folders that have it. Empty if the fact is unknown.
     pub values: Vec<(String, Vec<String>)>,
 }
 
@@ -48,7 +48,7 @@ impl Runs {
         let sources: Vec<(&Arc<Source>, &Map<String, Value>)> =
             sources.chain(machines.map(|machine| (&machine.source, &machine.made))).collect();
         let fact = |[key, name, unit]: [&'static str; 3]| {
-            // The names of folders begin with a date: the last is the newest.
+            // The names of folders begin with a date, so that the last is the newest.
             let mut of_folders: BTreeMap<String, String> = BTreeMap::new();
             for (source, made) in &sources {
                 if let Some(value) = made.get(key).and_then(words) {
@@ -68,7 +68,7 @@ impl Runs {
     }
 }
 
-/// A value in words; none for null.
+/// A value as text, or `None` for null.
 fn words(value: &Value) -> Option<String> {
     match value {
         Value::Null => None,

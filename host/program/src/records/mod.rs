@@ -1,12 +1,12 @@
-//! Records of earlier runs, read back: for the report, and to compare two runs.
+//! Reads records of earlier runs, for the report and to compare two runs.
 //!
 //! A record is a line that `gridsync bench`, a ladder or `lab launches` has written ([`Recorded`]).
-//! The JSON of `dag`, of the ladders and of `lab launches` has times too, which become records. The
-//! JSON of other experiments is a [`Document`].
+//! The JSON of `dag`, of the ladders and of `lab launches` also contains times, which become
+//! records. The JSON of other experiments is a [`Document`].
 //!
-//! Records have no date. So [`Runs`] takes it from the name of the folder, as in
-//! `2026-11-23-nvidia-h200`, and of several records of one [`Line`] the last is the newest: by date,
-//! then in the order of the call, then by the name of the file, then in the file.
+//! Records have no date, so that [`Runs`] uses the date in the name of the folder, as in
+//! `2026-11-23-nvidia-h200`. If a [`Line`] has several records, the last is the newest: sorted by
+//! date, then by the order of the command line, then by the name of the file, then within the file.
 
 mod compare;
 mod document;

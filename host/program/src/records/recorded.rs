@@ -1,38 +1,38 @@
-//! A record, and what makes two records the same line.
+//! A record, and the line that it belongs to.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::fmt;
 
-/// A record of a measurement, as [`Record::json`](gridsync_lab::bench::Record::json) writes it.
+/// A record of a measurement, as written by [`Record::json`](gridsync_lab::bench::Record::json).
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Recorded {
-    /// The suite it belongs to.
+    /// The suite.
     pub suite: String,
-    /// What was measured.
+    /// The design or variant that was measured.
     pub variant: String,
     /// The name of the device.
     pub device: String,
     /// The parameters of the measurement.
     pub params: Map<String, Value>,
-    /// The median of the samples, µs.
+    /// Median of the samples, in µs.
     pub median: f64,
-    /// The least sample, µs.
+    /// Least sample, in µs.
     pub min: f64,
-    /// The greatest sample, µs.
+    /// Greatest sample, in µs.
     pub max: f64,
-    /// How many samples there were.
+    /// Number of samples.
     pub samples: u64,
-    /// Bytes that had to be moved; none for a latency.
+    /// Bytes that had to be moved; `None` for a latency.
     #[serde(default)]
     pub bytes: Option<u64>,
     /// The peer's time.
     #[serde(default)]
     pub peer: Option<RecordedPeer>,
-    /// What to know before trusting the time: JSON objects, each with its `kind`.
+    /// Warnings about the time: JSON objects, each with its `kind`.
     #[serde(default)]
     pub warnings: Vec<Value>,
-    /// When, by what and on what it was made, as [`Made`](gridsync_lab::bench::Made) writes it; empty before
+    /// The date, versions and machine, as written by [`Made`](gridsync_lab::bench::Made); empty before
     /// 2026-11-25.
     #[serde(default)]
     pub made: Map<String, Value>,
@@ -41,27 +41,27 @@ pub struct Recorded {
 /// The time of a peer in the same run.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct RecordedPeer {
-    /// What it is called.
+    /// Name.
     pub name: String,
-    /// Its median, µs.
+    /// Median, in µs.
     pub median: f64,
 }
 
-/// What a record measured. Two records with the same line measured the same thing, whenever and on
-/// whichever device.
+/// The measurement of a record. Records with the same line measured the same thing, on any device
+/// and date.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Line {
     /// The suite.
     pub suite: String,
-    /// What was measured.
+    /// The design or variant that was measured.
     pub variant: String,
-    /// The parameters in words, without those that were measured too.
+    /// The parameters as text, without measured ones.
     pub params: String,
 }
 
 impl Recorded {
-    /// The record with the names of today. Records of 2026-11-21 call the suite `launches` `mkl`, and
-    /// `n` `elements`.
+    /// The record with today's names. In records of 2026-11-21, the suite `launches` is `mkl`, and
+    /// `n` is `elements`.
     pub(super) fn with_new_names(mut self) -> Self {
         if self.suite == "mkl" {
             self.suite = "launches".into();
@@ -72,7 +72,7 @@ impl Recorded {
         self
     }
 
-    /// Why these cannot be times, if they cannot.
+    /// The reason if these cannot be times.
     pub(super) fn fault(&self) -> Option<String> {
         let Self { median, min, max, samples, .. } = *self;
         let peer = self.peer.as_ref().map(|peer| peer.median);
@@ -88,7 +88,7 @@ impl Recorded {
             .map(|peer| format!("the peer's median is {peer}, and a time is above 0"))
     }
 
-    /// What it measured.
+    /// The line of this record.
     #[must_use]
     pub fn line(&self) -> Line {
         let params = self.params.iter().filter(|(name, value)| {
@@ -106,19 +106,19 @@ impl Recorded {
         }
     }
 
-    /// The median divided by the peer's. Below 1 gridsync is faster.
+    /// The median divided by the peer's. Below 1, gridsync is faster.
     #[must_use]
     pub fn ratio(&self) -> Option<f64> {
         self.peer.as_ref().map(|peer| self.median / peer.median)
     }
 
-    /// The bytes divided by the median, GB/s (10⁹ bytes).
+    /// The bytes divided by the median, in GB/s (10⁹ bytes).
     #[must_use]
     pub fn gb_per_s(&self) -> Option<f64> {
         self.rate_in(self.median)
     }
 
-    /// The bytes divided by the peer's median, GB/s (10⁹ bytes).
+    /// The bytes divided by the peer's median, in GB/s (10⁹ bytes).
     #[must_use]
     pub fn peer_gb_per_s(&self) -> Option<f64> {
         self.rate_in(self.peer.as_ref()?.median)
@@ -134,7 +134,7 @@ impl Recorded {
         self.params.get(name)?.as_f64()
     }
 
-    /// A parameter that is a word.
+    /// A parameter that is a string.
     #[must_use]
     pub fn word(&self, name: &str) -> Option<&str> {
         self.params.get(name)?.as_str()
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_reads_as_it_was_written() {
+    fn a_record_is_read_back() {
         let record = record(json!({ "n": 1000, "dtype": "f32" }));
         assert_eq!((record.ratio(), record.gb_per_s()), (Some(0.5), Some(2.0)));
         assert_eq!(record.peer_gb_per_s(), Some(1.0));
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_has_no_measured_rate_and_its_old_names_are_those_of_today() {
+    fn a_line_omits_measured_rates_and_uses_new_names() {
         let new = record(json!({ "n": 8, "rung": 1, "peer_mode": null, "copy_gb_per_s": 4150.0 }));
         let old = record(json!({ "elements": 8, "rung": 1, "copy_gb_per_s": 4100.0 }));
         assert_ne!(old.line(), new.line());
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_a_time_is_told_with_its_numbers() {
+    fn invalid_times_are_reported_with_their_numbers() {
         let good = record(json!({}));
         let zero = Recorded { median: 0.0, min: 0.0, ..good.clone() };
         assert!(zero.fault().is_some_and(|fault| fault.contains("median 0")));

@@ -17,14 +17,15 @@ use walkdir::WalkDir;
 /// A file of records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
-    /// The date in the name of its folder, as `2026-11-23`; none if no folder above it has one.
+    /// The date in the name of its folder, as `2026-11-23`, or `None` if no folder above it has
+    /// one.
     pub date: Option<String>,
 }
 
 impl Source {
-    /// The folder that has a date, or else the one that the file is in. Empty if there is none.
+    /// The nearest folder with a date, or else the parent folder. Empty if there is neither.
     #[must_use]
     pub fn folder(&self) -> String {
         let folders = || self.path.ancestors().skip(1).filter_map(Path::file_name);
@@ -34,7 +35,7 @@ impl Source {
         dated.or(folders().next()).unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// The file, from that folder on.
+    /// The path of the file relative to the parent of that folder.
     #[must_use]
     pub fn name(&self) -> String {
         let folder = self.folder();
@@ -45,10 +46,10 @@ impl Source {
     }
 }
 
-/// Something, and the file that it is from.
+/// A value, and the file that it is from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sourced<T> {
-    /// What it is.
+    /// The value.
     pub what: T,
     /// The file.
     pub source: Arc<Source>,
@@ -62,36 +63,37 @@ impl<T> Deref for Sourced<T> {
     }
 }
 
-/// What some files and folders have.
+/// The contents of some files and folders.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Runs {
     /// The records, the newest last.
     pub records: Vec<Sourced<Recorded>>,
     /// The results of experiments, the newest last.
     pub documents: Vec<Sourced<Document>>,
-    /// Files about the machines that the records of a folder were made on.
+    /// Files about the machines on which the records of a folder were made.
     pub machines: Vec<Sourced<Machine>>,
-    /// JSON that is none of these.
+    /// Other JSON files.
     pub unknown: Vec<Arc<Source>>,
-    /// Files that were walked past: their names end with `-before`, so a change has replaced what
-    /// they measured.
+    /// Files skipped while walking folders: their names end with `-before`, because a later change
+    /// has replaced the code that they measured.
     pub replaced: Vec<Arc<Source>>,
 }
 
-/// How the name of a file ends whose records a change has replaced.
+/// The suffix of files whose records were replaced by a later change.
 const BEFORE: &str = "-before";
 
 impl Runs {
-    /// Reads files, and all `*.jsonl` and `*.json` in folders and the folders in them.
+    /// Reads files, and all `*.jsonl` and `*.json` in folders at any depth.
     ///
     /// # Errors
-    /// [`RecordsError`], as it says.
+    /// If a path cannot be read, is not valid JSON or has an invalid record, or if there are no
+    /// records.
     pub fn read(paths: &[PathBuf]) -> Result<Self, RecordsError> {
         let mut found = Vec::new();
         for path in paths {
             found.extend(files(path)?);
         }
-        // A stable sort: within a date the order stays.
+        // The sort is stable, so that the order within a date is kept.
         found.sort_by(|(a, _), (b, _)| a.date.cmp(&b.date));
         let mut runs = Self::default();
         for (source, is_walked) in found {
@@ -133,8 +135,8 @@ impl Runs {
         Ok(())
     }
 
-    /// Adds what `value` is, or what its fields are, as in the JSON of `lab all`. Returns how much
-    /// that is.
+    /// Adds `value`, or its fields if it is JSON such as that of `lab all`. Returns the number of
+    /// items added.
     fn take(&mut self, value: &Value, source: &Arc<Source>) -> Result<usize, String> {
         let of = |what| Sourced { what, source: source.clone() };
         if let Value::Array(records) = value {
@@ -164,7 +166,7 @@ impl Runs {
         fields.filter(|field| field.is_object()).map(|field| self.take(field, source)).sum()
     }
 
-    /// The devices of all that was read, in the order of their names.
+    /// All devices, sorted by name.
     #[must_use]
     pub fn devices(&self) -> Vec<&str> {
         let of_records = self.records.iter().map(|record| record.device.as_str());
@@ -175,8 +177,8 @@ impl Runs {
         devices
     }
 
-    /// Of the records that are `wanted`, the newest of each line and device, in the order in which
-    /// the lines first came.
+    /// Of the `wanted` records, the newest for each line and device, in the order in which the
+    /// lines first appear.
     pub fn newest(&self, wanted: impl Fn(&Recorded) -> bool) -> Vec<&Sourced<Recorded>> {
         let mut places: HashMap<(Line, &str), usize> = HashMap::new();
         let mut newest: Vec<&Sourced<Recorded>> = Vec::new();
@@ -204,7 +206,7 @@ fn files(path: &Path) -> Result<Vec<(Source, bool)>, RecordsError> {
     if !is_folder {
         return Ok(vec![(source(path), false)]);
     }
-    // By the stem, so that `scan-2.jsonl` comes after `scan.jsonl`.
+    // Sorted by stem, so that `scan-2.jsonl` comes after `scan.jsonl`.
     let by_stem = |a: &walkdir::DirEntry, b: &walkdir::DirEntry| {
         a.path().file_stem().cmp(&b.path().file_stem())
     };
@@ -222,7 +224,7 @@ fn files(path: &Path) -> Result<Vec<(Source, bool)>, RecordsError> {
     Ok(found)
 }
 
-/// The date with which the name of the nearest folder begins that has one.
+/// The date at the start of the name of the nearest folder that has one.
 fn date_of(path: &Path) -> Option<String> {
     let path = std::path::absolute(path).ok()?;
     path.ancestors().skip(1).find_map(|folder| {
@@ -235,13 +237,13 @@ fn date_of(path: &Path) -> Option<String> {
     })
 }
 
-/// A record that was read, with the names of today, or what is wrong with it.
+/// The record with today's names, or the reason why it is invalid.
 fn recorded(read: serde_json::Result<Recorded>) -> Result<Recorded, String> {
     let record = read.map_err(|error| told(&error))?.with_new_names();
     record.fault().map_or(Ok(record), Err)
 }
 
-/// What serde_json says, without the line, which is told elsewhere.
+/// The message of serde_json with the column, but without the line, which is reported elsewhere.
 fn told(error: &serde_json::Error) -> String {
     let text = error.to_string();
     match text.rsplit_once(" at line ") {

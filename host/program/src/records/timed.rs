@@ -1,10 +1,10 @@
-//! JSON of commands that has times: they become records.
+//! Reads the JSON of commands that contains times, and converts it to records.
 
 use super::{Recorded, RecordedPeer};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-/// The JSON of a command that has times.
+/// The JSON of a command that contains times.
 #[derive(Deserialize)]
 #[serde(untagged)]
 pub(super) enum Timed {
@@ -24,7 +24,7 @@ impl Timed {
     }
 }
 
-/// Of `dag --json`.
+/// From `dag --json`.
 #[derive(Deserialize)]
 pub(super) struct Dag {
     device: String,
@@ -77,7 +77,7 @@ impl Dag {
     }
 }
 
-/// Of `lab ladder --json` and `lab scans --json`.
+/// From `lab ladder --json` and `lab scans --json`.
 #[derive(Deserialize)]
 pub(super) struct Ladder {
     device: String,
@@ -133,7 +133,7 @@ impl Ladder {
     }
 }
 
-/// Of `lab launches --json`.
+/// From `lab launches --json`.
 #[derive(Deserialize)]
 pub(super) struct Launches {
     device: String,
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn each_timed_means_of_a_graph_is_a_record_with_its_peer() {
+    fn each_timed_method_of_a_graph_becomes_a_record_with_its_peer() {
         let records = records(json!({
             "device": "a GPU", "nodes": 3, "edges": 2, "levels": 2, "elements": 1, "blocks": 2,
             "threads": 32, "critical_path_us": 100.0,
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rungs_of_a_ladder_are_the_records_that_its_file_has() {
+    fn rungs_of_a_ladder_become_records() {
         let rung = json!({
             "rung": 9, "name": "look-back", "n": 1 << 20, "us": 4.0, "min": 3.9, "max": 4.1,
             "samples": 7, "gb_per_s": 2097.152, "warnings": [],
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn the_forms_of_many_launches_are_records_of_one_shape() {
+    fn forms_of_launches_become_records_of_one_shape() {
         let form = json!({
             "form": "grid", "us_per_transform": 2.0, "min": 1.9, "max": 2.1, "samples": 7,
         });

@@ -1,21 +1,21 @@
-//! The lines that come first: on the page, and in the README.
+//! The most important lines, for the top of the page and the README.
 
 use crate::records::{Recorded, Runs, Sourced};
 use serde_json::Value;
 use std::fmt::Write as _;
 
-/// A line of gridsync beside its peer.
+/// A line of gridsync and its peer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Headline {
-    /// What was measured, in words.
+    /// Description of the measurement.
     pub what: &'static str,
-    /// The peer, and what of it.
+    /// The peer, and the operation of it that was measured.
     pub peer: &'static str,
     /// Its record.
     pub record: Sourced<Recorded>,
 }
 
-/// A line that comes first if it was measured.
+/// A headline, shown if it was measured.
 struct Wanted {
     what: &'static str,
     peer: &'static str,
@@ -115,8 +115,8 @@ impl Wanted {
     }
 }
 
-/// The lines that come first, of one device, those that were measured beside a peer. A record that
-/// has a warning is passed over if an older one has none.
+/// The headlines of one device that were measured with a peer. A record with a warning is skipped
+/// if an older one has none.
 #[must_use]
 pub fn headlines(runs: &Runs, device: &str) -> Vec<Headline> {
     let headline = |wanted: &Wanted| {
@@ -131,8 +131,8 @@ pub fn headlines(runs: &Runs, device: &str) -> Vec<Headline> {
     WANTED.iter().filter_map(headline).collect()
 }
 
-/// The lines as a table of Markdown. The noise is the distance from the least to the greatest sample of
-/// gridsync, in percent of the median.
+/// The headlines as a Markdown table. The noise is the difference between the greatest and the
+/// least sample of gridsync, in percent of the median.
 #[must_use]
 pub fn markdown(headlines: &[Headline], device: &str) -> String {
     let mut table = format!(
@@ -140,7 +140,7 @@ pub fn markdown(headlines: &[Headline], device: &str) -> String {
     );
     let mut above = "";
     for Headline { what, peer, record } in headlines {
-        // A peer is named in its first row.
+        // A peer is named only in its first row.
         let name = if *peer == above { "" } else { *peer };
         let theirs = record.peer.as_ref().map_or(f64::NAN, |peer| peer.median);
         let [ours, theirs] = [record.median, theirs].map(short);
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_record_with_a_peer_is_shown_with_its_noise_and_a_peer_is_named_once() {
+    fn headlines_show_the_newest_records_and_name_each_peer_once() {
         let records = vec![
             barrier(132, 0.9, Some(1.0)),
             barrier(132, 0.814, Some(0.985)),

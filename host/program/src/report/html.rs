@@ -1,4 +1,4 @@
-//! The page.
+//! The HTML of the page.
 
 use super::figures::Figure;
 use super::{Chapter, slug};
@@ -41,12 +41,13 @@ pub(super) fn page(runs: &Runs, chapters: &[Chapter<'_>]) -> Markup {
     }
 }
 
-/// A device as the page calls it. Experiments on the CPU have the name of `--device`.
+/// The name of a device on the page. For experiments on the CPU, the name in the records is the
+/// value of `--device`.
 fn shown(device: &str) -> &str {
     if device == "cpu" { "CPU" } else { device }
 }
 
-/// How many records there are, and when they were taken.
+/// The number of records, and their dates.
 fn about(runs: &Runs) -> Markup {
     let sources = runs.records.iter().map(|record| &record.source);
     let sources = sources.chain(runs.documents.iter().map(|document| &document.source));
@@ -98,10 +99,10 @@ fn titles<'a>(chapter: &'a Chapter<'_>) -> impl Iterator<Item = &'a str> {
 
 /// The title of the tables.
 const PEERS: &str = "gridsync and its peers";
-/// The title of what has no records.
+/// The title of the section about missing records.
 const LEFT_OUT: &str = "Left out";
 
-/// The name by which links refer to a section of a chapter.
+/// The anchor of a section of a chapter.
 fn anchor(chapter: &Chapter<'_>, title: &str) -> String {
     slug(&format!("{} {title}", chapter.of.device))
 }
@@ -139,7 +140,7 @@ fn of_device(chapter: &Chapter<'_>, is_one_of_several: bool) -> Markup {
 fn figure(figure: &Figure) -> Markup {
     html! {
         figure {
-            // It was drawn here, and all text in it is escaped.
+            // It was drawn by this program, and all text in it is escaped.
             .scroll { (PreEscaped(&figure.svg)) }
             figcaption {
                 @if !figure.caption.is_empty() { (figure.caption) " " }
@@ -153,7 +154,7 @@ fn figure(figure: &Figure) -> Markup {
     }
 }
 
-/// The files that were read past.
+/// The files that were skipped.
 fn below(runs: &Runs) -> Markup {
     html! {
         @if !runs.replaced.is_empty() {
@@ -171,7 +172,7 @@ fn names(sources: &[Arc<Source>]) -> String {
     sources.iter().map(|source| source.name()).collect::<Vec<_>>().join(", ")
 }
 
-/// The names of the files of these records, each once.
+/// The names of the files of these records, without duplicates.
 pub(super) fn sources<'a>(records: impl IntoIterator<Item = &'a Sourced<Recorded>>) -> String {
     let mut names: Vec<_> = records.into_iter().map(|record| record.source.name()).collect();
     names.sort_unstable();

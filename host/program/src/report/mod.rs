@@ -1,8 +1,8 @@
-//! One page with all results of some runs: gridsync beside its peers, then figures.
+//! One page with all results of some runs: gridsync and its peers, then figures.
 //!
-//! The page is one file of HTML without scripts, fonts or anything from a network. It follows the
-//! reader's choice of light or dark, fits a phone, and prints. Each figure is in the page, and is an
-//! SVG file of its own too. The numbers of each figure and table are a CSV file.
+//! The page is one HTML file without scripts, fonts or network access. It follows the reader's
+//! choice of light or dark, fits a phone, and prints. Each figure is in the page, and also in a
+//! separate SVG file. The numbers of each figure and table are in a CSV file.
 
 mod figures;
 mod headlines;
@@ -13,62 +13,62 @@ mod tables;
 
 pub use headlines::{Headline, headlines, markdown};
 
+use gridsync_lab::display::svg::ChartError;
 use crate::records::{Document, Recorded, Runs, Sourced};
 use figures::{Figure, GROUPS};
-use gridsync_lab::display::svg::ChartError;
 use std::collections::HashSet;
 use table::Table;
 
-/// The name of the page among the files.
+/// The file name of the page.
 pub const INDEX: &str = "index.html";
 
-/// What was measured on one device: the newest of each line.
+/// The results of one device: the newest of each line.
 struct Of<'a> {
     device: &'a str,
     /// The records.
     newest: Vec<&'a Sourced<Recorded>>,
-    /// The records that have a peer in the same run: for some lines older than the newest.
+    /// The newest records with a peer in the same run: for some lines older than in `newest`.
     compared: Vec<&'a Sourced<Recorded>>,
-    /// The results of experiments, the newest first.
+    /// The results of experiments, newest first.
     documents: Vec<&'a Sourced<Document>>,
 }
 
-/// The words of a name in lower case, joined by hyphens: for files and links.
+/// The words of a name in lower case, joined by hyphens, for files and links.
 fn slug(name: &str) -> String {
     let name = name.to_lowercase();
     let words = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join("-")
 }
 
-/// What the page shows of one device.
+/// The part of the page about one device.
 struct Chapter<'a> {
     of: Of<'a>,
     /// The tables.
     tables: Vec<Table>,
     /// Figures in groups, each with its title. A group without figures is left out.
     groups: Vec<(&'static str, Vec<Figure>)>,
-    /// What is in the figures.
+    /// Descriptions of the drawn figures.
     drawn: Vec<&'static str>,
-    /// What no device has figures of, and which records are missing.
+    /// Descriptions of figures that no device has, and of the missing records.
     left_out: Vec<(&'static str, &'static str)>,
 }
 
-/// The files of the page, names and contents: [`INDEX`], an SVG and a CSV for each figure, and a CSV
-/// for each table.
+/// The files of the page, names and contents: [`INDEX`], an SVG and a CSV for each figure, and a
+/// CSV for each table.
 ///
 /// # Errors
-/// [`ChartError`] if a record has a value that has no place in a chart.
+/// [`ChartError`] if a record has a value that a chart cannot show.
 pub fn files(runs: &Runs) -> Result<Vec<(String, String)>, ChartError> {
     let devices = runs.devices();
     let chapters = devices.iter().map(|device| Chapter::of(runs, device));
     let mut chapters = chapters.collect::<Result<Vec<_>, _>>()?;
-    // A peer on the CPU has records of its own, which no figure shows.
+    // Peers on the CPU have separate records, which no figure shows.
     let is_shown =
         |chapter: &Chapter<'_>| !chapter.groups.is_empty() || !chapter.of.compared.is_empty();
     if chapters.iter().any(is_shown) {
         chapters.retain(is_shown);
     }
-    // What the CPU cannot measure, a GPU may have, and the other way round.
+    // A figure that one device lacks is not missing if another device has it.
     let drawn_somewhere: HashSet<&str> =
         chapters.iter().flat_map(|chapter| chapter.drawn.iter().copied()).collect();
     for chapter in &mut chapters {
@@ -133,7 +133,7 @@ impl<'a> Of<'a> {
         self.compared.iter().copied().filter(|record| record.suite == suite).collect()
     }
 
-    /// The newest result of an experiment, which `choose` knows.
+    /// The newest result of an experiment that `choose` accepts.
     fn document<T>(
         &self,
         choose: impl Fn(&'a Document) -> Option<&'a T>,

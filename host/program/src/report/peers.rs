@@ -1,38 +1,37 @@
-//! All lines that were measured beside a peer, and a row for each suite.
+//! All lines that were measured with a peer, and a summary for each suite.
 
 use super::Of;
 use crate::records::{Recorded, Sourced};
 use gridsync_lab::bench::plain_mode;
 
-/// A suite beside a peer, over all of its lines.
+/// The comparison of a suite with a peer, over all of its lines.
 pub(super) struct Summary {
     /// The suite.
     pub(super) suite: String,
     /// The peer, and its mode if it has one.
     pub(super) peer: String,
-    /// The times divided by the peer's, in order. There is one at least.
+    /// The times divided by the peer's, sorted. There is at least one.
     pub(super) ratios: Vec<f64>,
 }
 
 impl Summary {
-    /// In how many lines gridsync takes less time.
+    /// The number of lines in which gridsync is faster.
     pub(super) fn faster(&self) -> usize {
         self.ratios.iter().filter(|ratio| **ratio < 1.0).count()
     }
 
-    /// The ratio in the middle.
+    /// The median ratio.
     pub(super) fn median(&self) -> f64 {
         self.ratios[self.ratios.len() / 2]
     }
 
-    /// The least ratio and the greatest.
+    /// The least and the greatest ratio.
     pub(super) fn ends(&self) -> [f64; 2] {
         [self.ratios[0], self.ratios[self.ratios.len() - 1]]
     }
 }
 
-/// Whether a caller gets this without choosing a design: of the others that a suite measures, each is
-/// there to be compared with this one.
+/// Whether this is the default design. Suites measure other designs only to compare them with it.
 fn is_the_default(record: &Recorded) -> bool {
     match record.suite.as_str() {
         "barrier" => record.variant == "grid",
@@ -42,7 +41,7 @@ fn is_the_default(record: &Recorded) -> bool {
     }
 }
 
-/// A row for each suite and peer, in the order in which they were measured.
+/// A row for each suite and peer, in the order of measurement.
 pub(super) fn summaries(of: &Of<'_>) -> Vec<Summary> {
     let mut summaries: Vec<Summary> = Vec::new();
     for record in of.compared.iter().filter(|record| is_the_default(record)) {
@@ -59,14 +58,14 @@ pub(super) fn summaries(of: &Of<'_>) -> Vec<Summary> {
     summaries
 }
 
-/// All lines beside a peer, in the order of their suites and variants.
+/// All lines with a peer, sorted by suite and variant.
 pub(super) fn lines<'a>(of: &Of<'a>) -> Vec<&'a Sourced<Recorded>> {
     let mut lines = of.compared.clone();
     lines.sort_by_cached_key(|record| (record.suite.clone(), record.variant.clone()));
     lines
 }
 
-/// The peer of a record. A mode in words, as CUB's `gpu_to_gpu`, is another peer.
+/// The peer of a record. With a mode such as CUB's `gpu_to_gpu`, it counts as another peer.
 fn peer(record: &Recorded) -> Option<String> {
     let name = &record.peer.as_ref()?.name;
     Some(match record.word("peer_mode").map(plain_mode) {

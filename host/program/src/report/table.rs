@@ -1,4 +1,4 @@
-//! A table of the page, which is written as a CSV file too.
+//! A table of the page, also written as a CSV file.
 
 use gridsync_lab::display::svg::csv;
 use maud::{Markup, html};
@@ -9,22 +9,22 @@ pub(super) struct Table {
     pub(super) file: String,
     /// The title above it.
     pub(super) title: String,
-    /// Whether it is so long that it is closed at first.
+    /// Whether it is long and therefore collapsed at first.
     pub(super) is_long: bool,
-    /// The columns: their heads, and whether they have numbers.
+    /// The columns: their headings, and whether they contain numbers.
     pub(super) columns: Vec<(&'static str, bool)>,
     /// The rows, a cell for each column.
     pub(super) rows: Vec<Vec<Cell>>,
 }
 
-/// A cell: as the page shows it, and its value in the file with all digits.
+/// A cell: its form on the page, and its value in the file with all digits.
 pub(super) struct Cell {
     shown: Markup,
     value: String,
 }
 
 impl Cell {
-    /// A cell that looks different in the page and in the file.
+    /// A cell whose form on the page differs from the file.
     pub(super) fn new(shown: Markup, value: impl Into<String>) -> Self {
         Self { shown, value: value.into() }
     }
@@ -35,13 +35,13 @@ impl Cell {
         Self { shown: html! { (value) }, value }
     }
 
-    /// A number that the page rounds; an empty cell if there is none.
+    /// A number that is rounded on the page, or an empty cell for `None`.
     pub(super) fn number(value: Option<f64>, show: fn(f64) -> String) -> Self {
         let shown = value.map_or(String::new(), show);
         Self::new(html! { (shown) }, value.map_or(String::new(), |value| value.to_string()))
     }
 
-    /// A ratio, bold where gridsync is faster.
+    /// A ratio, bold if gridsync is faster.
     pub(super) fn ratio(ratio: Option<f64>) -> Self {
         let Self { shown, value } = Self::number(ratio, |ratio| format!("{ratio:.2}"));
         let is_faster = ratio.is_some_and(|ratio| ratio < 1.0);
@@ -56,7 +56,7 @@ impl Table {
         format!("{}.csv", self.file)
     }
 
-    /// Its file.
+    /// The contents of its file.
     pub(super) fn csv(&self) -> String {
         let heads = self.columns.iter().map(|(head, _)| *head).collect::<Vec<_>>();
         let rows =
@@ -68,7 +68,7 @@ impl Table {
     pub(super) fn html(&self) -> Markup {
         let class = |is_number: bool| if is_number { Some("number") } else { None };
         let table = html! {
-            // With a tabindex the keyboard can scroll it too.
+            // With a tabindex, the keyboard can scroll it too.
             .scroll.wide tabindex="0" role="region" aria-label=(self.title) {
                 table.long[self.is_long] {
                     thead { tr { @for (head, is_number) in &self.columns {

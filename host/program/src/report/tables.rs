@@ -9,7 +9,7 @@ use maud::{Markup, html};
 /// All tables of a device that have rows.
 pub(super) fn of(runs: &Runs, of: &Of<'_>) -> Vec<Table> {
     let mut tables = vec![first_lines(of, headlines(runs, of.device)), summary(of), all_lines(of)];
-    // Experiments alone, as on the CPU, have no facts about a machine.
+    // Experiments alone, as on the CPU, come without facts about a machine.
     let facts = runs.facts(of.device);
     if facts.iter().any(|fact| !fact.values.is_empty()) {
         tables.insert(0, machine(of, facts));
@@ -52,7 +52,7 @@ fn machine(of: &Of<'_>, facts: Vec<Fact>) -> Table {
 const TIMES: [(&str, bool); 4] =
     [("gridsync", true), ("its samples", true), ("peer", true), ("ratio", true)];
 
-/// The cells in these columns.
+/// The cells of these columns.
 fn times(record: &Recorded) -> Vec<Cell> {
     let range = html! { (short(record.min)) "–" (short(record.max)) };
     vec![

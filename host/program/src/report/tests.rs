@@ -1,4 +1,4 @@
-//! Tests of the page, as far as its parts show it.
+//! Tests of the parts of the page that text shows.
 
 use super::*;
 use crate::records::Source;
@@ -6,7 +6,7 @@ use gridsync_lab::ladder::sums::NO_INTEGER_RUNG;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// A record of `suite`, with a peer that takes as long as `peer` says.
+/// A record of `suite`, with a peer of median `peer`.
 fn record(suite: &str, variant: &str, params: Value, median: f64, peer: Option<f64>) -> Value {
     json!({
         "suite": suite, "variant": variant, "device": "a GPU", "params": params,
@@ -24,7 +24,7 @@ fn runs(records: &[Value]) -> Runs {
     Runs { records: records.iter().map(sourced).collect(), ..Runs::default() }
 }
 
-/// The figures that are drawn of these records, by the names of their files.
+/// The figures drawn from these records: file names, captions and charts.
 fn figures(records: &[Value]) -> Vec<(String, String, String)> {
     let runs = runs(records);
     let chapter = Chapter::of(&runs, "a GPU").expect("whole charts");
@@ -33,7 +33,7 @@ fn figures(records: &[Value]) -> Vec<(String, String, String)> {
 }
 
 #[test]
-fn a_suite_is_summed_up_over_what_a_caller_gets_and_each_kind_of_peer_by_itself() {
+fn suites_are_summarised_by_default_design_and_peer() {
     let runs = runs(&[
         record("barrier", "grid", json!({ "blocks": 1 }), 0.5, Some(1.0)),
         record("barrier", "grid", json!({ "blocks": 2 }), 2.0, Some(1.0)),
@@ -60,7 +60,7 @@ fn a_suite_is_summed_up_over_what_a_caller_gets_and_each_kind_of_peer_by_itself(
 }
 
 #[test]
-fn what_a_caller_gets_comes_first_and_the_slowest_designs_are_left_out() {
+fn the_default_design_comes_first_and_the_slowest_are_left_out() {
     let names = ["a", "b", "c", "d", "e", "f", "g", "grid"];
     let all = names.iter().enumerate().map(|(number, name)| {
         let params = json!({ "blocks": 132, "threads": 256 });
@@ -77,7 +77,7 @@ fn what_a_caller_gets_comes_first_and_the_slowest_designs_are_left_out() {
 }
 
 #[test]
-fn a_gpu_that_was_taken_as_several_is_not_shown_as_several() {
+fn a_shared_gpu_is_not_shown_as_several_gpus() {
     let at = |ordinals: Value, median: f64| {
         let gpus = ordinals.as_array().map(Vec::len);
         let params = json!({ "blocks": 1, "threads": 256, "gpus": gpus, "ordinals": ordinals });
@@ -105,7 +105,7 @@ fn a_gpu_that_was_taken_as_several_is_not_shown_as_several() {
 }
 
 #[test]
-fn only_several_gpus_are_in_the_figure_of_scaling() {
+fn the_scaling_figure_needs_several_real_gpus() {
     let at = |ordinals: Value, us: f64| {
         let gpus = ordinals.as_array().map(Vec::len);
         let params = json!({ "dtype": "f32", "n": 1024, "gpus": gpus, "ordinals": ordinals });
@@ -131,7 +131,7 @@ fn every_section_is_in_the_contents() {
     }
 }
 
-/// The cells of the table of a page that is below the link to this CSV file.
+/// The cells of the table of a page below the link to this CSV file.
 fn cells(page: &str, file: &str) -> Vec<Vec<String>> {
     let table = page.split(&format!("href=\"{file}\"")).nth(1).expect("it has a link");
     let table = table.split("</table>").next().expect("the table is below it");
@@ -155,7 +155,7 @@ fn split(row: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_csv_of_a_table_has_all_its_cells_with_all_digits() {
+fn csv_of_a_table_has_all_cells_with_all_digits() {
     let params = json!({ "blocks": 132, "threads": 256 });
     let mut noisy = record("barrier", "grid", params, 0.814, Some(1.25));
     noisy["max"] = 0.9.into();
@@ -188,7 +188,7 @@ fn the_csv_of_a_table_has_all_its_cells_with_all_digits() {
 }
 
 #[test]
-fn a_figure_has_its_error_bars_in_the_page_and_its_numbers_in_a_csv() {
+fn a_figure_has_error_bars_and_a_csv() {
     let params = json!({ "blocks": 132, "threads": 256 });
     let mut noisy = record("barrier", "grid", params, 2.0, Some(3.0));
     (noisy["min"], noisy["max"]) = (1.5.into(), 2.5.into());
@@ -225,14 +225,14 @@ fn rates_are_shown_as_percentages_of_the_roof_and_below_a_roofline() {
     assert_eq!(file, "a-gpu-roofline");
     assert!(roofline.contains("2.00 µs") && roofline.contains("524 GB/s"), "{roofline}");
     assert!(roofline.ends_with("with the most elements: sums 80 %."), "{roofline}");
-    // It rises up to the bytes that the full rate moves in 2 µs, and is flat above.
+    // The roof rises up to the bytes that the full rate moves in 2 µs, and is flat beyond.
     for point in ["roof: 2.0e0 at 4096", "roof: 5.2e2 at 1048576", "roof: 5.2e2 at 4194304"] {
         assert!(svg.contains(point), "{point}: {svg}");
     }
 }
 
 #[test]
-fn a_missing_rung_is_named_with_the_reason() {
+fn a_missing_rung_is_reported_with_the_reason() {
     let rung = |number: u32, dtype: &str| {
         let params = json!({ "rung": number, "dtype": dtype, "n": 1024, "reading_gb_per_s": 9.0 });
         let mut record = record("ladder", &format!("step {number}"), params, 4.0, None);
@@ -259,7 +259,7 @@ fn all_variants_of_a_rung_are_shown() {
 }
 
 #[test]
-fn a_rate_is_that_of_the_most_calls_in_a_row() {
+fn a_rate_is_from_the_record_with_the_most_calls() {
     let at = |variant: &str, op: &str, calls: u32, median: f64| {
         let params = json!({ "op": op, "dtype": "f32", "n": 1 << 20, "calls": calls });
         let mut record = record("reduce", variant, params, median, Some(4.0));
@@ -278,7 +278,7 @@ fn a_rate_is_that_of_the_most_calls_in_a_row() {
 }
 
 #[test]
-fn rungs_are_in_order_and_those_of_fewer_elements_are_told() {
+fn rungs_are_sorted_and_those_with_fewer_elements_are_noted() {
     let rung = |number: u32, n: u32, us: f64| {
         let params = json!({ "rung": number, "dtype": "f32", "n": n, "reading_gb_per_s": 4500.0 });
         let mut record = record("ladder", &format!("step {number}"), params, us, None);
@@ -293,7 +293,7 @@ fn rungs_are_in_order_and_those_of_fewer_elements_are_told() {
 }
 
 #[test]
-fn records_without_the_parameters_of_an_axis_are_passed_over() {
+fn records_without_the_parameters_of_an_axis_are_skipped() {
     let suites = [
         ("barrier", "grid"),
         ("all-reduce", "exchange"),
@@ -321,7 +321,7 @@ fn records_without_the_parameters_of_an_axis_are_passed_over() {
 }
 
 #[test]
-fn a_device_that_nothing_is_shown_of_has_no_chapter() {
+fn a_device_without_results_to_show_has_no_chapter() {
     let mut scipy = record("kendall", "scipy", json!({ "n": 8 }), 1.0, None);
     scipy["device"] = "cpu".into();
     let shown = record("barrier", "grid", json!({ "blocks": 1, "threads": 32 }), 1.0, Some(2.0));

@@ -1,17 +1,17 @@
-//! Numeric axes: their ranges and their ticks.
+//! Numeric axes: their ranges and ticks.
 
 /// A numeric axis.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Scale {
     kind: Kind,
-    /// The first end and the last; logarithms if the axis is logarithmic.
+    /// The ends; their logarithms if the axis is logarithmic.
     from: f64,
     to: f64,
-    /// The ticks: their values and their texts.
+    /// The values and labels of the ticks.
     pub(super) ticks: Vec<(f64, String)>,
 }
 
-/// How positions on an axis depend on the values.
+/// Maps values to positions on an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Linear,
@@ -23,15 +23,15 @@ enum Kind {
 const TICKS: f64 = 8.0;
 
 impl Scale {
-    /// A linear axis with 0 and all of `values`, which are finite. Its ends are ticks. Ticks are 1,
-    /// 2 or 5 times a power of ten apart.
+    /// A linear axis that includes 0 and all of `values`, which must be finite. Its ends are ticks.
+    /// Ticks are 1, 2 or 5 times a power of ten apart.
     pub(super) fn linear(values: impl Iterator<Item = f64>) -> Self {
         let (least, greatest) = ends(values.chain([0.0]));
         Self::linear_between(least, greatest)
     }
 
-    /// A linear axis with all of `values`, which are finite. It has 0 too, unless the values are all
-    /// so far from 0 that most of the axis would be empty.
+    /// A linear axis that includes all of `values`, which must be finite. It includes 0 too, unless
+    /// the values are so far from 0 that most of the axis would be empty.
     pub(super) fn linear_near(values: impl Iterator<Item = f64>) -> Self {
         let (least, greatest) = ends(values);
         match least > greatest / 2.0 && greatest > least {
@@ -62,8 +62,8 @@ impl Scale {
         Self { kind: Kind::Linear, from: first * step, to: last * step, ticks }
     }
 
-    /// A logarithmic axis with all of `values`, which are finite and above 0. Its ticks are powers of
-    /// two. It begins with one, and ends at the greatest value.
+    /// A logarithmic axis that includes all of `values`, which must be finite and above 0. Its
+    /// ticks are powers of two. It begins at one of them, and ends at the greatest value.
     pub(super) fn log2(values: impl Iterator<Item = f64>) -> Self {
         let (least, greatest) = ends(values.map(f64::log2));
         let first = least.floor();
@@ -73,17 +73,18 @@ impl Scale {
         scale
     }
 
-    /// A logarithmic axis that begins below all of `values`, which are finite and above 0. Its ends
-    /// and its ticks are powers of ten.
+    /// A logarithmic axis that begins below all of `values`, which must be finite and above 0. Its
+    /// ends and its ticks are powers of ten.
     pub(super) fn log10(values: impl Iterator<Item = f64>) -> Self {
         let (least, greatest) = ends(values.map(f64::log10));
-        // The least value is a tenth of a power above the first end, so that it has some length.
+        // The least value is at least a tenth of a power above the first end, so that a bar has
+        // some length.
         Self::powers(Kind::Log10, (least - 0.1).floor(), greatest.ceil())
     }
 
-    /// A logarithmic axis between two powers, or somewhat longer.
+    /// A logarithmic axis between two powers, or slightly longer.
     fn powers(kind: Kind, first: f64, last: f64) -> Self {
-        // Every power, or every second, third, … so that the last end is a tick.
+        // Ticks are at every power, or at every second, third, …, so that the last end is a tick.
         let step = ((last - first) / TICKS).ceil();
         let last = first + step * ((last - first) / step).ceil();
         let tick = |tick| {
@@ -130,7 +131,7 @@ fn ends(values: impl Iterator<Item = f64>) -> (f64, f64) {
     values.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), x| (least.min(x), most.max(x)))
 }
 
-/// A number with `decimals` decimals, and a true minus sign instead of a hyphen.
+/// A number with `decimals` decimals, and a real minus sign instead of a hyphen.
 pub(super) fn plain(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
     match text.strip_prefix('-') {
@@ -140,7 +141,7 @@ pub(super) fn plain(value: f64, decimals: usize) -> String {
     }
 }
 
-/// The number of decimals that shows three digits of `value`.
+/// The number of decimals that show three digits of `value`.
 #[must_use]
 pub fn three_digits(value: f64) -> usize {
     match value {
@@ -179,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_linear_axis_has_zero_the_values_and_round_ticks() {
+    fn a_linear_axis_includes_zero_and_has_round_ticks() {
         let latencies = Scale::linear([0.791, 1.673].into_iter());
         assert_eq!(ticks(&latencies), ["0.0", "0.5", "1.0", "1.5", "2.0"]);
         assert_eq!(latencies.place(1.0), 0.5);
@@ -189,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn an_axis_near_its_values_has_zero_only_if_they_are_not_far_from_it() {
+    fn an_axis_near_its_values_includes_zero_only_if_close() {
         let far = Scale::linear_near([254.0, 323.0].into_iter());
         assert_eq!((ticks(&far)[0], far.place(250.0) < 0.2), ("240", true), "{far:?}");
         assert!(far.place(254.0) >= 0.0 && far.place(323.0) <= 1.0);
@@ -200,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_linear_axis_of_any_magnitude_shows_its_values_between_a_few_ticks() {
+    fn a_linear_axis_of_any_magnitude_has_few_ticks() {
         for exponent in -12..12 {
             for mantissa in [1.0, 1.9, 2.1, 4.9, 5.1, 9.9] {
                 let value = mantissa * 10f64.powi(exponent);
@@ -213,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log2_axis_has_powers_of_two_and_ends_with_its_values() {
+    fn a_log2_axis_has_powers_of_two_and_ends_at_the_greatest_value() {
         let blocks = Scale::log2([33.0, 528.0].into_iter());
         assert_eq!(ticks(&blocks), ["32", "64", "128", "256", "512"]);
         assert_eq!((blocks.place(32.0), blocks.place(528.0)), (0.0, 1.0));

@@ -1,4 +1,4 @@
-//! Named rows of values: horizontal bars, or points.
+//! Named rows of values: horizontal bars or points.
 
 use super::ChartError;
 use super::axis::{Scale, plain, three_digits};
@@ -8,9 +8,9 @@ use super::csv::csv;
 use super::estimate::{Estimate, MARKERS, draw_point, draw_range};
 use super::role::Key;
 
-/// A row for each name, with a bar and its value for each series. The axis begins at 0 if the values
-/// are of one size. Otherwise it is logarithmic, and says so. It has no 0 where a bar could begin, so
-/// it has points instead of bars.
+/// A row for each name, with a bar and its value for each series. The axis begins at 0 if the
+/// values are of similar size. Otherwise it is logarithmic, which its label states, and shows
+/// points instead of bars, because it has no 0 where a bar could begin.
 ///
 /// ```
 /// use gridsync_lab::display::svg::{Bars, Row};
@@ -29,28 +29,28 @@ use super::role::Key;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bars {
-    /// What it shows.
+    /// Title.
     pub title: String,
-    /// What the values are, with their unit.
+    /// Label of the values, with their unit.
     pub x_label: String,
     /// A note about the values, below the axis.
     pub note: String,
-    /// The series, 3 at most of no special role, in the order of each row's values. A single series
-    /// needs no legend.
+    /// The series, in the order of each row's values: at most 3 without a special role. A single
+    /// series does not need a legend.
     pub series: Vec<Key>,
     /// The rows, from the top.
     pub rows: Vec<Row>,
-    /// A value that no row can exceed, with its name: a line through all rows. Each value is shown with
-    /// its percentage of it too.
+    /// A value that no row can exceed, with its name: a line through all rows. Each value is also
+    /// shown as a percentage of it.
     pub roof: Option<(String, f64)>,
 }
 
 /// A row of bars.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// What it is called.
+    /// Name.
     pub name: String,
-    /// A value for each series, 0 or more. None where nothing was measured.
+    /// A value for each series, 0 or more, or `None` if it was not measured.
     pub values: Vec<Option<Estimate>>,
 }
 
@@ -69,13 +69,13 @@ impl Row {
 const WIDTH: f64 = 500.0;
 /// The least width of the plot.
 const PLOT_WIDTH: f64 = 240.0;
-/// If the greatest value is more than this many times the least, the axis is logarithmic.
+/// The axis is logarithmic if the greatest value is more than this many times the least.
 const ONE_SIZE: f64 = 20.0;
 /// The distance from the top to the legend or the first row.
 const ABOVE: f64 = 44.0;
 /// The height of a line of text above or below the plot.
 const LINE: f64 = 1.7 * TEXT;
-/// The distance between two things side by side.
+/// The distance between neighbouring items.
 const GAP: f64 = 10.0;
 /// The height of a bar.
 const BAR: f64 = 14.0;
@@ -83,7 +83,7 @@ const BAR: f64 = 14.0;
 const BETWEEN: f64 = 8.0;
 
 impl Bars {
-    /// The chart as an SVG file.
+    /// Draws the chart as SVG.
     ///
     /// # Errors
     /// [`ChartError::Empty`], [`ChartError::NotFinite`], [`ChartError::Negative`],
@@ -151,7 +151,7 @@ impl Bars {
                 let Some(estimate) = estimate else { continue };
                 let place = |value: f64| (if value > 0.0 { across(value) } else { left }, middle);
                 let baseline = middle + 0.35 * TEXT;
-                // Right of the plot, where nothing crosses it.
+                // To the right of the plot, where nothing crosses it.
                 let text = self.show(estimate);
                 canvas.text(left + plot_width + GAP, baseline, Anchor::Start, INK, &text);
                 if has_bars {
@@ -195,7 +195,7 @@ impl Bars {
         all.iter()
     }
 
-    /// A value, and its percentage of the roof.
+    /// Formats a value and its percentage of the roof.
     fn show(&self, estimate: &Estimate) -> String {
         let value = show(estimate.value);
         match &self.roof {
@@ -208,7 +208,7 @@ impl Bars {
         }
     }
 
-    /// All numbers, one at least, and the colours of the series, if the chart is complete.
+    /// All numbers, at least one, and the colours of the series, if the chart is valid.
     fn checked(&self) -> Result<(Vec<f64>, Vec<Colour>), ChartError> {
         let title = || self.title.clone();
         let roles: Vec<_> = self.series.iter().map(|key| key.role).collect();
@@ -257,7 +257,7 @@ impl Bars {
     }
 }
 
-/// A value with three digits, or with all digits if it is an integer.
+/// Formats a value with three digits, or with all digits if it is an integer.
 fn show(value: f64) -> String {
     plain(value, if value.fract() == 0.0 { 0 } else { three_digits(value) })
 }

@@ -22,20 +22,20 @@ use std::slice;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bounded {
-    /// What it shows.
+    /// Title.
     pub title: String,
-    /// What the x axis is, with its unit.
+    /// Label of the x axis, with its unit.
     pub x_label: String,
-    /// What the y axis is, with its unit.
+    /// Label of the y axis, with its unit.
     pub y_label: String,
     /// The line.
     pub bound: Series,
-    /// The points, in 6 series at most.
+    /// The points, in at most 6 series.
     pub points: Vec<Series>,
 }
 
 impl Bounded {
-    /// The chart as an SVG file.
+    /// Draws the chart as SVG.
     ///
     /// # Errors
     /// [`ChartError::Empty`], [`ChartError::NotFinite`], [`ChartError::NotPositive`],

@@ -1,20 +1,20 @@
-//! The SVG elements that charts are made of.
+//! The SVG elements of charts.
 
 use super::colour::{Colour, INK, WHITE};
 use std::fmt::Write as _;
 
-/// Font size of all text but the title, px.
+/// Font size of all text except the title, in px.
 pub(super) const TEXT: f64 = 12.0;
-/// Font size of the title, px.
+/// Font size of the title, in px.
 pub(super) const TITLE: f64 = 16.0;
 
-/// The most that `text` can be wide, px. No font is embedded, so this assumes a wide one: a digit
-/// of DejaVu Sans is 0.636 of the font size wide, a letter less on average.
+/// An upper bound of the width of `text`, in px. No font is embedded, so this assumes a wide one:
+/// in DejaVu Sans, a digit is 0.636 of the font size wide, a letter less on average.
 pub(super) fn width(text: &str, size: f64) -> f64 {
     0.65 * size * text.chars().count() as f64
 }
 
-/// The point of a text that is at its place.
+/// Which point of a text is at its coordinates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Anchor {
     Start,
@@ -45,7 +45,7 @@ impl Canvas {
         canvas
     }
 
-    /// A filled rectangle from its upper left corner.
+    /// A filled rectangle, given its upper left corner.
     pub(super) fn rect(&mut self, x: f64, y: f64, width: f64, height: f64, fill: Colour) {
         self.element(format_args!(
             "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" {}/>",
@@ -57,7 +57,7 @@ impl Canvas {
         ));
     }
 
-    /// A straight line through `points`, `thickness` px thick.
+    /// A polyline through `points`, `thickness` px thick.
     pub(super) fn line(&mut self, points: &[(f64, f64)], thickness: f64, stroke: Colour) {
         let points: Vec<String> =
             points.iter().map(|&(x, y)| format!("{},{}", number(x), number(y))).collect();
@@ -69,8 +69,8 @@ impl Canvas {
         ));
     }
 
-    /// A filled outline around `(x, y)`, with its corners relative to that point. `tip` shows when
-    /// the pointer rests on it.
+    /// A filled outline around `(x, y)`, with its corners relative to that point. `tip` is its
+    /// tooltip.
     pub(super) fn marker(
         &mut self,
         x: f64,
@@ -112,7 +112,7 @@ impl Canvas {
         ));
     }
 
-    /// Text that runs upwards, its middle at `y` and its baseline at `x`.
+    /// Text that runs upwards, centred at `y`, with its baseline at `x`.
     pub(super) fn upward_text(&mut self, x: f64, y: f64, fill: Colour, text: &str) {
         let (x, y) = (number(x), number(y));
         self.element(format_args!(
@@ -123,7 +123,7 @@ impl Canvas {
         ));
     }
 
-    /// The whole file.
+    /// Returns the complete file.
     pub(super) fn finish(self) -> String {
         self.body + "</svg>\n"
     }
@@ -133,10 +133,10 @@ impl Canvas {
     }
 }
 
-/// A coordinate to a hundredth of a px, without trailing zeros.
+/// A coordinate rounded to a hundredth of a px, without trailing zeros.
 fn number(value: f64) -> String {
     let rounded = (100.0 * value).round() / 100.0;
-    // Never -0.
+    // Avoids -0.
     format!("{}", rounded + 0.0)
 }
 

@@ -4,7 +4,7 @@ use super::ChartError;
 use super::canvas::{Anchor, Canvas, TEXT, TITLE, width};
 use super::colour::{BARS, GREY, INK, PALE};
 
-/// Rows of small cells, each with a short text and one of two shades; and cells of nobody.
+/// Rows of small cells, each with a short text and one of two shades, or pale and empty.
 ///
 /// ```
 /// use gridsync_lab::display::svg::{Cells, CellRow};
@@ -21,11 +21,11 @@ use super::colour::{BARS, GREY, INK, PALE};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cells {
-    /// What it shows.
+    /// Title.
     pub title: String,
-    /// What the columns are. They are numbered from 0.
+    /// Label of the columns, which are numbered from 0.
     pub x_label: String,
-    /// What the texts and the pale cells mean, below the axis.
+    /// The meaning of the texts and the pale cells, below the axis.
     pub note: String,
     /// The rows, from the top.
     pub rows: Vec<CellRow>,
@@ -34,25 +34,25 @@ pub struct Cells {
 /// A row of cells.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CellRow {
-    /// What it is called.
+    /// Name.
     pub name: String,
-    /// The text of each cell. The shade changes where the text does. None for a pale cell.
+    /// The text of each cell, or `None` for a pale cell. The shade changes where the text does.
     pub cells: Vec<Option<String>>,
 }
 
 /// The height of a cell.
 const HEIGHT: f64 = 20.0;
-/// The distance between two things side by side.
+/// The distance between neighbouring items.
 const GAP: f64 = 10.0;
 /// The distance from the top to the cells.
 const ABOVE: f64 = 44.0;
 /// The height of a line of text.
 const LINE: f64 = 1.7 * TEXT;
-/// Every so many columns have a number.
+/// One of this many columns has a number.
 const NUMBERED: usize = 8;
 
 impl Cells {
-    /// The chart as an SVG file.
+    /// Draws the chart as SVG.
     ///
     /// # Errors
     /// [`ChartError::Empty`].

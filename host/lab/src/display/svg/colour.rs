@@ -1,4 +1,4 @@
-//! Colours that people with any form of colour blindness can tell apart.
+//! Colours that people with any form of colour blindness can distinguish.
 
 use super::role::Role;
 
@@ -6,8 +6,8 @@ use super::role::Role;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Colour {
     rgb: [u8; 3],
-    /// The class of what has this colour, by which the style of a page can give it another one. Empty
-    /// for a colour that is right on any page.
+    /// The class of elements with this colour, by which a page can restyle them. Empty for a colour
+    /// that suits any page.
     class: &'static str,
 }
 
@@ -27,8 +27,8 @@ const VERMILLION: Colour = Colour::plain(0xd5, 0x5e, 0x00);
 /// For peers.
 const PEERS: [Colour; 2] = [VERMILLION, Colour::plain(0xe6, 0x9f, 0x00)];
 
-/// For series of no special role: Okabe and Ito's colours that are left, without the yellow, which
-/// cannot be seen on white, and three others.
+/// For series without a special role: the rest of Okabe and Ito's colours, without yellow, which is
+/// invisible on white, and three others.
 const OTHERS: [Colour; 7] = [
     Colour::plain(0x00, 0x9e, 0x73),
     Colour::plain(0xcc, 0x79, 0xa7),
@@ -41,23 +41,23 @@ const OTHERS: [Colour; 7] = [
 
 const SKY: Colour = Colour::plain(0x56, 0xb4, 0xe9);
 
-/// For bars of no special role in one row: black, grey, sky blue. Their luminances are far apart, so
-/// that they differ in black and white too.
+/// For bars without a special role in one row: black, grey, sky blue. Their luminances are far
+/// apart, so that they also differ in black and white.
 pub(super) const BARS: [Colour; 3] = [BLACK, GREY, SKY];
 
-/// Series of one role for which there are too few colours.
+/// More series of one role than colours for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TooMany {
     pub(super) found: usize,
     pub(super) most: usize,
 }
 
-/// The colours of lines and points of these roles.
+/// The colours of lines and points with these roles.
 pub(super) fn of_series(roles: &[Role]) -> Result<Vec<Colour>, TooMany> {
     of_roles(roles, &OTHERS)
 }
 
-/// The colours of bars of these roles. A single series of no special role has the lightest.
+/// The colours of bars with these roles. A single series without a special role has the lightest.
 pub(super) fn of_bars(roles: &[Role]) -> Result<Vec<Colour>, TooMany> {
     let first = if roles.len() == 1 { BARS.len() - 1 } else { 0 };
     of_roles(roles, &BARS[first..])
@@ -80,8 +80,8 @@ fn of_roles(roles: &[Role], others: &[Colour]) -> Result<Vec<Colour>, TooMany> {
     roles.iter().enumerate().map(colour).collect()
 }
 
-/// The diverging scale: blue at -1, where gridsync is faster, white at 0, vermillion at 1, where it is
-/// slower.
+/// The diverging scale: blue at -1, where gridsync is faster, white at 0, vermillion at 1, where it
+/// is slower.
 pub(super) fn diverging(value: f64) -> Colour {
     let end = if value < 0.0 { BLUE } else { VERMILLION };
     let part = value.abs().min(1.0);
@@ -93,12 +93,12 @@ pub(super) fn diverging(value: f64) -> Colour {
 }
 
 impl Colour {
-    /// A colour that is right on any page.
+    /// A colour that suits any page.
     const fn plain(red: u8, green: u8, blue: u8) -> Self {
         Self { rgb: [red, green, blue], class: "" }
     }
 
-    /// The attribute `name`, as `fill` or `stroke`, with this colour, and the class.
+    /// The attribute `name`, such as `fill` or `stroke`, with this colour and its class.
     pub(super) fn paint(self, name: &str) -> String {
         let Self { rgb: [red, green, blue], class } = self;
         let colour = format!("{name}=\"#{red:02x}{green:02x}{blue:02x}\"");
@@ -108,8 +108,8 @@ impl Colour {
         }
     }
 
-    /// The text colour that has more contrast on this colour: ink or white. It changes with a page
-    /// only if this colour does.
+    /// Ink or white, whichever contrasts more with this colour. A page can restyle the result only
+    /// if it can restyle this colour.
     pub(super) fn text(self) -> Self {
         let text = if self.contrast(INK) >= self.contrast(WHITE) { INK } else { WHITE };
         match self.class {
@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn zero_is_white_and_the_ends_are_of_the_palette() {
+    fn zero_is_white_and_the_ends_are_palette_colours() {
         assert_eq!(diverging(0.0).rgb, WHITE.rgb);
         assert_eq!((diverging(-1.0), diverging(1.0)), (BLUE, VERMILLION));
         assert_eq!(diverging(7.0), VERMILLION);
@@ -171,13 +171,13 @@ mod tests {
     }
 
     #[test]
-    fn text_on_a_shade_stays_with_it_and_text_on_paper_follows_the_page() {
+    fn only_text_on_paper_can_be_restyled_by_a_page() {
         assert_eq!(diverging(0.0).text().paint("fill"), "fill=\"#222222\"");
         assert_eq!(PALE.text().paint("fill"), "fill=\"#222222\" class=\"ink\"");
     }
 
     #[test]
-    fn text_on_every_shade_of_the_scale_has_the_contrast_that_wcag_asks_of_large_text() {
+    fn text_on_every_shade_has_enough_contrast_for_large_text() {
         for step in -100..=100 {
             let shade = diverging(f64::from(step) / 100.0);
             let contrast = shade.contrast(shade.text());

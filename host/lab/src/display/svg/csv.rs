@@ -1,6 +1,6 @@
-//! The numbers of a chart or a table as a file of comma-separated values (RFC 4180).
+//! The numbers of a chart or a table as comma-separated values (RFC 4180).
 
-/// A file with these rows. The first one has the names of the columns.
+/// A file with these rows. The first row contains the names of the columns.
 #[must_use]
 pub fn csv<Row>(rows: impl IntoIterator<Item = Row>) -> String
 where

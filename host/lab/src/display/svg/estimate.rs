@@ -8,7 +8,7 @@ use super::colour::Colour;
 pub struct Estimate {
     /// The value.
     pub value: f64,
-    /// The least sample and the greatest.
+    /// The least and the greatest sample.
     pub range: Option<[f64; 2]>,
 }
 
@@ -25,7 +25,8 @@ impl Estimate {
         Self { value, range: Some([min, max]) }
     }
 
-    /// Applies a monotonic function to the value and to the ends of the range, as a rate from a time.
+    /// Applies a monotonic function to the value and to the ends of the range, as to get a rate
+    /// from a time.
     #[must_use]
     pub fn map(self, f: impl Fn(f64) -> f64) -> Self {
         let in_order = |[a, b]: [f64; 2]| [a.min(b), a.max(b)];
@@ -37,7 +38,7 @@ impl Estimate {
         [self.value].into_iter().chain(self.range.into_iter().flatten())
     }
 
-    /// The range in words, after the value.
+    /// The range as text, to append to the value.
     pub(super) fn spread(&self, show: impl Fn(f64) -> String) -> String {
         self.range.map_or(String::new(), |[min, max]| format!(", {} to {}", show(min), show(max)))
     }
@@ -54,7 +55,7 @@ impl Estimate {
 /// Half of the length of the ticks at the ends of a range.
 const TICK: f64 = 3.0;
 
-/// Draws the range as an error bar. `place` is where a value is in the chart.
+/// Draws the range as an error bar. `place` maps a value to its position in the chart.
 pub(super) fn draw_range(
     canvas: &mut Canvas,
     estimate: &Estimate,
@@ -62,7 +63,7 @@ pub(super) fn draw_range(
     colour: Colour,
 ) {
     let Some([from, to]) = estimate.range.map(|ends| ends.map(place)) else { return };
-    // Ticks are across the bar, which is horizontal or vertical.
+    // The ticks are perpendicular to the bar, which is horizontal or vertical.
     let (dx, dy) = if from.1 == to.1 { (0.0, TICK) } else { (TICK, 0.0) };
     let tick = |(x, y): (f64, f64)| [(x - dx, y - dy), (x + dx, y + dy)];
     let points = [tick(from), [from, to], tick(to)].concat();
@@ -82,9 +83,9 @@ pub(super) fn draw_point(
     canvas.marker(x, y, marker, colour, tip);
 }
 
-/// The outlines of markers. The sixth series has the first marker again, in another colour.
+/// The outlines of markers. The sixth series reuses the first one in another colour.
 pub(super) const MARKERS: [&[(f64, f64)]; 5] = [
-    // An octagon instead of a disc, a square, a triangle, a diamond, a triangle upside down.
+    // An octagon in place of a disc, a square, a triangle, a diamond, an inverted triangle.
     &[
         (-1.8, -4.3),
         (1.8, -4.3),

@@ -1,4 +1,4 @@
-//! A grid of cells over two axes with names, coloured by how far each value is from 0.
+//! A grid of cells over two axes with names, coloured by the distance of each value from 0.
 
 use super::ChartError;
 use super::axis::{plain, three_digits};
@@ -6,8 +6,8 @@ use super::canvas::{Anchor, Canvas, TEXT, TITLE, width};
 use super::colour::{Colour, GREY, INK, PALE, diverging};
 use super::csv::csv;
 
-/// A grid of cells over two axes with names. Each cell shows its value, and its colour goes from
-/// blue (much faster) over white (0) to vermillion (much slower).
+/// A grid of cells over two axes with names. Each cell shows its value, and its colour ranges from
+/// blue (much faster) through white (0) to vermillion (much slower).
 ///
 /// ```
 /// use gridsync_lab::display::svg::{Axis, Faster, HeatMap};
@@ -25,24 +25,24 @@ use super::csv::csv;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeatMap {
-    /// What it shows.
+    /// Title.
     pub title: String,
     /// The columns, from the left.
     pub x: Axis,
     /// The rows, from the top.
     pub y: Axis,
-    /// The values of each row, one for each column. None where nothing was measured.
+    /// The values of each row, one for each column, or `None` if it was not measured.
     pub values: Vec<Vec<Option<f64>>>,
     /// The unit of the values.
     pub unit: String,
-    /// The sign of the values where gridsync is faster.
+    /// The sign of the values for which gridsync is faster.
     pub faster: Faster,
 }
 
-/// The values that mean that gridsync is faster: they are blue.
+/// The values for which gridsync is faster: they are blue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Faster {
-    /// Below 0, as for the difference of times.
+    /// Below 0, as for a difference of times.
     Below,
     /// Above 0, as for a gain.
     Above,
@@ -69,7 +69,7 @@ impl Faster {
 /// An axis with names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Axis {
-    /// What it is.
+    /// Label.
     pub label: String,
     /// The name of each row or column.
     pub ticks: Vec<String>,
@@ -81,19 +81,19 @@ const NONE: &str = "–";
 const LEAST_WIDTH: f64 = 50.0;
 /// The least height of a cell.
 const LEAST_HEIGHT: f64 = 34.0;
-/// The least height of the legend's bar: its three labels have to fit next to it.
+/// The least height of the legend's bar, so that its three labels fit next to it.
 const LEAST_BAR: f64 = 54.0;
 /// The distance from the top to the cells.
 const ABOVE: f64 = 58.0;
 /// The distance from the cells to the bottom.
 const BELOW: f64 = 52.0;
-/// The distance between two things side by side.
+/// The distance between neighbouring items.
 const GAP: f64 = 10.0;
 /// The width of the legend's bar.
 const BAR: f64 = 16.0;
 
 impl HeatMap {
-    /// The chart as an SVG file.
+    /// Draws the chart as SVG.
     ///
     /// # Errors
     /// [`ChartError::Empty`], [`ChartError::Ragged`], [`ChartError::NotFinite`].
@@ -102,7 +102,8 @@ impl HeatMap {
         let (least, most) = values
             .iter()
             .fold((values[0], values[0]), |(a, b), &value| (a.min(value), b.max(value)));
-        // The scale is symmetric, so that equally strong colours are equally far from 0.
+        // The scale is symmetric, so that colours of the same strength are at the same distance
+        // from 0.
         let end = least.abs().max(most.abs());
         let decimals = three_digits(end);
         let shade = |value: f64| self.faster.shade(if end > 0.0 { value / end } else { 0.0 });
@@ -143,7 +144,7 @@ impl HeatMap {
             ),
         );
         let top = ABOVE;
-        // It is drawn below the cells, so that a white cell has an edge.
+        // Drawn below the cells, so that a white cell has an edge.
         canvas.rect(left - 1.0, top - 1.0, cells_width + 1.0, cells_height + 1.0, PALE);
         for (row, (tick, values)) in self.y.ticks.iter().zip(&self.values).enumerate() {
             let y = top + row as f64 * cell_height;
@@ -173,7 +174,7 @@ impl HeatMap {
         Ok(canvas.finish())
     }
 
-    /// The cells as CSV, a row for each that has a value.
+    /// The cells as CSV, a row for each cell with a value.
     #[must_use]
     pub fn csv(&self) -> String {
         let heads = [self.y.label.clone(), self.x.label.clone(), self.unit.clone()];
@@ -186,7 +187,7 @@ impl HeatMap {
         csv([heads].into_iter().chain(cells))
     }
 
-    /// All values, at least one, if the chart is complete.
+    /// All values, at least one, if the chart is valid.
     fn checked(&self) -> Result<Vec<f64>, ChartError> {
         let title = || self.title.clone();
         let ragged = |place: String, found, expected| ChartError::Ragged {
@@ -224,7 +225,7 @@ impl HeatMap {
     }
 }
 
-/// Draws the bar of the scale, the greatest value at the top, with labels at its top, middle and
+/// Draws the bar of the scale, with the greatest value at the top and labels at its top, middle and
 /// bottom.
 fn draw_legend(
     canvas: &mut Canvas,
@@ -247,7 +248,7 @@ fn draw_legend(
     }
 }
 
-/// A number with its sign, also if it is positive; 0 has none.
+/// A number with its sign, even if it is positive; 0 has none.
 fn signed(value: f64, decimals: usize) -> String {
     let text = plain(value, decimals);
     match text.starts_with('−') || !text.contains(|c| ('1'..='9').contains(&c)) {

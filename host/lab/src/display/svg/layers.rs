@@ -1,4 +1,4 @@
-//! A directed graph in layers, drawn from the top down.
+//! A directed graph in layers, drawn from top to bottom.
 
 use super::ChartError;
 use super::canvas::{Anchor, Canvas, TEXT, TITLE, width};
@@ -22,9 +22,9 @@ use super::colour::{BARS, GREY};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layers {
-    /// What it shows.
+    /// Title.
     pub title: String,
-    /// What the marks mean, below the graph.
+    /// The meaning of the marks, below the graph.
     pub note: String,
     /// The vertices of each layer, from the top.
     pub layers: Vec<Vec<Vertex>>,
@@ -33,18 +33,18 @@ pub struct Layers {
 /// A vertex.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Vertex {
-    /// What it is called.
+    /// Name.
     pub name: String,
-    /// The layers and places of the vertices whose edges lead here.
+    /// The layers and indices of the vertices whose edges lead here.
     pub after: Vec<(usize, usize)>,
-    /// Whether it is dark, and so are its edges from others that are.
+    /// Whether it is dark, and its edges from other dark vertices too.
     pub is_marked: bool,
 }
 
 /// The height of a vertex, and the distance between two layers.
 const HEIGHT: f64 = 22.0;
 const BETWEEN: f64 = 34.0;
-/// The distance between two things side by side.
+/// The distance between neighbouring items.
 const GAP: f64 = 12.0;
 /// The distance from the top to the graph.
 const ABOVE: f64 = 44.0;
@@ -52,13 +52,13 @@ const ABOVE: f64 = 44.0;
 const LINE: f64 = 1.7 * TEXT;
 
 impl Layers {
-    /// The chart as an SVG file.
+    /// Draws the chart as SVG.
     ///
     /// # Errors
     /// [`ChartError::Empty`].
     ///
     /// # Panics
-    /// If an edge comes from a place that is not there.
+    /// If an edge comes from a vertex that does not exist.
     pub fn svg(&self) -> Result<String, ChartError> {
         let vertices = || self.layers.iter().flatten();
         let widest = vertices().map(|vertex| width(&vertex.name, TEXT)).reduce(f64::max);
@@ -85,7 +85,7 @@ impl Layers {
             let x = total / 2.0 + (at as f64 - (count - 1.0) / 2.0) * (box_width + GAP);
             (x, ABOVE + layer as f64 * (HEIGHT + BETWEEN))
         };
-        // Vertices come after edges, so that they cover them.
+        // Vertices are drawn after edges, to cover them.
         for is_marked in [false, true] {
             for (layer, row) in self.layers.iter().enumerate() {
                 for (at, vertex) in row.iter().enumerate() {

@@ -1,12 +1,13 @@
-//! The legend of a chart: entries side by side, in as many rows as they need.
+//! The legend of a chart: entries side by side, in as many rows as needed.
 
 use super::canvas::{TEXT, width};
 
-/// Where the entries of a legend are. An entry is a sample, and its name right of it.
+/// The positions of the entries of a legend. An entry is a sample, with its name to the right.
 pub(super) struct Legend {
-    /// The left end and the middle of each entry, from the upper left corner of the legend.
+    /// The left end and the vertical middle of each entry, relative to the upper left corner of the
+    /// legend.
     pub(super) places: Vec<(f64, f64)>,
-    /// The width: as much as was offered, or that of the widest entry.
+    /// The offered width, or the width of the widest entry if that is larger.
     pub(super) width: f64,
     /// The height of all rows.
     pub(super) height: f64,
@@ -50,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn entries_that_do_not_fit_begin_a_row() {
+    fn entries_that_do_not_fit_start_a_new_row() {
         let legend = Legend::new(["split", "phase", "grid.sync()"].into_iter(), 30.0, 200.0);
         let rows: Vec<_> = legend.places.iter().map(|(_, y)| *y).collect();
         assert_eq!(rows, [10.0, 10.0, 30.0]);

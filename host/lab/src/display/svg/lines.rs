@@ -27,16 +27,17 @@ use super::role::Key;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lines {
-    /// What it shows.
+    /// Title.
     pub title: String,
-    /// What the x axis is, with its unit.
+    /// Label of the x axis, with its unit.
     pub x_label: String,
-    /// What the y axis is, with its unit.
+    /// Label of the y axis, with its unit.
     pub y_label: String,
-    /// Whether the x axis is logarithmic. A linear one includes 0 unless all points are far from it.
+    /// Whether the x axis is logarithmic. A linear one includes 0 unless all points are far from
+    /// it.
     pub log2_x: bool,
-    /// The series, in the order of the legend: 7 at most of no special role, and two peers. A series
-    /// without points is in the legend only.
+    /// The series, in the order of the legend: at most 7 without a special role, and two peers. A
+    /// series without points appears only in the legend.
     pub series: Vec<Series>,
 }
 
@@ -45,11 +46,11 @@ pub struct Lines {
 pub struct Series {
     /// Its name and its role.
     pub key: Key,
-    /// Its points, x and y, in any order: they are joined from left to right.
+    /// Its points, x and y, in any order; they are joined from left to right.
     pub points: Vec<(f64, Estimate)>,
 }
 
-/// The points and colours of a chart that passed its checks.
+/// The points and colours of a valid chart.
 pub(super) struct Checked {
     /// All points, and the ends of their ranges as points.
     pub(super) points: Vec<(f64, f64)>,
@@ -60,9 +61,9 @@ pub(super) struct Checked {
 /// A y axis.
 pub(super) struct YAxis {
     pub(super) scale: Scale,
-    /// Writes the value of a point.
+    /// Formats the value of a point.
     pub(super) tip: fn(f64) -> String,
-    /// Writes the least and the greatest value.
+    /// Formats the least and the greatest value.
     pub(super) end: fn(f64) -> String,
 }
 
@@ -76,13 +77,13 @@ const ABOVE: f64 = 42.0;
 const BETWEEN: f64 = 10.0;
 /// The distance from the plot to the bottom.
 const BELOW: f64 = 54.0;
-/// The distance between two things side by side.
+/// The distance between neighbouring items.
 const GAP: f64 = 10.0;
 /// The length of a line in the legend.
 const SAMPLE: f64 = 30.0;
 
 impl Series {
-    /// A series of these points. A name alone has no special role.
+    /// A series of these points. A plain name has no special role.
     pub fn new<Y: Into<Estimate>>(
         key: impl Into<Key>,
         points: impl IntoIterator<Item = (f64, Y)>,
@@ -93,7 +94,7 @@ impl Series {
 }
 
 impl Lines {
-    /// The chart as an SVG file.
+    /// Draws the chart as SVG.
     ///
     /// # Errors
     /// [`ChartError::Empty`], [`ChartError::NotFinite`], [`ChartError::NotPositive`],
@@ -119,7 +120,7 @@ impl Lines {
         csv([heads.map(str::to_owned).to_vec()].into_iter().chain(points))
     }
 
-    /// The chart with this y axis. The points of the first `joined` series are joined.
+    /// Draws the chart with this y axis. The points of the first `joined` series are joined.
     pub(super) fn drawn(&self, checked: &Checked, y: &YAxis, joined: usize) -> String {
         let Checked { points, colours } = checked;
         let y_scale = &y.scale;
@@ -132,7 +133,7 @@ impl Lines {
         let left = GAP + TEXT + GAP + widest(&mut y_scale.ticks.iter().map(|(_, text)| text)) + GAP;
         let names = self.series.iter().map(|series| series.key.name.as_str());
         let legend = Legend::new(names, SAMPLE, PLOT_WIDTH);
-        // Half of a tick's text is right of the plot.
+        // Half of the last tick's label is to the right of the plot.
         let beyond = widest(&mut x_scale.ticks.iter().map(|(_, text)| text)) / 2.0 + GAP;
         let plot_width = legend
             .width
@@ -194,7 +195,7 @@ impl Lines {
         canvas.finish()
     }
 
-    /// All points, at least one, and the colours of the series, if the chart is complete.
+    /// All points, at least one, and the colours of the series, if the chart is valid.
     pub(super) fn checked(&self) -> Result<Checked, ChartError> {
         let title = || self.title.clone();
         let roles: Vec<_> = self.series.iter().map(|series| series.key.role).collect();
@@ -250,7 +251,7 @@ impl Lines {
     }
 }
 
-/// A whole number, or one with three decimals.
+/// Formats an integer without decimals, another number with three.
 fn to_three_decimals(value: f64) -> String {
     plain(value, if value.fract() == 0.0 { 0 } else { 3 })
 }

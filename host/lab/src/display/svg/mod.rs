@@ -1,17 +1,18 @@
-//! Charts as SVG, written without a library: [`HeatMap`], [`Lines`] over a numeric axis, points that
-//! are [`Bounded`] by a line, [`Bars`] with names, [`Cells`] with a word each, [`Layers`] of a graph, and [`Timelines`] of runs.
+//! Charts as SVG, written without a library: [`HeatMap`], [`Lines`] over a numeric axis, points
+//! that are [`Bounded`] by a line, [`Bars`] with names, [`Cells`] with a word each, [`Layers`] of a
+//! graph, and [`Timelines`] of runs.
 //!
-//! A chart is one self-contained file without scripts or fonts. It has its own light background, so
-//! that it can be read on a dark page too, and says what it shows in `<title>` and `<desc>`. A page
-//! that has the chart in it can give `.paper`, `.ink`, `.grey`, `.pale` and `.black` other colours.
+//! A chart is one self-contained file without scripts or fonts. It has a light background, so that
+//! it is also readable on a dark page, and describes its contents in `<title>` and `<desc>`. A page
+//! that embeds the chart can give `.paper`, `.ink`, `.grey`, `.pale` and `.black` other colours.
 //!
-//! Most colours are those of Okabe and Ito ("Color Universal Design", 2008), which people with any
-//! form of colour blindness can tell apart. A colour means the same in all charts ([`Role`]): blue is
+//! Most colours are from Okabe and Ito ("Color Universal Design", 2008), and distinguishable with
+//! any form of colour blindness. A colour means the same in all charts ([`Role`]): blue is
 //! gridsync, or where it is faster; vermillion is its peer, or where gridsync is slower. Colour is
 //! never the only mark.
 //!
-//! A measured value is an [`Estimate`]: the range of its samples is drawn as an error bar. Each chart
-//! can be written as CSV too.
+//! A measured value is an [`Estimate`]: the range of its samples is drawn as an error bar. Each
+//! chart can also be written as CSV.
 
 mod axis;
 mod bars;
@@ -40,11 +41,11 @@ pub use lines::{Lines, Series};
 pub use role::{Key, Role};
 pub use timelines::{Bar, Run, Timelines};
 
-/// Why there is no chart.
+/// The reason why a chart cannot be drawn.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChartError {
-    /// There is nothing to show.
+    /// The chart has no values.
     #[error("the chart {title:?} has no values: give it one at least")]
     Empty {
         /// The title of the chart.
@@ -55,22 +56,22 @@ pub enum ChartError {
     NotFinite {
         /// The title of the chart.
         title: String,
-        /// Where the value is.
+        /// Position of the value.
         place: String,
         /// The value.
         value: f64,
     },
-    /// A value that is 0 or less, on a logarithmic axis.
+    /// A value on a logarithmic axis is 0 or less.
     #[error("the chart {title:?} has {value} at {place}: a logarithmic axis begins above 0")]
     NotPositive {
         /// The title of the chart.
         title: String,
-        /// Where it is.
+        /// Position of the value.
         place: String,
         /// The value.
         value: f64,
     },
-    /// A bar of a negative value.
+    /// The value of a bar is negative.
     #[error("the chart {title:?} has {value} at {place}: bars have no length below 0")]
     Negative {
         /// The title of the chart.
@@ -80,7 +81,7 @@ pub enum ChartError {
         /// The value.
         value: f64,
     },
-    /// More series than there are colours.
+    /// The chart has more series than colours.
     #[error(
         "the chart {title:?} has {found} series of one kind and there are {most} colours for it: make charts of at most {most}"
     )]
@@ -89,7 +90,7 @@ pub enum ChartError {
         title: String,
         /// Series of that kind in the chart.
         found: usize,
-        /// Colours for it.
+        /// Colours for that kind.
         most: usize,
     },
     /// The number of values differs from the number of ticks.
@@ -101,7 +102,7 @@ pub enum ChartError {
         title: String,
         /// The row or the axis.
         place: String,
-        /// Values in that place.
+        /// Values in that row or axis.
         found: usize,
         /// Ticks of the axis.
         expected: usize,

@@ -1,15 +1,15 @@
 //! The role of a series, which decides its colour.
 
-/// The role of a series. It has the same colour in all charts.
+/// The role of a series. Each role has the same colour in all charts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// gridsync's default: blue.
     Ours,
-    /// A peer: vermillion, and a second one orange.
+    /// A peer: vermillion, and orange for a second one.
     Peer,
     /// An upper limit: grey.
     Roof,
-    /// Anything else: none of these colours.
+    /// Anything else: other colours.
     Other,
 }
 

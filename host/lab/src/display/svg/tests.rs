@@ -1,4 +1,4 @@
-//! Checks of charts, as far as text shows them.
+//! Tests of the properties of charts that text shows.
 
 use super::canvas::width;
 use super::*;
@@ -113,7 +113,7 @@ fn cells() -> Cells {
     }
 }
 
-/// Every chart that the tests look at.
+/// All charts used in the tests.
 fn charts() -> Vec<String> {
     let one_cell = HeatMap {
         title: "One".into(),
@@ -154,7 +154,7 @@ fn charts() -> Vec<String> {
     .to_vec()
 }
 
-/// Three layers, with an edge past the middle one, and names that need escapes and much room.
+/// Three layers, with an edge past the middle one, and long names that need escapes.
 fn layers() -> Layers {
     let vertex = |name: &str, after: &[(usize, usize)], is_marked| Vertex {
         name: name.into(),
@@ -176,7 +176,7 @@ fn layers() -> Layers {
     }
 }
 
-/// Two runs, in one of which bars overlap; one bar is too short for its name.
+/// Two runs, one of which has overlapping bars; one bar is too short for its name.
 fn timelines() -> Timelines {
     let bar = |name: &str, begin, end| Bar { name: name.into(), begin, end };
     let run = |name: &str, bars: &[Bar]| Run { name: name.into(), bars: bars.to_vec() };
@@ -190,7 +190,7 @@ fn timelines() -> Timelines {
     }
 }
 
-/// Compares with `golden/NAME`. To replace that file run with `GOLDEN=overwrite`.
+/// Compares with `golden/NAME`. Run with `GOLDEN=overwrite` to replace that file.
 fn is_golden(name: &str, svg: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/display/svg/golden").join(name);
     if std::env::var_os("GOLDEN").is_some_and(|value| value == "overwrite") {
@@ -201,22 +201,22 @@ fn is_golden(name: &str, svg: &str) {
 }
 
 #[test]
-fn a_heat_map_is_drawn_as_it_was() {
+fn a_heat_map_matches_the_golden_file() {
     is_golden("heatmap.svg", &heat_map().svg().expect("it is whole"));
 }
 
 #[test]
-fn lines_are_drawn_as_they_were() {
+fn lines_match_the_golden_file() {
     is_golden("lines.svg", &lines().svg().expect("they are whole"));
 }
 
 #[test]
-fn points_below_a_bound_are_drawn_as_they_were() {
+fn points_below_a_bound_match_the_golden_file() {
     is_golden("bounded.svg", &bounded().svg().expect("they are whole"));
 }
 
 #[test]
-fn only_the_bound_is_a_line_and_what_is_not_positive_has_no_place() {
+fn only_the_bound_is_a_line_and_values_must_be_positive() {
     let svg = bounded().svg().expect("it is whole");
     assert!(svg.contains("uniform: 7.0e-8 at 1000000"), "{svg}");
     assert!(svg.contains("error from 1.5e-8 to 2.5e-6"), "{svg}");
@@ -229,24 +229,23 @@ fn only_the_bound_is_a_line_and_what_is_not_positive_has_no_place() {
 }
 
 #[test]
-fn cells_are_drawn_as_they_were() {
+fn cells_match_the_golden_file() {
     is_golden("cells.svg", &cells().svg().expect("they are whole"));
 }
 
 #[test]
-fn bars_are_drawn_as_they_were() {
+fn bars_match_the_golden_files() {
     is_golden("bars.svg", &bars().svg().expect("they are whole"));
     is_golden("rates.svg", &rates().svg().expect("they are whole"));
 }
 
 #[test]
-fn graphs_and_timelines_are_drawn_as_they_were() {
+fn graphs_and_timelines_match_the_golden_files() {
     is_golden("layers.svg", &layers().svg().expect("it is whole"));
     is_golden("timelines.svg", &timelines().svg().expect("they are whole"));
 }
 
-/// The tags and texts of `xml`, each tag without its brackets. It panics if `xml` is not
-/// well-formed.
+/// The tags and texts of `xml`, each tag without its brackets. Panics if `xml` is not well-formed.
 fn tokens(xml: &str) -> Vec<(&str, &str)> {
     let mut open = Vec::new();
     let tokens: Vec<(&str, &str)> = xml
@@ -273,7 +272,7 @@ fn tokens(xml: &str) -> Vec<(&str, &str)> {
 }
 
 #[test]
-fn every_chart_is_well_formed_and_says_what_it_shows() {
+fn every_chart_is_well_formed_and_has_a_title_and_description() {
     for svg in charts() {
         let tokens = tokens(&svg);
         for name in ["title", "desc"] {
@@ -287,7 +286,7 @@ fn attribute<'a>(tag: &'a str, name: &str) -> Option<&'a str> {
     tag.split_once(&format!(" {name}=\""))?.1.split('"').next()
 }
 
-/// Each text of a chart, and its largest possible box: left, top, right, bottom.
+/// The texts of a chart, each with its largest possible box: left, top, right, bottom.
 fn boxes(svg: &str) -> Vec<(String, [f64; 4])> {
     let number = |tag, name| {
         let value = attribute(tag, name).expect("the attribute should be there");
@@ -321,7 +320,7 @@ fn boxes(svg: &str) -> Vec<(String, [f64; 4])> {
 }
 
 #[test]
-fn no_text_of_a_chart_meets_another_or_leaves_it() {
+fn texts_do_not_overlap_or_leave_the_chart() {
     for svg in charts() {
         let first = tokens(&svg)[0].0;
         let size = |name| attribute(first, name).and_then(|value| value.parse::<f64>().ok());
@@ -351,7 +350,7 @@ fn no_line_crosses_a_text() {
             let numbers: Vec<f64> = points.filter_map(|number| number.parse().ok()).collect();
             <[f64; 4]>::try_from(numbers).ok()
         });
-        // Axes, grid and roof are lines of two points.
+        // Axes, grid and roof are lines with two points.
         let ends: Vec<_> = ends.filter(|[x, y, to_x, to_y]| x == to_x || y == to_y).collect();
         for (text, [left, top, right, bottom]) in boxes(&svg) {
             for &[x, y, to_x, to_y] in &ends {
@@ -364,7 +363,7 @@ fn no_line_crosses_a_text() {
 }
 
 #[test]
-fn a_value_whose_samples_differ_has_an_error_bar_in_bars_points_and_lines() {
+fn values_with_a_range_have_error_bars() {
     let value = Estimate::between(2.0, 1.0, 3.0);
     let bars = |greatest: f64, estimate| Bars {
         rows: vec![Row::new("a", [Some(estimate)]), row("b", &[Some(greatest)])],
@@ -410,7 +409,7 @@ fn blue_is_faster_with_either_sign() {
 }
 
 #[test]
-fn a_csv_has_every_value_of_its_chart_with_its_range() {
+fn csv_has_every_value_with_its_range() {
     let rates = rates().csv();
     let expected = "row,series,GB/s,least,greatest\n\
         1 one thread,rate,0.412,0.25,0.5\n\
@@ -426,7 +425,7 @@ fn a_csv_has_every_value_of_its_chart_with_its_range() {
 }
 
 #[test]
-fn every_row_of_bars_has_its_name_its_values_and_the_note_below() {
+fn bars_show_names_values_and_the_note() {
     let svg = bars().svg().expect("they are whole");
     let tokens = tokens(&svg);
     let texts: Vec<&str> =
@@ -438,7 +437,7 @@ fn every_row_of_bars_has_its_name_its_values_and_the_note_below() {
 }
 
 #[test]
-fn more_series_than_colours_are_refused_with_the_number() {
+fn more_series_than_colours_are_an_error() {
     let one = series("split", &[(33.0, 0.8)]);
     let chart = Lines { series: vec![one; 8], ..lines() };
     let error = chart.svg().expect_err("there are 7 colours").to_string();
@@ -449,7 +448,7 @@ fn more_series_than_colours_are_refused_with_the_number() {
 }
 
 #[test]
-fn bars_of_what_has_none_are_refused_with_where_it_is() {
+fn values_that_bars_cannot_show_are_errors() {
     let with = |values: &[Option<f64>]| Bars { rows: vec![row("shuffles", values)], ..bars() };
     let error = with(&[Some(-1.0), None, None]).svg().expect_err("negative").to_string();
     assert!(error.contains("-1 at shuffles"), "{error}");
@@ -461,7 +460,7 @@ fn bars_of_what_has_none_are_refused_with_where_it_is() {
 }
 
 #[test]
-fn a_chart_of_nothing_is_refused() {
+fn an_empty_chart_is_an_error() {
     let nothing = HeatMap { values: vec![vec![None; 5]; 4], ..heat_map() };
     assert!(matches!(nothing.svg(), Err(ChartError::Empty { .. })));
     let nothing = Lines { series: vec![series("split", &[])], ..lines() };
@@ -469,7 +468,7 @@ fn a_chart_of_nothing_is_refused() {
 }
 
 #[test]
-fn what_has_no_place_in_a_chart_is_refused_with_where_it_is() {
+fn error_of_an_invalid_value_has_its_position() {
     let mut chart = heat_map();
     chart.values[3][4] = Some(f64::NAN);
     let error = chart.svg().expect_err("NaN has no colour").to_string();

@@ -1,11 +1,12 @@
-//! When things began and ended, in several runs below each other.
+//! The start and end times of operations, in several runs.
 
 use super::ChartError;
 use super::axis::{Scale, three_digits};
 use super::canvas::{Anchor, Canvas, TEXT, TITLE, width};
 use super::colour::{BARS, GREY, INK, PALE};
 
-/// Several runs below each other on one axis of time. In each run things that overlap are in different rows.
+/// Several runs, one below another, on one time axis. In each run, overlapping bars are in
+/// different rows.
 ///
 /// ```
 /// use gridsync_lab::display::svg::{Bar, Run, Timelines};
@@ -18,7 +19,7 @@ use super::colour::{BARS, GREY, INK, PALE};
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Timelines {
-    /// What it shows.
+    /// Title.
     pub title: String,
     /// The unit of time.
     pub x_label: String,
@@ -26,23 +27,23 @@ pub struct Timelines {
     pub runs: Vec<Run>,
 }
 
-/// A run: things that began and ended.
+/// A run: bars with their start and end times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
-    /// What it is called.
+    /// Name.
     pub name: String,
-    /// The things.
+    /// The bars.
     pub bars: Vec<Bar>,
 }
 
-/// One thing.
+/// An interval.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bar {
-    /// What it is called.
+    /// Name.
     pub name: String,
-    /// When it began.
+    /// Start time.
     pub begin: f64,
-    /// When it ended.
+    /// End time.
     pub end: f64,
 }
 
@@ -54,11 +55,11 @@ const ABOVE: f64 = 40.0;
 const LINE: f64 = 1.7 * TEXT;
 /// The height of a row of bars.
 const ROW: f64 = 16.0;
-/// The distance between two things side by side.
+/// The distance between neighbouring items.
 const GAP: f64 = 12.0;
 
 impl Timelines {
-    /// The chart as an SVG file.
+    /// Draws the chart as SVG.
     ///
     /// # Errors
     /// [`ChartError::Empty`], [`ChartError::NotFinite`].
@@ -100,7 +101,7 @@ impl Timelines {
                 let (x, end) = (across(bar.begin), across(bar.end));
                 let y = top + row as f64 * ROW;
                 let fill = BARS[1 + at % 2];
-                // What is too short to be seen is a pixel wide.
+                // At least a pixel wide, to be visible.
                 canvas.rect(x, y, (end - x).max(1.0), ROW - 2.0, fill);
                 if width(&bar.name, TEXT) < end - x {
                     let baseline = y + ROW / 2.0 - 1.0 + 0.35 * TEXT;
@@ -120,7 +121,7 @@ impl Timelines {
     }
 }
 
-/// The row of each bar, so that no two in a row overlap, and the number of rows.
+/// The row of each bar, so that bars in a row do not overlap, and the number of rows.
 fn deal(run: &Run) -> (Vec<usize>, usize) {
     let mut order: Vec<usize> = (0..run.bars.len()).collect();
     order.sort_by(|&a, &b| run.bars[a].begin.total_cmp(&run.bars[b].begin));

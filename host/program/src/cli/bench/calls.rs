@@ -1,4 +1,4 @@
-//! The suite `calls`: what a call costs the thread that makes it.
+//! The suite `calls`: the cost of a call for the calling thread.
 
 use super::rows::Rows;
 use super::{Bench, Global};
@@ -12,7 +12,7 @@ use gridsync_lab::display::Column;
 use gridsync_lab::images;
 use std::collections::HashMap;
 
-/// Lengths that are measured unless others are asked for.
+/// Lengths to measure by default.
 const SIZES: [usize; 3] = [1 << 10, 1 << 16, 1 << 20];
 
 impl Bench {

@@ -1,4 +1,4 @@
-//! `gridsync bench compare`: two runs, line by line.
+//! `gridsync bench compare`: compares two runs line by line.
 
 use super::{Global, Usage};
 use crate::cli::exit::Wrong;
@@ -81,7 +81,7 @@ fn expect_within(compared: &Comparison, limit: f64) -> anyhow::Result<()> {
     })
 }
 
-/// A number of percent from 0 on.
+/// Parses a percentage of at least 0.
 fn percent(text: &str) -> Result<f64, String> {
     let number = text.trim_end_matches('%').parse::<f64>().ok();
     number
@@ -119,7 +119,7 @@ fn text(compared: &Comparison) -> String {
     parts.join("\n\n")
 }
 
-/// The last line: how many lines are slower, faster, and neither.
+/// The last line: how many lines are slower, faster, and unchanged.
 fn summary(compared: &Comparison) -> String {
     let count = |verdict| compared.with(verdict).len();
     let mut line = format!(
@@ -140,7 +140,7 @@ fn summary(compared: &Comparison) -> String {
     )
 }
 
-/// The median of the changes, percent. There is one change at least.
+/// The median of the changes in percent. Needs at least one change.
 fn median(compared: &Comparison) -> f64 {
     let mut percents: Vec<_> = compared.changes.iter().map(Change::percent).collect();
     percents.sort_by(f64::total_cmp);

@@ -4,7 +4,7 @@ use gridsync_lab::bench::{Record, Spread};
 use gridsync_lab::display::svg::{ChartError, Estimate, Lines, Role, Series};
 use std::collections::HashMap;
 
-/// The most lines in a figure: so many colours there are.
+/// The most lines in a figure, limited by the number of colours.
 pub(super) const MOST_LINES: usize = 7;
 
 /// The figure: a line for each collective and grid, and one for NCCL if it was measured.
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn each_collective_and_grid_has_a_line_over_the_gpus_and_so_has_nccl() {
+    fn each_collective_and_grid_and_nccl_have_a_line() {
         let records = [1, 2, 4].map(|gpus| {
             [("barrier", 1), ("barrier", 132), ("all-reduce", 132)]
                 .map(|(variant, blocks)| record(variant, gpus, blocks))
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn so_many_lines_have_a_colour_and_no_more() {
+    fn there_are_colours_for_exactly_most_lines() {
         let of = |lines: usize| {
             let records: Vec<_> =
                 (1..=lines).map(|blocks| record("barrier", 1, blocks as u32)).collect();

@@ -1,4 +1,4 @@
-//! The suites of latencies: designs at several shapes of grids.
+//! The latency suites: designs at several grid shapes.
 
 use super::rows::Rows;
 use super::{Bench, Global, Usage};

@@ -1,4 +1,4 @@
-//! `gridsync bench peers`: the lines of runs that take longer than their peers.
+//! `gridsync bench peers`: lists the lines of runs that are slower than their peers.
 
 use super::Global;
 use crate::cli::exit::Wrong;
@@ -21,14 +21,14 @@ pub(super) struct Peers {
     fail: bool,
 }
 
-/// A line that takes longer than its peer.
+/// A line that is slower than its peer.
 struct Slower {
     record: Recorded,
     peer: RecordedPeer,
 }
 
 impl Slower {
-    /// The line, if it takes longer than its peer.
+    /// The line, if it is slower than its peer.
     fn of(record: &Recorded) -> Option<Self> {
         let peer = record.peer.clone().filter(|peer| record.median > peer.median)?;
         Some(Self { record: record.clone(), peer })
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_above_its_peer_is_listed_and_noise_is_named() {
+    fn lines_slower_than_their_peer_are_listed_with_noise() {
         let of = |median, min, peer| Slower::of(&record(median, min, peer));
         assert!(of(2.0, 2.0, None).is_none() && of(2.0, 2.0, Some(2.0)).is_none());
         let noisy = of(2.0, 1.8, Some(1.9)).expect("slower");

@@ -1,4 +1,5 @@
-//! The table of a benchmark. It is printed row by row, so a run that is stopped has shown its rows.
+//! The table of a benchmark. It is printed row by row, so that an interrupted run has shown its
+//! rows.
 
 use super::Global;
 use crate::cli::notes::Notes;
@@ -13,7 +14,7 @@ pub(super) struct Rows<'a> {
     global: &'a Global,
     bar: ProgressBar,
     columns: Vec<Column>,
-    /// The cells of a record, given all records so far. It is the last of them.
+    /// Formats a record, which is the last of the records so far.
     cells: fn(&[Record], &Record) -> Vec<String>,
     records: Vec<Record>,
     notes: Notes,
@@ -58,7 +59,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// The row of a record, with the numbers of the notes that belong to it.
+    /// The row of a record, with the numbers of its notes.
     fn row(&mut self, record: &Record) -> String {
         self.records.push(record.clone());
         let mut cells = (self.cells)(&self.records, record);
@@ -66,7 +67,7 @@ impl<'a> Rows<'a> {
         Column::row(&self.columns, cells)
     }
 
-    /// The lines below the table: its notes, and a warning about all of `records`, if there is one.
+    /// The lines below the table: its notes, and a warning about all of `records`, if any.
     fn below(&self, records: &[Record]) -> Vec<String> {
         let mut lines: Vec<_> = self.notes.lines().collect();
         let mut warnings = records.iter().flat_map(|record| &record.warnings);
@@ -95,7 +96,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_broke_a_rule_is_marked_and_said_below_once() {
+    fn warnings_are_marked_and_noted_once_below() {
         let call = crate::cli::Cli::try_parse_from(["gridsync", "devices"]).expect("a call");
         let columns = vec![Column::words("design", 6), Column::words("", 0)];
         let mut rows =

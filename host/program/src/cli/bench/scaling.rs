@@ -25,7 +25,8 @@ impl Bench {
         };
         let (stripe, sampling) = (self.stripe, Sampling::default());
         let scaling = Scaling { ordinals: &ordinals, sizes, stripe, sampling };
-        // One that does not work is told before anything is measured.
+        // Open all GPUs first, so that one that does not work is reported before anything is
+        // measured.
         drop(Devices::cuda(&ordinals, &images).context("bench needs GPUs that work together")?);
         let points = SCALED.len() * scaling.points().len();
         let mut rows = Rows::new(global, points, columns(), cells);
@@ -74,7 +75,7 @@ fn columns() -> Vec<Column> {
     ]
 }
 
-/// The row of a record. "Of one" is how many times faster it is than the same length on one GPU.
+/// The row of a record. "Of one" is the speedup over the same length on one GPU.
 fn cells(so_far: &[Record], record: &Record) -> Vec<String> {
     let same = |one: &&Record| {
         one.variant == record.variant

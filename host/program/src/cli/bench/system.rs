@@ -1,4 +1,4 @@
-//! The suite `system`: what works over several GPUs.
+//! The suite `system`: collectives over several GPUs.
 
 use super::figure::{MOST_LINES, by_gpus};
 use super::rows::Rows;
@@ -23,8 +23,8 @@ impl Bench {
         let collectives = self.collectives()?;
         let ordinals = ordinals(global)?;
         let images = images::all();
-        // All GPUs are opened first, so that one that does not work is told before anything is
-        // measured. They are closed again: the peer runs alone, and so does each number of GPUs.
+        // Open all GPUs first, so that one that does not work is reported before anything is
+        // measured. Then close them, because the peer and each number of GPUs run alone.
         let shapes = {
             let devices =
                 Devices::cuda(&ordinals, &images).context("bench needs GPUs that work together")?;
@@ -69,7 +69,8 @@ impl Bench {
         Ok(records)
     }
 
-    /// What `--only` names. It takes the names of all suites, so they may be those of others.
+    /// The collectives that `--only` names. It accepts names from all suites, so some may belong to
+    /// others.
     fn collectives(&self) -> Result<Vec<Collective>, Usage> {
         let is_here = |name: &str| COLLECTIVES.iter().any(|collective| collective.name == name);
         if let Some(other) = self.only.iter().find(|name| !is_here(name)) {
@@ -94,7 +95,7 @@ impl Bench {
         Shape::all(&blocks, threads)
     }
 
-    /// Refuses a figure of more lines than there are colours, before they are measured.
+    /// Refuses a figure with more lines than colours, before anything is measured.
     fn expect_drawable(&self, lines: usize) -> Result<(), Usage> {
         let lines = lines + usize::from(self.peers);
         match self.svg.is_some() && lines > MOST_LINES {
@@ -106,7 +107,8 @@ impl Bench {
     }
 }
 
-/// The numbers of the GPUs that `--device` names: all without it. A GPU that is named twice counts as two that share it.
+/// The numbers of the GPUs that `--device` names, or of all GPUs without it. A GPU that is named
+/// twice counts as two that share it.
 pub(super) fn ordinals(global: &Global) -> anyhow::Result<Vec<u32>> {
     match &global.device {
         DeviceChoice::Cuda(ordinals) => Ok(ordinals.clone()),
@@ -114,14 +116,14 @@ pub(super) fn ordinals(global: &Global) -> anyhow::Result<Vec<u32>> {
             let devices = probe().context("bench needs a GPU")?;
             Ok(devices.iter().map(|device| device.ordinal).take(MOST_GPUS).collect())
         }
-        // It refuses them, and says why.
+        // Returns an error that explains why bench refuses them.
         DeviceChoice::Emulator(_) | DeviceChoice::Cpu => {
             global.device.gpu("bench").map(|_| Vec::new())
         }
     }
 }
 
-/// The times of NCCL. Without NCCL a message says so, and there are none.
+/// The times of NCCL. Without NCCL, prints a message and returns an empty map.
 fn peers(ordinals: &[u32], sampling: &Sampling) -> anyhow::Result<HashMap<usize, Spread>> {
     let nccl = match Nccl::find() {
         Ok(nccl) => nccl,

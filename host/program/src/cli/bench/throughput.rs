@@ -1,4 +1,4 @@
-//! The suites of throughputs: operations on elements of several types, at several lengths.
+//! The throughput suites: operations on elements of several types, at several lengths.
 
 use super::rows::Rows;
 use super::{Bench, Global, Usage, distinct};
@@ -79,7 +79,7 @@ impl Bench {
     }
 }
 
-/// The cases of these operations and element types. No names mean all.
+/// The cases of these operations and element types. An empty list means all.
 fn chosen(suite: &Throughput, ops: &[String], dtypes: &[String]) -> Result<Vec<Case>, Usage> {
     let asked = |names: &[String], name| names.is_empty() || names.iter().any(|n| n == name);
     let cases = suite.cases.iter();
@@ -128,7 +128,7 @@ fn length(n: usize) -> String {
     }
 }
 
-/// The row of a record. The record of the ceiling is before it.
+/// The row of a record. The record of the ceiling comes before it.
 fn cells(so_far: &[Record], record: &Record) -> Vec<String> {
     let word = |key: &str| record.params[key].as_str().unwrap_or_default().to_owned();
     let or_none = |text: Option<String>| text.unwrap_or_default();
@@ -147,7 +147,7 @@ fn cells(so_far: &[Record], record: &Record) -> Vec<String> {
     ]
 }
 
-/// The throughput of `record` divided by that of the ceiling, if that is among `records`.
+/// The throughput of `record` as a fraction of the ceiling's, if the ceiling is in `records`.
 fn of_ceiling(records: &[Record], record: &Record) -> Option<f64> {
     let ceiling = records.iter().find(|ceiling| {
         let is_ceiling = [Ceiling::Read, Ceiling::Copy].map(Ceiling::name);
@@ -166,7 +166,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_a_suite_does_not_have_is_refused_with_what_it_has() {
+    fn error_of_an_unknown_case_lists_the_known_ones() {
         let names = |names: &[&str]| names.iter().map(|&name| name.into()).collect::<Vec<_>>();
         let of_scan = |ops: &[&str], dtypes: &[&str]| chosen(&SCAN, &names(ops), &names(dtypes));
         assert_eq!(of_scan(&[], &["u32"]).map(|cases| cases.len()).ok(), Some(3));
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_tells_its_part_of_the_ceiling_and_its_peer() {
+    fn a_row_shows_the_percentage_of_the_ceiling_and_the_peer() {
         let record = |variant, median, peer| Record {
             suite: "reduce",
             variant,
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn every_suite_fits_into_a_terminal() {
+    fn table_of_every_suite_fits_in_a_terminal() {
         for suite in [&REDUCE, &REDUCE_ROWS, &SCAN, &SELECT, &PARTITION, &UNIQUE, &KENDALL] {
             let columns = columns(suite, suite.cases, suite.sizes);
             let rows = suite.cases.iter().map(|case| {

@@ -1,17 +1,17 @@
-//! What `--output` writes: the graph, and when each node ran.
+//! The files that `--output` writes: the graph, and when each node ran.
 
 use super::run::Outcome;
 use gridsync::device::Device;
 use gridsync_lab::dag::{Runner, Span, Work};
 use gridsync_lab::display::svg::{Bar, ChartError, Layers, Run, Timelines, Vertex};
 
-/// The names.
+/// File names.
 pub(super) const NAMES: [&str; 2] = ["dag.svg", "timelines.svg"];
 
-/// The most nodes that can be told apart in a drawing.
+/// The most nodes that a drawing can show distinctly.
 pub(super) const MOST: usize = 200;
 
-/// The files: each name and its content. The emulator has no timelines.
+/// The name and content of each file. The emulator has no timelines.
 pub(super) fn files(
     device: &Device,
     work: &Work,

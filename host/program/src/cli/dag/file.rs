@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
-/// The format, for the help.
+/// The file format, for the help.
 pub(super) const FORMAT: &str = "\
 The file, in TOML:
   elements = 1024        # of each node's array of 32-bit numbers; 1 if not given
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_gives_the_graph_that_it_describes() {
+    fn a_file_is_parsed_into_its_graph() {
         let text = "
             elements = 3
             [[node]]
@@ -155,13 +155,13 @@ mod tests {
     }
 
     #[test]
-    fn the_example_of_the_help_is_a_graph() {
+    fn example_in_the_help_is_a_valid_graph() {
         let (_, example) = FORMAT.split_once('\n').expect("it has lines");
         assert_eq!(parse(example).expect("it can be read").steps.len(), 2);
     }
 
     #[test]
-    fn each_fault_of_a_file_is_told() {
+    fn errors_in_a_file_are_reported() {
         let node = "[[node]]\nname = \"A\"\n";
         for (text, said) in [
             (String::new(), "no [[node]]"),

@@ -1,4 +1,4 @@
-//! `gridsync dag`: a graph of kernels, by every means there is.
+//! `gridsync dag`: runs a graph of kernels by every available method.
 
 mod charts;
 mod file;
@@ -67,7 +67,7 @@ pub(crate) struct Dag {
     peers: bool,
 }
 
-/// The most nodes: the proof that all are in an order takes n² / 8 bytes.
+/// The most nodes of a graph. Proving that all of them are ordered needs n² / 8 bytes.
 const MOST_NODES: u64 = 20_000;
 
 fn microseconds(text: &str) -> Result<f64, String> {
@@ -144,7 +144,7 @@ impl Dag {
         }
     }
 
-    /// The graph that is asked for.
+    /// The requested graph.
     fn work(&self) -> anyhow::Result<Work> {
         let mut work = match (&self.file, self.chain, self.random) {
             (Some(file), ..) => file::read(file)?,
@@ -168,7 +168,7 @@ impl Dag {
     }
 }
 
-/// The program's error for an error of a run. A graph or a plan that is refused was asked for.
+/// Converts the error of a run. An invalid graph or plan is a user error.
 fn failed(error: RunError) -> anyhow::Error {
     match error {
         RunError::Device(error) => error.into(),

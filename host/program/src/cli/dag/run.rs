@@ -4,17 +4,17 @@ use gridsync::device::{Device, DeviceError};
 use gridsync_lab::bench::{Sampling, Spread, Warning};
 use gridsync_lab::dag::{Method, RunError, Runner};
 
-/// What a method did.
+/// The result of a method.
 pub(super) struct Outcome {
     pub(super) method: Method,
     /// The first wrong element.
     pub(super) wrong: Option<String>,
-    /// Microseconds of the whole graph, on a GPU.
+    /// Time of the whole graph on a GPU, in µs.
     pub(super) time: Option<Spread>,
     pub(super) warnings: Vec<Warning>,
-    /// Microseconds of the same in CUDA C++.
+    /// Time of the same graph in CUDA C++, in µs.
     pub(super) peer: Option<Spread>,
-    /// Why the device cannot run it in this way.
+    /// Why the device does not support this method.
     pub(super) absent: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What is said about a graph and its runs.
+//! The report of a graph and its runs.
 
 use super::run::Outcome;
 use crate::cli::notes::Notes;
@@ -10,7 +10,7 @@ use gridsync_lab::dag::{Runner, Work};
 use gridsync_lab::display::table;
 use serde_json::{Value, json};
 
-/// How many edges of each kind a plan by edges has.
+/// The number of edges of each kind in a plan by edges.
 struct Links {
     /// Between tasks of one block.
     inside: usize,
@@ -42,7 +42,7 @@ fn links(runner: &Runner<'_>, blocks: u32) -> Links {
     links
 }
 
-/// The names of the longest path, cut short.
+/// The names of the longest path, abbreviated.
 fn path_text(work: &Work, path: &[usize]) -> String {
     let name = |&id: &usize| work.steps[id].name.as_str();
     match path {

@@ -4,7 +4,7 @@ use crate::cli::exit::Usage;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-/// The packages that the files name, and their folders in a checkout.
+/// The packages named in the files, and their folders in a checkout.
 const PACKAGES: [(&str, &str); 4] = [
     ("{{host}}", "host"),
     ("{{kernels}}", "kernels"),
@@ -15,15 +15,16 @@ const PACKAGES: [(&str, &str); 4] = [
 /// Where a new package gets gridsync from.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Dependencies {
-    /// A checkout, by its path from the folder of the package.
+    /// A checkout, by its path relative to the folder of the package.
     Checkout(PathBuf),
     /// crates.io.
     Registry,
 }
 
 impl Dependencies {
-    /// The checkout in folder `named`; if none is named, the one around `here`, the current folder, or around the file
-    /// `program`. A release, which has a public address, needs no checkout.
+    /// The checkout in the folder `named`; if it is `None`, the one around `here`, the current
+    /// folder, or around the file `program`. A release, which has a public address, does not need a
+    /// checkout.
     pub(super) fn find(named: Option<&Path>, here: &Path, program: &Path) -> anyhow::Result<Self> {
         if let Some(named) = named {
             if !is_checkout(named) {
@@ -48,11 +49,11 @@ impl Dependencies {
         }
     }
 
-    /// `text`, with each mark replaced by how cargo finds the package.
+    /// `text`, with each placeholder replaced by a source that cargo can use.
     pub(super) fn fill_in(&self, text: String) -> String {
         PACKAGES.iter().fold(text, |text, (mark, folder)| {
             let source = match self {
-                // A string of JSON is one of TOML too.
+                // A JSON string is also a TOML string.
                 Self::Checkout(path) => {
                     format!("path = {}", json!(path.join(folder).to_string_lossy()))
                 }
@@ -63,7 +64,7 @@ impl Dependencies {
     }
 }
 
-/// A path from the current folder, seen from the package, which is a folder in it.
+/// A path relative to the current folder, made relative to the package, which is a folder in it.
 fn from_package(path: &Path) -> PathBuf {
     if path.is_absolute() { path.into() } else { Path::new("..").join(path) }
 }
@@ -78,7 +79,7 @@ mod tests {
     use std::fs;
     use tempfile::TempDir;
 
-    /// A folder with a checkout, as far as this module can tell.
+    /// A folder that this module accepts as a checkout.
     fn checkout() -> TempDir {
         let root = tempfile::tempdir().unwrap();
         for (_, folder) in PACKAGES {
@@ -89,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn the_checkout_around_the_folder_is_named_from_the_package() {
+    fn path_of_the_checkout_is_relative_to_the_package() {
         let root = checkout();
         let found = |here: &str| {
             Dependencies::find(None, &root.path().join(here), Path::new("/bin/x")).unwrap()
@@ -117,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_written_as_the_package_sees_it() {
+    fn paths_in_a_manifest_are_relative_to_the_package() {
         let path = |named: &str| {
             let line = Dependencies::Checkout(from_package(Path::new(named)));
             line.fill_in("{{host}}".into())
@@ -129,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_release_is_named_by_its_version() {
+    fn a_release_is_a_dependency_by_version() {
         let line = Dependencies::Registry.fill_in("{ {{kernels}} }".into());
         assert_eq!(line, format!("{{ version = \"{}\" }}", env!("CARGO_PKG_VERSION")));
     }

@@ -1,4 +1,4 @@
-//! `gridsync new`: a package with a first kernel, to begin with.
+//! `gridsync new`: creates a package with a first kernel.
 
 mod dependencies;
 
@@ -12,7 +12,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The files of the package: where they go, and their text.
+/// The files of the package: paths and contents.
 const FILES: [(&str, &str); 6] = [
     ("Cargo.toml", include_str!("template/manifest.toml")),
     ("rust-toolchain.toml", include_str!("template/toolchain.toml")),
@@ -22,7 +22,7 @@ const FILES: [(&str, &str); 6] = [
     ("src/main.rs", include_str!("template/main.rs")),
 ];
 
-/// Names that cargo or rustc keep for themselves.
+/// Names reserved by cargo or rustc.
 const TAKEN: [&str; 8] =
     ["alloc", "build", "core", "deps", "examples", "incremental", "std", "test"];
 
@@ -84,7 +84,7 @@ impl New {
     }
 }
 
-/// Says why a package cannot have this name.
+/// Checks the name of a package; the error explains why it is invalid.
 fn is_package_name(name: &str) -> Result<(), &'static str> {
     let is_letter = |letter: char| letter.is_ascii_alphanumeric() || "-_".contains(letter);
     match name {
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_cargo_would_refuse_are_refused() {
+    fn names_that_cargo_rejects_are_rejected() {
         for good in ["hello", "hello-2", "my_kernels", "H"] {
             assert_eq!(is_package_name(good), Ok(()), "{good}");
         }
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn no_mark_is_left_and_all_manifests_are_toml() {
+    fn no_placeholder_is_left_and_manifests_are_toml() {
         for dependencies in
             [Dependencies::Checkout(Path::new("/a \"b\"/c").into()), Dependencies::Registry]
         {

@@ -1,22 +1,22 @@
-//! Which sums of ranges are mostly rounding errors of the elements before them.
+//! Finds the range sums that consist mostly of rounding errors of earlier elements.
 
 use crate::cli::number::Number;
 use gridsync::primitives::{RangeSummable, range_bound};
 
-/// The largest part of a sum that it may be off by and still have three digits.
+/// The largest relative error of a sum that has three certain digits.
 const THREE_DIGITS: f64 = 1e-3;
 
-/// How large the elements so far are: where each part ended, and the sum of the absolute values up to
-/// there. Empty if sums are exact.
+/// Magnitude of the elements so far: for each part, its end and the sum of the absolute values up
+/// to there. Empty if sums are exact.
 pub(super) struct Certainty {
     ends: Vec<(u64, f64)>,
     taken: u64,
 }
 
-/// The sums that have less than three certain digits.
+/// The sums with less than three certain digits.
 pub(super) struct Uncertain {
     pub(super) count: usize,
-    /// The first of them: the number of its query, the sum, and how far off it may be.
+    /// The first of them: the index of its query, the sum, and its error bound.
     first: Option<(usize, f64, f64)>,
 }
 
@@ -25,7 +25,7 @@ impl Certainty {
         Self { ends: Vec::new(), taken: 0 }
     }
 
-    /// Takes the next part.
+    /// Adds the next part.
     pub(super) fn next<O: RangeSummable>(&mut self, elements: &[O::Element]) {
         self.taken += elements.len() as u64;
         if let Some(more) = O::magnitude(elements) {
@@ -34,7 +34,7 @@ impl Certainty {
         }
     }
 
-    /// At least the sum of the absolute values of the elements before `end`.
+    /// An upper bound of the sum of the absolute values of the elements before `end`.
     fn magnitude(&self, end: u64) -> f64 {
         if end == 0 {
             return 0.0;
@@ -43,7 +43,7 @@ impl Certainty {
         self.ends.get(part).map_or(0.0, |(_, magnitude)| *magnitude)
     }
 
-    /// The uncertain ones of the `sums` of `queries`, from a scan of this depth.
+    /// Finds the uncertain sums among `sums`, the results of `queries` from a scan of this depth.
     pub(super) fn uncertain<O: RangeSummable<Output: Into<Number>>>(
         &self,
         queries: &[[u64; 2]],
@@ -60,7 +60,8 @@ impl Certainty {
                 Number::Single(sum) => sum.into(),
                 Number::Signed(_) | Number::Unsigned(_) => continue,
             };
-            // The sum of a range from the first element on loses nothing to others.
+            // A range that starts at the first element is not a difference, so that other elements
+            // cost it no digits.
             let is_difference = 0 < from && from < to;
             let bound = range_bound(self.magnitude(from) + self.magnitude(to), depth, O::UNIT);
             if is_difference && bound > THREE_DIGITS * sum.abs() {
@@ -73,7 +74,7 @@ impl Certainty {
 }
 
 impl Uncertain {
-    /// What the user should know of them.
+    /// A note for the user.
     pub(super) fn note(&self, queries: &[[u64; 2]]) -> Option<String> {
         let (number, sum, bound) = self.first?;
         let [from, to] = queries[number];
@@ -91,7 +92,7 @@ mod tests {
     use gridsync_kernels::op::Sum;
 
     #[test]
-    fn a_small_range_behind_large_elements_is_uncertain() {
+    fn a_small_sum_after_large_elements_is_uncertain() {
         let mut certainty = Certainty::new();
         let depth = 20;
         certainty.next::<Sum<f64>>(&[1.0, 2.0]);
@@ -105,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn integers_are_certain() {
+    fn integer_sums_are_certain() {
         let mut certainty = Certainty::new();
         certainty.next::<Sum<i32, i64>>(&[i32::MAX, 1]);
         let found = certainty.uncertain::<Sum<i32, i64>>(&[[1, 2]], &[1], 20);

@@ -1,4 +1,5 @@
-//! Range sums, at once on a device that holds all elements and all prefix sums, or part by part.
+//! Range sums, either at once on a device that holds all elements and all prefix sums, or part by
+//! part.
 
 use bytemuck::Pod;
 use gridsync::device::Device;
@@ -50,7 +51,7 @@ impl<'a, O: RangeSummable<Element: Pod, Output: Pod>> Ranges<'a, O> {
         }
     }
 
-    /// Takes the next part, or all elements.
+    /// Adds the next part, or all elements.
     pub(super) fn take(&mut self, elements: &[O::Element]) -> anyhow::Result<()> {
         match self {
             Self::InParts(sums) => Ok(sums.next(elements)?),
@@ -58,7 +59,7 @@ impl<'a, O: RangeSummable<Element: Pod, Output: Pod>> Ranges<'a, O> {
         }
     }
 
-    /// The sums, and the µs that they took.
+    /// The sums, and the time in µs.
     pub(super) fn sums(self) -> anyhow::Result<(Vec<O::Output>, f64)> {
         match self {
             Self::InParts(sums) => Ok((sums.sums()?, sums.us())),
@@ -83,7 +84,7 @@ impl<O: RangeSummable<Element: Pod, Output: Pod>> AtOnce<'_, O> {
         let Self { device, queries, .. } = self;
         let mut ranges = match self.sums {
             Some(sums) => sums,
-            // There are no elements.
+            // The array is empty.
             None => RangeSums::from_prefixes(device.alloc(0)?)?,
         };
         ranges.compile()?;

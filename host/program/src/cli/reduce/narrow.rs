@@ -1,4 +1,4 @@
-//! `gridsync reduce --op argmin` and `argmax` of narrow integers on the CPU, which are not widened for it.
+//! `gridsync reduce --op argmin` and `argmax` of narrow integers on the CPU, without widening them.
 
 use super::shown::Shown;
 use super::{Found, Given, Reduce};
@@ -13,14 +13,15 @@ use gridsync_kernels::op::{ArgMax, ArgMin, Indexed};
 use std::time::Instant;
 
 impl Reduce {
-    /// What the elements are, if they are reduced as narrow as they are in the file; they come so from now on.
+    /// If the elements can be reduced at the width they have in the file, makes `given.input`
+    /// return them at that width, and returns their type.
     pub(super) fn narrow(&self, job: &Job<'_>, given: &mut Given<'_>) -> Option<Narrow> {
         let finds_one = matches!(self.op.as_str(), "argmin" | "argmax");
         let is_on_cpu = matches!(job.place(), Place::Cpu);
         if finds_one && is_on_cpu && given.share.is_none() { given.input.narrow() } else { None }
     }
 
-    /// Finds the first extreme of elements that come narrow.
+    /// Finds the first extreme of narrow elements.
     pub(super) fn reduce_narrow(
         &self,
         narrow: Narrow,
@@ -44,7 +45,7 @@ impl Reduce {
         }
     }
 
-    /// Finds what `op` finds of the widened elements, part by part; a check widens them.
+    /// Like `op` on the widened elements, part by part. Only a check widens them.
     fn first_extreme<T, W, O>(
         &self,
         op: O,

@@ -19,12 +19,12 @@ use gridsync_ranks::{self as ranks, Borders, Environment, Ranks, Task, Transport
 use std::ffi::OsString;
 use std::time::Duration;
 
-/// Seconds to wait for other ranks, unless the user says how many. A rank that computes or reads
-/// still gives a sign of life every second, so that this need not be as long as the work.
+/// Seconds to wait for other ranks, by default. A rank that computes or reads still sends a
+/// heartbeat every second, so that this can be shorter than the work.
 const TIMEOUT: u64 = 60;
 
-/// How long a rank has to end by itself when another one is lost. It cannot while it reads from a
-/// pipe to which nothing is written, or while a kernel runs.
+/// How long a rank has to exit normally after another one is lost. It cannot while it reads from a
+/// pipe without data, or while a kernel runs.
 const GRACE: Duration = Duration::from_secs(5);
 
 #[derive(clap::Args)]
@@ -90,13 +90,13 @@ pub(super) struct Share<'a> {
     transport: Transport,
     /// The whole array.
     about: About,
-    /// The elements of each rank's file, if each has its own.
+    /// The lengths of the ranks' files, if each rank has a file.
     shards: Option<Vec<usize>>,
     path: &'a OsString,
 }
 
 impl Share<'_> {
-    /// The report, with the ranks in it. Rank 0 speaks for all.
+    /// The report, with the ranks added. Only rank 0 prints the result.
     pub(super) fn told(&self, mut done: Done) -> Done {
         let (ranks, transport) = (self.ranks.size(), self.transport.name());
         done.fields.insert("ranks".into(), ranks.into());
@@ -108,7 +108,7 @@ impl Share<'_> {
 }
 
 impl Reduce {
-    /// What is done, in words: the same for all ranks.
+    /// Describes the reduction, the same on all ranks.
     fn words(&self) -> String {
         let flag = |name: &str, value: Option<String>| {
             value.map_or(String::new(), |value| format!(" --{name} {value}"))
@@ -136,7 +136,7 @@ impl Reduce {
         let files = Files::default().reads("INPUT", &path);
         job::run(&global, &files, self.remedy(), |job| {
             let timeout = Duration::from_secs(self.by.rank_timeout.unwrap_or(TIMEOUT));
-            // A rank that cannot read its input meets the others all the same, so that they end too.
+            // A rank that cannot read its input joins the others anyway, so that they exit too.
             let opened = self.open_common(job, &path, environment.size);
             let common = opened.as_ref().ok().and_then(Option::as_ref);
             let task = Task { call: self.words(), input: common.map(|(_, about)| about.clone()) };
@@ -161,7 +161,8 @@ impl Reduce {
         })
     }
 
-    /// Opens the file that all ranks read, and says what it is, to be compared. None with --shard.
+    /// Opens the file that all ranks read, and describes it so that ranks can compare it. With
+    /// --shard, returns `None`.
     fn open_common(
         &self,
         job: &Job<'_>,
@@ -178,7 +179,7 @@ impl Reduce {
         Ok(Some((input, format!("{len} elements of {stored}, sample {sample:08x}"))))
     }
 
-    /// Settles with the other ranks what is reduced, and takes part.
+    /// Agrees with the other ranks on what is reduced, and reduces this rank's share.
     fn share(
         &self,
         job: &Job<'_>,
@@ -215,8 +216,8 @@ impl Reduce {
         self.dispatch(job, Given { input, share: Some(share) })
     }
 
-    /// Without --shard all ranks read one file, each from where its part begins. Returns whether it can
-    /// be read only once, as a single rank does.
+    /// Without --shard, all ranks read one file, each from where its part begins, so that several
+    /// ranks refuse a file that can be read only once. Returns whether it can be read only once.
     fn refuse_what_is_read_once(&self, path: &OsString, size: u32) -> anyhow::Result<bool> {
         let input = Input::parse(path);
         let identity = input.identity();
@@ -279,7 +280,7 @@ impl Reduce {
             ranks.check()?;
         }
         job.doing("waiting for the other ranks");
-        // All compute at the same time, so that the slowest says how long it takes.
+        // All ranks compute at the same time, so that the slowest one determines the time.
         let mut us = leaves.us();
         for bytes in ranks.tell_all(&us.to_le_bytes())? {
             us = us.max(bytes.try_into().map_or(0.0, f64::from_le_bytes));
@@ -302,8 +303,7 @@ impl Reduce {
     }
 }
 
-/// Compares the shards of all ranks, whose elements have to be of one type. Returns how many elements
-/// each has.
+/// Checks that the shards of all ranks have the same element type. Returns their lengths.
 fn compare(input: &Incoming, ranks: &mut Ranks) -> anyhow::Result<Vec<usize>> {
     let own = format!("{} {}", input.len(), input.stored());
     let mut lens = Vec::new();
@@ -331,14 +331,14 @@ fn compare(input: &Incoming, ranks: &mut Ranks) -> anyhow::Result<Vec<usize>> {
     Ok(lens)
 }
 
-/// The elements of a rank's run, as they come.
+/// Reads the elements of a rank's run.
 struct Feed {
     input: Incoming,
-    /// How many elements of the file are still to come.
+    /// Elements left in the file.
     left: usize,
-    /// What other ranks have sent of their files, which comes after that.
+    /// Data that other ranks have sent from their files. It follows the elements of this file.
     more: Vec<u8>,
-    /// How many bytes of it have come.
+    /// Bytes of `more` already used.
     taken: usize,
 }
 
@@ -347,14 +347,14 @@ impl Feed {
     fn part_of(mut input: Incoming, run: &std::ops::Range<usize>) -> anyhow::Result<Self> {
         input.skip(run.start)?;
         if run.start == input.len() {
-            // Reading no elements still checks that no bytes follow.
+            // Reading zero elements still checks that no bytes follow.
             input.next(&mut [])?;
         }
         Ok(Self { input, left: run.len(), more: Vec::new(), taken: 0 })
     }
 
-    /// The elements of a rank's own file, without the head that goes to another rank, and with what
-    /// others send.
+    /// The elements of a rank's own file, without the head, which goes to another rank, and with
+    /// the elements that others send.
     fn of_shard(
         mut input: Incoming,
         borders: &Borders,
@@ -371,7 +371,7 @@ impl Feed {
             sent = head;
         }
         if sent == len {
-            // Reading no elements still checks that no bytes follow.
+            // Reading zero elements still checks that no bytes follow.
             input.next(&mut [])?;
         }
         let more = ranks.exchange(to, borders.tail * size)?.concat();
@@ -385,7 +385,7 @@ impl Feed {
         Ok(Self { input, left: len - sent, more, taken: 0 })
     }
 
-    /// Fills `into` with the next elements, of `size` bytes each.
+    /// Fills `into` with the next elements of `size` bytes each.
     fn fill(&mut self, into: &mut [u8], size: usize) -> anyhow::Result<()> {
         let here = self.left.min(into.len() / size);
         let (from_file, from_others) = into.split_at_mut(here * size);

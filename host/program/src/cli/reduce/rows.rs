@@ -1,5 +1,6 @@
-//! `gridsync reduce --rows` and `--axis`: reduces each row of a matrix, or each line of an array along one of
-//! its dimensions, to one value. The array comes in parts of whole rows, or, if rows are long, of one row.
+//! `gridsync reduce --rows` and `--axis`: reduces each row of a matrix, or each line of an array
+//! along one of its dimensions, to one value. The array is read in parts of whole rows or, if rows
+//! are long, of one row.
 
 mod lines;
 mod on_device;
@@ -21,13 +22,13 @@ use lines::Reduced;
 use on_device::{Plan, alone, by_halves, by_kernels};
 use serde_json::{Map, Value, json};
 
-/// The most results that are printed as text.
+/// The most results to print as text.
 const MOST_PRINTED: usize = 100;
 
 /// Reduces rows by an operation.
 type Run = fn(&Reduce, &Job<'_>, Incoming, Along) -> anyhow::Result<Done>;
 
-/// All operations that reduce rows. Integers of 64 bits are summed in 128, as those of one array are.
+/// The row reductions of all operations. 64-bit integers are summed in 128 bits, as for one array.
 fn lines() -> Lines<Run> {
     let mut lines: Lines<Run> = Lines::new();
     macro_rules! add {
@@ -63,7 +64,7 @@ fn lines() -> Lines<Run> {
         ($primitive:ident $value:tt $row:tt) => {};
     }
     gridsync_entries::operations!(mean);
-    // The accumulators of --acc. They have kernels for one array, but none for many rows.
+    // The accumulators of --acc. They have kernels for one array, but not for many rows.
     macro_rules! more {
         ($($ty:ty),*) => {$(
             add! { "sum" $ty = <$ty>::new(), alone }
@@ -76,7 +77,7 @@ fn lines() -> Lines<Run> {
     lines
 }
 
-/// What came of the rows, and how.
+/// The results of the rows, and how they were computed.
 struct Rows<T> {
     results: Vec<T>,
     check: Option<Verdict>,
@@ -85,9 +86,9 @@ struct Rows<T> {
     /// The shape of the results.
     shape: Vec<u64>,
     variant: &'static str,
-    /// µs that it took.
+    /// Time in µs.
     us: f64,
-    /// Elements of a part, if it was taken in parts.
+    /// Elements of a part, if the array was processed in parts.
     part: Option<usize>,
 }
 
@@ -121,7 +122,7 @@ impl Reduce {
     fn along(&self, input: &Incoming) -> Result<Along, Usage> {
         let along = self.axis.along(input.shape())?;
         let lines = along.lines();
-        // An index and an extreme need an element, even where there are no results, as in NumPy.
+        // argmin, argmax, min and max need an element even without results, as in NumPy.
         let is_defined = self.op == "sum" || self.op == "mean" && lines == 0;
         if along.is_empty() && !is_defined {
             return Err(Usage(format!(
@@ -155,7 +156,7 @@ impl Reduce {
         let (about, mut shape) = (About::of(&input), input.shape().to_vec());
         shape.remove(self.axis.number(&shape)?);
         let rows = along.lines();
-        // Memory for the results, and for what they are made from.
+        // Memory for the results, and for the values that they are computed from.
         memory::probe(rows.saturating_mul(2 * size_of::<O::Output>()))?;
         let part = self.parts.of(job, input.len(), size_of::<O::Element>())?;
         let mut reduced = Reduced::new(op, plan, along, self.check)?;
@@ -169,7 +170,7 @@ impl Reduce {
         )
     }
 
-    /// The report of the results of rows, which are written if a file is given.
+    /// The report of the row results, which are written if a file is given.
     fn report_rows<T: Shown>(&self, job: &Job<'_>, found: Rows<T>) -> anyhow::Result<Done> {
         let Rows { results, check, about, along, shape, variant, us, part } = found;
         let rows = along.lines();

@@ -1,4 +1,4 @@
-//! How results of reductions are printed.
+//! Prints results of reductions.
 
 use crate::cli::number::Number;
 use crate::cli::sink::Sink;
@@ -13,7 +13,7 @@ pub(super) trait Shown: Copy {
     /// The result in its form for a file.
     fn stored(self) -> Self::Stored;
 
-    /// Writes results for elements of type `dtype` to the array that `begin` begins.
+    /// Writes results for elements of type `dtype` to the array that `begin` creates.
     fn write(
         results: &[Self],
         dtype: Dtype,
@@ -24,10 +24,10 @@ pub(super) trait Shown: Copy {
         begin(Self::Stored::DTYPE)?.with(&stored)
     }
 
-    /// The result as a number, where the elements are of this type.
+    /// The result as a number, for elements of this type.
     fn number(self, dtype: Dtype) -> Number;
 
-    /// The exact sum, if it has wrapped around in the 64 bits of this type.
+    /// The exact sum, if it wrapped around in the 64 bits of this type.
     fn wrapped(self, dtype: Dtype) -> Option<i128> {
         let _ = dtype;
         None
@@ -75,7 +75,7 @@ impl<A: Into<Number> + Copy> Shown for Option<Indexed<A>> {
     }
 }
 
-/// A sum in 128 bits. The result shows the lower 64.
+/// A sum in 128 bits. The result is its lower 64 bits.
 impl Shown for i128 {
     type Stored = i64;
 

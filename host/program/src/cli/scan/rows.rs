@@ -1,5 +1,6 @@
-//! `gridsync scan --rows` and `--axis`: scans each row of an array, or each line along another dimension, by
-//! itself. On the CPU the array comes in parts, unless lines interleave and the operation is not exact.
+//! `gridsync scan --rows` and `--axis`: scans each row of an array, or each line along another
+//! dimension. On the CPU the array is read in parts, unless lines interleave and the operation is
+//! not exact.
 
 use super::Scan;
 use crate::cli::catalogue::Lines;
@@ -22,7 +23,7 @@ use std::time::Instant;
 /// Scans rows by an operation.
 type Run = fn(&Scan, &Job<'_>, Incoming, Along) -> anyhow::Result<Done>;
 
-/// All operations that scan rows.
+/// The row scans of all operations.
 fn lines() -> Lines<Run> {
     let mut lines: Lines<Run> = Lines::new();
     macro_rules! line {
@@ -41,7 +42,7 @@ impl Scan {
     /// Scans the rows of `input`.
     pub(super) fn scan_rows(&self, job: &Job<'_>, input: Incoming) -> anyhow::Result<Done> {
         let along = self.axis.along(input.shape())?;
-        // No kernel scans rows of 16 bits.
+        // No kernel scans rows of 16-bit elements.
         let input = input.in_f32()?;
         let (lines, dtype) = (lines(), input.dtype());
         match lines.find(&self.op, dtype, self.acc.map(Into::into)) {
@@ -69,7 +70,7 @@ impl Scan {
         let about = About::of(&input);
         let bytes = size_of::<O::Element>() + size_of::<O::Output>();
         let part = self.parts.of(job, about.len, bytes)?;
-        // A check comes before anything is written.
+        // With --check, all results are checked before anything is written.
         let is_on_cpu = device.is_none() && !self.check && about.len > 0;
         let scanned = if is_on_cpu && along.is_in_place() {
             self.stream_rows::<O>(job, input, along, part)?
@@ -91,7 +92,7 @@ impl Scan {
         })
     }
 
-    /// Scans rows on the CPU, and writes each part at once. A part need not end with a row.
+    /// Scans rows on the CPU, and writes each part immediately. A part need not end with a row.
     fn stream_rows<O>(
         &self,
         job: &Job<'_>,
@@ -109,8 +110,8 @@ impl Scan {
         self.stream::<O>(job, input, (part, len), |elements, results| scan.next(elements, results))
     }
 
-    /// Scans along another dimension than the last one on the CPU, and writes each part at once: some
-    /// rows of a block.
+    /// Scans along a dimension other than the last one on the CPU, and writes each part, some rows
+    /// of a block, immediately.
     fn stream_columns<O>(
         &self,
         job: &Job<'_>,
@@ -136,7 +137,8 @@ impl Scan {
         })
     }
 
-    /// Scans each part by `scan`, and writes its results at once. No part has elements of two groups of `group`.
+    /// Scans each part by `scan`, and writes its results immediately. No part has elements of two
+    /// groups of `group`.
     fn stream<O>(
         &self,
         job: &Job<'_>,
@@ -159,8 +161,8 @@ impl Scan {
         Ok(Scanned { us, part, check: None, arrays: vec![array] })
     }
 
-    /// Scans along another dimension than the last one on the CPU, by an operation whose order counts: all elements
-    /// and results are held, and some columns at a time are transposed.
+    /// Scans along a dimension other than the last one on the CPU, for operations that depend on
+    /// the order: holds all elements and results, and transposes some columns at a time.
     fn scan_columns<O>(
         &self,
         job: &Job<'_>,
@@ -202,7 +204,7 @@ impl Scan {
         let array = input.all()?;
         let gathered = along.gathered(array.as_slice::<O::Element>()?)?;
         let (input, form) = (&gathered[..], self.form());
-        // Rows have at least one column here. An array without elements has no rows to scan anyway.
+        // `along.len()` is 0 only for an array without elements, which has no rows to scan.
         let columns = along.len().max(1);
         let op = InSegments::<O>::new(Segments::rows(columns as u64));
         let mut results = memory::zeroed::<O::Output>(input.len())?;
@@ -234,9 +236,9 @@ impl Scan {
     }
 }
 
-/// What came of a scan of rows.
+/// The result of scanning rows.
 struct Scanned {
-    /// µs that the kernels, or the CPU, took.
+    /// Time of the kernels, or of the CPU, in µs.
     us: f64,
     /// Elements of a part.
     part: usize,
@@ -249,7 +251,7 @@ fn micros(start: Instant) -> f64 {
     start.elapsed().as_secs_f64() * 1e6
 }
 
-/// Scans rows of `columns` elements on all cores of the CPU. Returns the µs that this took.
+/// Scans rows of `columns` elements on all cores of the CPU. Returns the time in µs.
 fn on_cpu<O: ScanOperation + Default>(
     columns: usize,
     input: &[O::Element],
@@ -262,7 +264,7 @@ fn on_cpu<O: ScanOperation + Default>(
     Ok(micros(start))
 }
 
-/// Scans on a device. Also returns the µs that the kernel took.
+/// Scans on a device. Also returns the time of the kernel in µs.
 fn on_device<O: Scannable<Element: Pod, Output: Pod>>(
     op: O,
     device: &Device,

@@ -6,10 +6,10 @@ use gridsync::primitives::Sifted;
 use gridsync_entries::select::Selectable;
 use serde_json::json;
 
-/// A check of selections that come part by part.
+/// A check of selections that are computed part by part.
 pub(super) struct Against<S: Selectable> {
     by: S,
-    /// The last element of the part before.
+    /// The last element of the previous part.
     last: Option<S::Element>,
     taken: u64,
     kept: Compared,
@@ -21,7 +21,7 @@ pub(super) struct Against<S: Selectable> {
 #[derive(Default)]
 struct Compared {
     taken: usize,
-    /// Where the first of them differs.
+    /// The index of the first difference.
     differs: Option<usize>,
 }
 
@@ -40,10 +40,10 @@ impl<S: Selectable<Element: Pod>> Against<S> {
         Self { by, last: None, taken: 0, kept, rest, positions }
     }
 
-    /// Compares what was found in the next elements.
+    /// Checks the results of the next elements.
     pub(super) fn next(&mut self, input: &[S::Element], found: &Sifted<S::Element>) {
         let (by, last, before) = (self.by, self.last, self.taken);
-        // The first of a run is known by the element before it.
+        // The element before the first one decides whether it starts a run.
         let is_kept = |index: usize| match last {
             Some(last) if index == 0 => by.is_kept(&[last, input[0]], 1),
             _ => by.is_kept(input, index),
@@ -60,7 +60,7 @@ impl<S: Selectable<Element: Pod>> Against<S> {
         self.taken += input.len() as u64;
     }
 
-    /// The first difference from a loop over the elements, in words.
+    /// Describes the first difference from a loop over the elements.
     pub(super) fn wrong(&self) -> Option<String> {
         let differ = |what, results: &Compared| {
             let at = results.differs?;
@@ -72,7 +72,7 @@ impl<S: Selectable<Element: Pod>> Against<S> {
     }
 }
 
-/// The first place where the bits of two values differ, or where only one of both goes on.
+/// The first index at which the bits of two values differ, or only one of the two has a value.
 fn first_difference<A: Pod>(got: &[A], mut expected: impl Iterator<Item = A>) -> Option<usize> {
     let mut is_expected = |value: &A| {
         let other = expected.next();
@@ -101,7 +101,7 @@ mod tests {
     use gridsync::primitives::select::{FirstOfRun, Within};
 
     #[test]
-    fn every_kind_of_difference_is_named() {
+    fn every_kind_of_difference_is_reported() {
         let right =
             Sifted { kept: vec![1, 3], rest: Some(vec![7, 8]), positions: Some(vec![0, 2]) };
         let input = [1, 7, 3, 8];
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_numbered_as_the_whole_and_runs_go_on_in_the_next_one() {
+    fn indices_and_runs_continue_across_parts() {
         let found = |kept: &[i32], positions: &[u64]| Sifted {
             kept: kept.to_vec(),
             rest: None,

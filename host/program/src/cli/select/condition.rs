@@ -37,7 +37,7 @@ impl FromStr for Condition {
                 "a condition is one comparison; for two, select twice: --where \"{}\" -o - | gridsync select - --where …",
                 first_of(text)
             )),
-            // The number is parsed once the type of the elements is known.
+            // The number is parsed once the element type is known.
             Some(sign) if !bound.is_empty() => Ok(Self::Compare(sign, bound.into())),
             None if meant(written).is_some() => Err(format!(
                 "{written} is not a comparison; write \"{} {bound}\"",
@@ -51,7 +51,7 @@ impl FromStr for Condition {
     }
 }
 
-/// The sign of gridsync for a sign of another language.
+/// The gridsync operator for an operator of another language.
 fn meant(written: &str) -> Option<&'static str> {
     Some(match written {
         "<>" | "~=" | "≠" | "=!" | "!==" => "!=",
@@ -62,7 +62,7 @@ fn meant(written: &str) -> Option<&'static str> {
     })
 }
 
-/// The first comparison of several: a sign, and the word after it.
+/// The first of several comparisons: a sign, and the word after it.
 fn first_of(text: &str) -> String {
     let number = text.find(|c: char| c.is_ascii_alphanumeric() || "+-.".contains(c)).unwrap_or(0);
     let end = text[number..].find([' ', ',', '<', '>', '=', '!', '&', '|']);
@@ -91,10 +91,10 @@ impl Condition {
     }
 }
 
-/// An element that can be compared with a number of the command line.
+/// An element that can be compared with a number from the command line.
 pub(super) trait Bounded: Comparable {
-    /// The elements that compare with the bound as the sign says; none if the bound is not a
-    /// number.
+    /// The condition for elements that compare with the bound according to the sign, or `None` if
+    /// the bound is not a number.
     fn compared(sign: &str, bound: &str) -> Option<Within<Self>>;
 }
 
@@ -146,20 +146,20 @@ macro_rules! integers {
 }
 integers!(i32, u32, i64, u64);
 
-/// The intersection of two intervals, if there is one.
+/// The intersection of two intervals, or `None` if it is empty.
 fn interval((low, high): (i128, i128), (least, most): (i128, i128)) -> Option<(i128, i128)> {
     let common = (low.max(least), high.min(most));
     (common.0 <= common.1).then_some(common)
 }
 
-/// A decimal number, as exact as needed to compare integers with it.
+/// A decimal number, exact enough to compare integers with it.
 struct Decimal {
-    /// The greatest integer that is not above it. A number far beyond 64 bits counts as [`BEYOND`].
+    /// Its floor. A number far beyond 64 bits counts as [`BEYOND`].
     floor: i128,
     is_whole: bool,
 }
 
-/// More than any integer of 64 bits.
+/// Larger than any 64-bit integer.
 const BEYOND: i128 = 1 << 100;
 
 impl Decimal {
@@ -172,7 +172,7 @@ impl Decimal {
         }
         let is_negative = text.starts_with('-');
         let (magnitude, has_part) = match nearest.abs() {
-            // A number that is nearer to 0 than every f64 also counts as 0.
+            // A number that rounds to 0 in f64 also counts as 0.
             0.0 => (0, false),
             1e30.. => (BEYOND, false),
             _ => magnitude(text.trim_start_matches(['-', '+']))?,
@@ -185,15 +185,15 @@ impl Decimal {
     }
 }
 
-/// The integer part of a number up to 1e30, given by digits with a point and an exponent; and
+/// The integer part of a number up to 1e30, given as digits with a point and an exponent, and
 /// whether it has a fraction.
 fn magnitude(text: &str) -> Option<(i128, bool)> {
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let digits = format!("{whole}{part}");
     let digits = digits.trim_start_matches('0');
-    // How many digits are before the point; a negative number counts as 0. Only a number 0 can have
-    // an exponent beyond i64 here, so the exponent is taken as 0 then.
+    // How many digits are before the point, or 0 if negative. Here, only the number 0 can have an
+    // exponent beyond i64, so the exponent is taken as 0 then.
     let before = exponent.parse::<i64>().unwrap_or(0).saturating_add(digits.len() as i64)
         - part.len() as i64;
     let before = before.max(0) as usize;
@@ -212,7 +212,7 @@ mod tests {
     use gridsync_kernels::grid::select::Predicate;
 
     #[test]
-    fn signs_words_and_blanks_are_free() {
+    fn conditions_parse_with_any_blanks() {
         let parse = |text: &str| text.parse::<Condition>().map(|c| c.to_string());
         assert_eq!(parse("> 0.5"), Ok("> 0.5".into()));
         assert_eq!(parse("<=-3"), Ok("<= -3".into()));
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn integers_compare_with_any_number_as_numbers_do() {
+    fn integers_compare_exactly_with_any_number() {
         let bounds = [
             "3",
             "3.0",
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn two_comparisons_and_signs_of_other_languages_are_refused_with_what_to_write() {
+    fn error_of_an_invalid_condition_suggests_a_valid_one() {
         let refused = |text: &str| text.parse::<Condition>().expect_err(text);
         for two in [">1 and < 3", ">1 & <3", ">1, < 3", ">1<3"] {
             let message = refused(two);
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_is_refused() {
+    fn a_bound_that_is_not_a_number_is_an_error() {
         for bound in ["three", "1,5", "0x10", "1e", "--1", "1 2"] {
             let condition: Condition =
                 format!("< {bound}").parse().expect("any number should make a condition");

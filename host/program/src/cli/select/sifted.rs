@@ -1,4 +1,4 @@
-//! Writes what is selected to the outputs.
+//! Writes the selected elements to the outputs.
 
 use crate::cli::sink::Sink;
 use crate::data::Scalar;
@@ -13,7 +13,7 @@ pub(super) struct Outputs {
     pub(super) positions: Option<Sink>,
     /// The lengths of runs.
     pub(super) counts: Option<Sink>,
-    /// The start of the run that has not ended yet, if lengths of runs are written.
+    /// The start of the run that has not ended yet, if run lengths are written.
     pub(super) run: Option<u64>,
 }
 
@@ -37,8 +37,8 @@ impl Outputs {
         Ok(())
     }
 
-    /// All arrays, still to be finished. `len` is the number of elements of the input, which ends
-    /// the last run.
+    /// All arrays, not finished yet. `len` is the number of elements of the input, which ends the
+    /// last run.
     pub(super) fn finish(mut self, len: u64) -> anyhow::Result<Vec<Sink>> {
         if let (Some(sink), Some(start)) = (&mut self.counts, self.run) {
             sink.push(&[len - start])?;

@@ -1,4 +1,4 @@
-//! All cases: each kernel with its inputs, and the time that the emulator takes for them.
+//! All cases: each kernel with its inputs, and their time in the emulator.
 
 use gridsync::device::{Device, Emulator, EmulatorConfig, Schedule};
 use gridsync::launch::Blocks;
@@ -23,7 +23,7 @@ pub(super) struct Case {
     pub(super) name: String,
     /// Elements of the input, or threads of the grid.
     pub(super) size: usize,
-    /// About how many µs the emulator takes for it.
+    /// Approximate time in the emulator, in µs.
     pub(super) us: f64,
     run: Box<RunOn>,
     emulated: Emulated,
@@ -37,7 +37,7 @@ pub(super) enum Emulated {
     Fast,
     /// Access by access, under the schedule of its seed.
     Interleaved,
-    /// Access by access, under the schedule of its seed, and looking for data races.
+    /// Access by access, under the schedule of its seed, with checks for data races.
     Judged,
 }
 
@@ -54,10 +54,10 @@ const SORTED: usize = 4097;
 /// The most threads of a grid whose barriers the emulator also checks for data races.
 const JUDGED: u32 = 600;
 
-/// µs that the emulator takes for a byte of the elements of a long input, and for a thread that
-/// crosses barriers.
-// A core of an Intel Xeon, a release build, 2026-11-22: CPU time for inputs of 4095 to 4097
-// elements, over all kernels of a kind, and for grids of 8192 threads.
+/// Time in the emulator, in µs, for each byte of a long input and for each thread that crosses
+/// barriers.
+// Measured on a core of an Intel Xeon with a release build, 2026-11-22: CPU time for inputs of 4095
+// to 4097 elements, over all kernels of a kind, and for grids of 8192 threads.
 const OF_REDUCE: f64 = 1.1;
 const OF_SCAN: f64 = 19.0;
 const OF_SELECT: f64 = 10.0;
@@ -76,7 +76,7 @@ impl Case {
         Self { name, size, us, run: Box::new(run), emulated, seed }
     }
 
-    /// Runs it on `device`. If that is the emulator, the case runs on a new emulator of its own.
+    /// Runs the case on `device`. If that is the emulator, the case runs on a new emulator.
     pub(super) fn run(&self, device: &Device) -> Result<(), CaseError> {
         if !device.properties().is_emulated() {
             return (self.run)(device);
@@ -101,7 +101,7 @@ fn emulated(elements: usize) -> Emulated {
     }
 }
 
-/// The name of an operation on elements of a type, with the accumulator if it has another type.
+/// The name of an operation on elements of a type, with the accumulator if its type differs.
 fn of(op: &str, element: &str, accumulator: &str) -> String {
     match element == accumulator {
         true => format!("{op} {element}"),
@@ -115,8 +115,7 @@ fn bytes(element: &str) -> f64 {
     bits.parse::<f64>().map_or(8.0, |bits| bits / 8.0)
 }
 
-/// All kernels, on inputs of up to 2 to the power of `max_log2` elements, with `seeds` inputs of
-/// each length.
+/// All kernels, on inputs of up to 2^`max_log2` elements, with `seeds` inputs of each length.
 pub(super) fn kernels(is_emulated: bool, max_log2: u32, seeds: u64) -> Vec<Kernel> {
     let lengths = lengths(max_log2);
     /// The case of one length and seed.
@@ -202,8 +201,8 @@ fn barriers(seeds: u64) -> Vec<Kernel> {
             (Blocks::Exactly(1), 1),
             (Blocks::Exactly(2), 2),
             (Blocks::AtMost(33), 33),
-            // As many blocks as the emulator's 8 multiprocessors hold; each holds 1024 threads and
-            // 16 blocks.
+            // As many blocks as the emulator's 8 multiprocessors hold: each holds up to 1024
+            // threads and 16 blocks.
             (Blocks::Fill, 8 * (1024 / threads).min(16)),
         ] {
             shapes.push((threads, blocks, most * threads));
@@ -250,7 +249,7 @@ fn transforms(seeds: u64) -> Kernel {
     Kernel { name: "X→P→X, grid barrier".into(), cases: cases.collect() }
 }
 
-/// Lengths around every edge: a warp, a pack, what a block takes at a time, and powers of two.
+/// Lengths around every boundary: a warp, a pack, the elements of a block, and powers of two.
 fn lengths(max_log2: u32) -> Vec<usize> {
     let max = 1usize << max_log2;
     let edges = [0, 1, 7, 8, 9, 31, 32, 33, 255, 256, 257, 4095, 4096, 4097, 8193];
@@ -262,7 +261,7 @@ fn lengths(max_log2: u32) -> Vec<usize> {
     lengths
 }
 
-/// Rows and columns around every edge: a pack, a batch, a run, a tile, and none at all.
+/// Rows and columns around every boundary: a pack, a batch, a run, a tile, and zero.
 fn matrices(max_log2: u32) -> Vec<(usize, usize)> {
     let edges = [
         (1, 1),
@@ -291,7 +290,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_kernel_has_a_case_that_is_small() {
+    fn every_kernel_has_a_small_case() {
         for kernel in kernels(true, 16, 1) {
             let is_small = |case: &Case| case.size <= INTERLEAVED;
             assert!(kernel.cases.iter().any(is_small), "{}", kernel.name);
@@ -299,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn an_element_has_the_bytes_that_its_name_says() {
+    fn size_of_an_element_follows_from_its_name() {
         for (name, size) in [("f32", 4.0), ("bf16", 2.0), ("u64", 8.0), ("i32", 4.0)] {
             assert_eq!(bytes(name), size);
         }

@@ -1,9 +1,9 @@
-//! Which cases are run: all small ones, and as many others as there is time for.
+//! Selects the cases to run: all small ones, and as many others as the time allows.
 
 use super::cases::{INTERLEAVED, Kernel};
 
-/// The largest size of cases, in elements or threads, with which all of them fit into `budget_us`
-/// µs of CPU time. Short inputs always run, and are not counted.
+/// The largest size, in elements or threads, for which all cases up to it fit into `budget_us` µs
+/// of CPU time. Short inputs always run and are not counted.
 pub(super) fn largest(kernels: &[Kernel], budget_us: f64) -> usize {
     let mut cases: Vec<(usize, f64)> = kernels
         .iter()
@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_kernels_get_to_the_size_that_there_is_time_for() {
+    fn largest_size_fits_the_time_budget() {
         let case = |size: usize, us| {
             let name = (String::new(), size, 0);
             Case::of(name, us, Emulated::Fast, |_| Ok(()))

@@ -33,7 +33,7 @@ fn medians(runs: &Runs) -> Vec<f64> {
 }
 
 #[test]
-fn a_later_date_comes_last_and_within_a_date_the_later_name() {
+fn records_are_sorted_by_date_then_name() {
     let folder = folder(&[
         ("2026-11-22-gpu/scan.jsonl", &line(2.0)),
         ("2026-11-22-gpu/scan-2.jsonl", &line(3.0)),
@@ -52,7 +52,7 @@ fn a_later_date_comes_last_and_within_a_date_the_later_name() {
 }
 
 #[test]
-fn what_a_change_has_replaced_is_walked_past_and_read_if_it_is_named() {
+fn replaced_files_are_read_only_if_named() {
     let folder = folder(&[("attach-before.jsonl", &line(2.0)), ("attach-after.jsonl", &line(1.0))]);
     let runs = read(&folder, "").expect("a file of records");
     assert_eq!((medians(&runs), runs.replaced.len()), (vec![1.0], 1));
@@ -61,7 +61,7 @@ fn what_a_change_has_replaced_is_walked_past_and_read_if_it_is_named() {
 }
 
 #[test]
-fn a_bad_line_is_told_with_its_file_and_number() {
+fn error_of_a_bad_line_has_its_file_and_number() {
     let good = line(1.0);
     for (bad, part) in [
         ("{", "EOF while parsing an object, at column 1"),
@@ -76,7 +76,7 @@ fn a_bad_line_is_told_with_its_file_and_number() {
 }
 
 #[test]
-fn bad_json_and_nothing_are_told_with_their_path() {
+fn errors_of_bad_json_and_missing_records_have_the_path() {
     let folder = folder(&[("broken.json", "{\n\"a\": ]"), ("none/notes.txt", "")]);
     let error = read(&folder, "broken.json").expect_err("it is no JSON").to_string();
     assert!(error.contains("broken.json:2: not JSON: "), "{error}");
@@ -87,7 +87,7 @@ fn bad_json_and_nothing_are_told_with_their_path() {
 }
 
 #[test]
-fn the_json_of_all_experiments_and_arrays_of_records_are_taken_apart() {
+fn json_of_all_experiments_and_arrays_of_records_are_split() {
     let divergence = r#"{"device": "a GPU", "paths": []}"#;
     let folder = folder(&[
         ("all.json", &format!(r#"{{"divergence": {divergence}, "spin": {{"device": "a GPU"}}}}"#)),

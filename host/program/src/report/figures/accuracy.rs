@@ -1,4 +1,4 @@
-//! Errors beside their bounds.
+//! Errors and their bounds.
 
 use super::{Figure, length};
 use crate::records::{Checked, Document, Sums};
@@ -6,7 +6,7 @@ use crate::report::Of;
 use gridsync_lab::accuracy::{Mark, errors_chart};
 use gridsync_lab::display::svg::{Bars, ChartError, Role, Row};
 
-/// The errors of sums by the number of elements, below their bound: a figure for each type.
+/// The errors of sums by the number of elements, with their bound: a figure for each type.
 pub(super) fn sums(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
     let found = of.document(|document| match document {
         Document::Accuracy(accuracy) => Some(accuracy),
@@ -36,7 +36,7 @@ pub(super) fn sums(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
     Ok(figures)
 }
 
-/// The error of each result that was compared with the reference, and how large it may be.
+/// The error of each result that was compared with the reference, and its bound.
 pub(super) fn errors(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
     let mut files = Vec::new();
     let mut rows = Vec::new();

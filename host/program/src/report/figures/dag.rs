@@ -1,4 +1,4 @@
-//! Graphs of kernels: the time of each means.
+//! Graphs of kernels: the time of each method.
 
 use super::{Figure, count, time};
 use crate::records::{Recorded, Sourced};
@@ -22,7 +22,7 @@ pub(super) fn by_method(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
     figures.collect()
 }
 
-/// The figure of one graph. There is one record at least.
+/// The figure of one graph. Needs at least one record.
 fn one(of: &Of<'_>, number: usize, records: &[&Sourced<Recorded>]) -> Result<Figure, ChartError> {
     let param = |name| records[0].number(name).unwrap_or(f64::NAN);
     let peer = records.iter().find_map(|record| record.peer.as_ref());

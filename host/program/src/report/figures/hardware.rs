@@ -1,4 +1,4 @@
-//! What the experiments found out about the hardware.
+//! Results of the hardware experiments.
 
 use super::{Figure, add_point};
 use crate::records::{Curve, Dealt, Document, Ends, Latency, Lock, Point};
@@ -23,11 +23,12 @@ pub(super) fn memory(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
     });
     let Some((memory, source)) = found else { return Ok(Vec::new()) };
     let row = |latency: &Latency| {
-        // The JSON has only the median in ns, the ends of the range in cycles.
+        // In the JSON, the median is in ns, but the least and greatest samples are in cycles.
         let ns = latency.cycles.filter(|cycles| *cycles != 0.0).map(|cycles| latency.ns / cycles);
         let ends = |cycles: Option<f64>| Some(cycles? * ns?);
         let time = estimate(latency.ns, ends(latency.cycles_min), ends(latency.cycles_max));
-        // What an operation adds to a loop may measure as less than nothing.
+        // The measured time of an operation may be negative, because it is a difference of two
+        // loops.
         Row::new(&latency.of, [Some(time.map(|ns| ns.max(0.0)))])
     };
     let latencies = Bars {
@@ -108,7 +109,7 @@ pub(super) fn atomics(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
     Ok(figures)
 }
 
-/// Sections under each lock by the threads that contend, and who gets them.
+/// Sections under each lock by the number of contending threads, and how they are distributed.
 pub(super) fn locks(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
     let found = of.document(|document| match document {
         Document::Locks(locks) => Some(locks),
@@ -172,7 +173,7 @@ pub(super) fn locks(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
     Ok(figures)
 }
 
-/// The cost of paths, relative to that of one path.
+/// The cost of paths, relative to one path.
 pub(super) fn divergence(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
     let found = of.document(|document| match document {
         Document::Divergence(divergence) => Some(divergence),

@@ -1,4 +1,4 @@
-//! The ladders: the rate of each rung beside that of the roof.
+//! The ladders: the rate of each rung compared with the roof.
 
 use super::{Figure, length, rate};
 use crate::records::{Recorded, Sourced};
@@ -22,7 +22,8 @@ fn rungs(
     what: &str,
     [roof, only]: [&str; 2],
 ) -> Result<Vec<Figure>, ChartError> {
-    // Each array has a ladder: the one of the last record, on as many elements as its fast rungs.
+    // Each element type has a ladder. This is the one of the last record, with as many elements as
+    // its fast rungs.
     let mut records = of.suite(suite);
     let Some(dtype) = records.last().and_then(|record| record.word("dtype")) else {
         return Ok(Vec::new());

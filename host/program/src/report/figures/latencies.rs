@@ -5,17 +5,17 @@ use crate::records::{Recorded, Sourced};
 use crate::report::Of;
 use gridsync_lab::display::svg::{Axis, ChartError, Faster, HeatMap, Lines, Role, Series};
 
-/// The barriers: the one that a caller gets, its peer, and the fastest others.
+/// The barriers: the default one, its peer, and the fastest others.
 pub(super) fn barrier(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
     by_blocks(of, "barrier", "grid", "A barrier of all blocks")
 }
 
-/// One number of each block, combined in every block.
+/// Combines one number from each block, in every block.
 pub(super) fn all_reduce(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
     by_blocks(of, "all-reduce", "exchange", "All-reduce over all blocks")
 }
 
-/// One number of each thread, scanned.
+/// Scans one number from each thread.
 pub(super) fn scan_threads(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
     by_blocks(of, "scan-threads", "exchange", "Scan over the threads of all blocks")
 }
@@ -39,7 +39,7 @@ fn by_blocks(of: &Of<'_>, suite: &str, ours: &str, title: &str) -> Result<Vec<Fi
     }
     let all = series.len();
     series.sort_by(|a, b| mean(a).total_cmp(&mean(b)));
-    // What a caller gets comes first, and its peer second.
+    // The default design comes first, its peer second.
     series.sort_by_key(|series| series.key.name != ours);
     let second = series.len().min(1);
     series.splice(second..second, peers);
@@ -62,13 +62,13 @@ fn by_blocks(of: &Of<'_>, suite: &str, ours: &str, title: &str) -> Result<Vec<Fi
     Ok(vec![of.figure(suite, (chart.svg()?, chart.csv()), caption, used)])
 }
 
-/// The mean of the logarithms of the times, which orders designs over all shapes.
+/// The mean of the logarithms of the times, by which designs are ordered over all shapes.
 fn mean(series: &Series) -> f64 {
     let logs: f64 = series.points.iter().map(|(_, us)| us.value.ln()).sum();
     logs / series.points.len() as f64
 }
 
-/// The number of threads of a block that has the most records, the larger of two.
+/// The threads per block with the most records, or the larger of two equally common.
 fn most_common_threads(records: &[&Sourced<Recorded>]) -> Option<f64> {
     let count = |threads: f64| {
         records.iter().filter(|record| record.number("threads") == Some(threads)).count()
@@ -77,7 +77,7 @@ fn most_common_threads(records: &[&Sourced<Recorded>]) -> Option<f64> {
     threads.max_by(|&a, &b| count(a).cmp(&count(b)).then(a.total_cmp(&b)))
 }
 
-/// The grid barrier beside its peer, at each shape.
+/// The grid barrier and its peer at each shape.
 pub(super) fn barrier_beside_peer(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
     let mut records = of.compared("barrier");
     records.retain(|record| record.variant == "grid");

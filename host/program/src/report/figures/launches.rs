@@ -1,4 +1,4 @@
-//! X→P→X by many launches and by one with a barrier: the figures 5 and 6 of `lab launches`.
+//! X→P→X by many launches and by one with a barrier: figures 5 and 6 of `lab launches`.
 
 use super::{Figure, add_point, in_charts, ticks};
 use crate::records::{Recorded, Sourced};
@@ -8,14 +8,14 @@ use gridsync_lab::display::svg::{Axis, Bars, ChartError, Faster, HeatMap, Lines,
 /// The form with the grid barrier.
 const GRID: &str = "grid";
 
-/// The records of a figure, or those of none.
+/// The records of a figure, or those without a figure.
 fn of_figure<'a>(of: &Of<'a>, figure: Option<f64>) -> Vec<&'a Sourced<Recorded>> {
     let mut records = of.suite("launches");
     records.retain(|record| record.number("figure") == figure);
     records
 }
 
-/// The gain of one launch over many, and over a graph of many, at each shape.
+/// The gain of one launch over many launches and over a graph of them, at each shape.
 pub(super) fn gains(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
     let records = of_figure(of, Some(5.0));
     if records.is_empty() {
@@ -59,7 +59,7 @@ pub(super) fn gains(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
     Ok(figures)
 }
 
-/// The time of each form by blocks, with as many threads in all.
+/// The time of each form by blocks, with the same number of threads in total.
 pub(super) fn by_blocks(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
     let records = of_figure(of, Some(6.0));
     let Some(n) = records.first().and_then(|record| record.number("n")) else {
@@ -98,7 +98,7 @@ pub(super) fn by_blocks(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
     Ok(figures)
 }
 
-/// All forms, at the shape that was measured last by itself.
+/// All forms, at the shape of the last record without a figure.
 pub(super) fn at_one_shape(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
     let mut records = of_figure(of, None);
     let Some(last) = records.last().copied() else { return Ok(Vec::new()) };
@@ -118,7 +118,7 @@ pub(super) fn at_one_shape(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
     Ok(vec![of.figure("launches-forms", (chart.svg()?, chart.csv()), caption, records)])
 }
 
-/// What a form is called in a figure.
+/// The name of a form in a figure.
 fn form(variant: &str) -> &str {
     match variant {
         "launches" => "many launches",

@@ -1,4 +1,4 @@
-//! The figures, in groups. Each is drawn if there are records for it.
+//! The figures, in groups. Each is drawn if it has records.
 
 mod accuracy;
 mod dag;
@@ -16,7 +16,7 @@ use crate::records::{Document, Recorded, Sourced};
 use gridsync_lab::display::svg::{ChartError, Estimate, Key, Lines, Series, superscript};
 use gridsync_lab::{Chart, Report};
 
-/// The values of a parameter in `records`, from the least to the greatest.
+/// The values of a parameter in `records`, sorted.
 fn ticks(records: &[&Sourced<Recorded>], name: &str) -> Vec<f64> {
     let mut ticks: Vec<f64> = records.iter().filter_map(|record| record.number(name)).collect();
     ticks.sort_by(f64::total_cmp);
@@ -32,9 +32,9 @@ pub(super) struct Figure {
     pub(super) svg: String,
     /// Its numbers.
     pub(super) csv: String,
-    /// What to know when looking at it, in sentences; may be empty.
+    /// The caption, in sentences; may be empty.
     pub(super) caption: String,
-    /// The files that its records are from.
+    /// The files of its records.
     pub(super) sources: String,
 }
 
@@ -44,13 +44,13 @@ pub(super) struct Group {
     pub(super) figures: &'static [Wanted],
 }
 
-/// A figure, or several alike, that may be drawn.
+/// A figure, or several similar ones, drawn if they have records.
 pub(super) struct Wanted {
-    /// What it shows.
+    /// Description.
     pub(super) what: &'static str,
-    /// What makes the records that it needs.
+    /// The command that makes the records it needs.
     pub(super) needs: &'static str,
-    /// Draws it. Without records there is nothing.
+    /// Draws the figures; returns none without records.
     pub(super) draw: fn(&Of<'_>) -> Result<Vec<Figure>, ChartError>,
 }
 
@@ -229,7 +229,7 @@ fn charts_of<T: Report>(
 }
 
 impl Of<'_> {
-    /// A figure of these records, in files of this name: an SVG and a CSV.
+    /// A figure of these records, in an SVG and a CSV file of this name.
     fn figure<'r>(
         &self,
         name: &str,
@@ -240,7 +240,7 @@ impl Of<'_> {
         self.figure_from(name, chart, caption, sources(records))
     }
 
-    /// A figure of what these files have, in files of this name: an SVG and a CSV.
+    /// A figure of the contents of these files, in an SVG and a CSV file of this name.
     fn figure_from(
         &self,
         name: &str,
@@ -257,13 +257,13 @@ fn time(record: &Recorded) -> Estimate {
     Estimate::between(record.median, record.min, record.max)
 }
 
-/// The rate of a record, GB/s.
+/// The rate of a record in GB/s.
 fn rate(record: &Recorded) -> Option<Estimate> {
     let bytes = record.bytes? as f64;
     Some(time(record).map(|us| bytes / us / 1e3))
 }
 
-/// Adds a point to the line with this name, which is begun if there is none.
+/// Adds a point to the line with this name, which is created if it does not exist.
 fn add_point(series: &mut Vec<Series>, key: impl Into<Key>, (x, y): (f64, impl Into<Estimate>)) {
     let key = key.into();
     match series.iter_mut().find(|series| series.key == key) {
@@ -281,13 +281,13 @@ fn length(n: f64) -> String {
     }
 }
 
-/// A number of things.
+/// A number and its noun, in the plural if needed.
 fn count(number: f64, one: &str) -> String {
     let end = if number == 1.0 { "" } else { "s" };
     format!("{number} {one}{end}")
 }
 
-/// The charts of `lines`, of at most [`MOST_LINES`] lines each.
+/// Splits `lines` into charts of at most [`MOST_LINES`] lines.
 fn in_charts(lines: Lines) -> impl Iterator<Item = Lines> {
     let charts: Vec<_> = lines.series.chunks(MOST_LINES).map(<[_]>::to_vec).collect();
     charts.into_iter().map(move |series| Lines { series, ..lines.clone() })

@@ -15,8 +15,8 @@ const SHOWN: [[&str; 4]; 5] = [
     ["unique", "unique", "kept 50 %", "half are unique"],
 ];
 
-/// The rate of each primitive of f32 by its bytes. The roof is the least time of a call, and the best
-/// rate of only reading.
+/// The rate of each primitive of f32 by its bytes. The roof comes from the least time of a call and
+/// the best rate of only reading.
 pub(super) fn of_all(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
     let of_f32 = |suite: &str, op: &str, variant: &str| {
         let mut records = of.suite(suite);
@@ -35,7 +35,7 @@ pub(super) fn of_all(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
     let bytes = |record: &Sourced<Recorded>| record.bytes.map(|bytes| bytes as f64);
     let [least, most] = [f64::min, f64::max]
         .map(|choose: fn(f64, f64) -> f64| calls().filter_map(bytes).reduce(choose).unwrap_or(0.0));
-    // GB/s times µs are thousands of bytes.
+    // GB/s times µs is thousands of bytes.
     let knee = peak * least_us * 1e3;
     let points = shown.iter().map(|(name, records)| {
         let point = |record: &&Sourced<Recorded>| Some((bytes(record)?, rate(record)?));

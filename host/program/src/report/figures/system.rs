@@ -1,4 +1,5 @@
-//! What works over several GPUs, by their number: µs per crossing, and how much faster sums and scans are.
+//! Collectives over several GPUs by number of GPUs: µs per crossing, and the speedup of sums and
+//! scans.
 
 use super::{Figure, add_point, count, in_charts, time};
 use crate::records::{Recorded, Sourced};
@@ -6,7 +7,7 @@ use crate::report::Of;
 use gridsync_lab::display::svg::{ChartError, Lines, Role};
 use gridsync_lab::display::{Scaled, scaling_chart};
 
-/// GPUs that work together, and apart from them one GPU that was taken as several.
+/// A figure of real GPUs, and a separate one of a GPU that counts as several.
 pub(super) fn by_gpus(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
     let records = of.suite("system");
     let gpus = |record: &&Sourced<Recorded>| record.number("gpus").unwrap_or(0.0);
@@ -16,7 +17,7 @@ pub(super) fn by_gpus(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
         true => Vec::new(),
         false => alone.chain(shared.iter().copied()).collect(),
     };
-    // One GPU alone is in the other figure.
+    // A single GPU is shown in the other figure.
     let is_real = shared.is_empty() || real.iter().any(|record| gpus(record) > 1.0);
     let mut figures = Vec::new();
     if is_real {
@@ -27,7 +28,7 @@ pub(super) fn by_gpus(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
     Ok(figures)
 }
 
-/// Whether a GPU is taken more than once.
+/// Whether a GPU is used more than once.
 fn is_shared(record: &Recorded) -> bool {
     let ordinals = record.params.get("ordinals").and_then(|all| all.as_array());
     ordinals.is_some_and(|all| (0..all.len()).any(|number| all[..number].contains(&all[number])))
@@ -51,7 +52,7 @@ fn crossings(
             peers.push((peer.name.clone(), (gpus, peer.median)));
         }
     }
-    // All records of a number of GPUs have the same time of the peer.
+    // All records with the same number of GPUs have the same peer time.
     peers.sort_by(|a: &(String, (f64, f64)), b| a.0.cmp(&b.0).then(a.1.0.total_cmp(&b.1.0)));
     peers.dedup_by(|a, b| a.0 == b.0 && a.1.0 == b.1.0);
     for (name, point) in &peers {
@@ -80,10 +81,10 @@ fn crossings(
     Ok(figures)
 }
 
-/// A line for each primitive, with a given length and with a length that grows with the GPUs.
+/// A line for each primitive, with a fixed length and with a length that grows with the GPUs.
 pub(super) fn scaling(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
     let mut records = of.suite("scaling");
-    // One GPU that was taken as several has nothing to scale with.
+    // Scaling needs several real GPUs.
     records.retain(|record| !is_shared(record));
     if records.iter().all(|record| record.number("gpus") <= Some(1.0)) {
         return Ok(Vec::new());

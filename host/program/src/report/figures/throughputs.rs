@@ -6,12 +6,12 @@ use crate::report::Of;
 use gridsync_lab::bench::plain_mode;
 use gridsync_lab::display::svg::{ChartError, Estimate, Key, Lines, Role, Series};
 
-/// What of a suite is drawn.
+/// The part of a suite that is drawn.
 struct Drawn {
     suite: &'static str,
     op: &'static str,
     variant: &'static str,
-    /// The ceiling, and what it is called.
+    /// The ceiling, and its name in the figure.
     ceiling: [&'static str; 2],
     title: &'static str,
 }
@@ -37,7 +37,7 @@ pub(super) fn select(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
     by_length(of, &Drawn { suite: "select", op: "select", variant: "kept 50 %", ceiling, title })
 }
 
-/// The most lines of peers: so many colours there are.
+/// The most lines of peers, limited by the number of colours.
 const MOST_PEERS: usize = 2;
 
 /// The type of the elements.
@@ -60,7 +60,7 @@ fn by_length(of: &Of<'_>, drawn: &Drawn) -> Result<Vec<Figure>, ChartError> {
     let mut modes: Vec<_> = beside.iter().map(|record| record.word("peer_mode")).collect();
     modes.sort_unstable();
     modes.dedup();
-    // The mode that was measured most comes first.
+    // The mode with the most measurements comes first.
     let lines = |mode| beside.iter().filter(|record| record.word("peer_mode") == mode).count();
     modes.sort_by_key(|mode| std::cmp::Reverse(lines(*mode)));
     for mode in &modes {
@@ -98,7 +98,7 @@ fn by_length(of: &Of<'_>, drawn: &Drawn) -> Result<Vec<Figure>, ChartError> {
     Ok(vec![of.figure(&format!("bandwidth-{suite}"), chart, caption, used)])
 }
 
-/// Of the records of each length, the one with the most calls in a row.
+/// For each length, the record with the most calls in a row.
 pub(super) fn in_a_row<'a>(
     records: impl Iterator<Item = &'a Sourced<Recorded>>,
 ) -> Vec<&'a Sourced<Recorded>> {
@@ -121,8 +121,8 @@ fn line(
     Series::new(key, records.iter().filter_map(|record| Some((record.number("n")?, rate(record)?))))
 }
 
-/// A sentence with the percentage of the roof that each line reaches at the greatest length. The roof
-/// is the last of the lines. Empty if there is no roof.
+/// A sentence with the percentage of the roof that each line reaches at the greatest length, or an
+/// empty string without a roof. The last line is the roof.
 fn of_the_roof(lines: &[Series]) -> String {
     let Some((roof, lines)) = lines.split_last() else { return String::new() };
     let last = roof.points.iter().max_by(|a, b| a.0.total_cmp(&b.0));

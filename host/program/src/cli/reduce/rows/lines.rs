@@ -1,4 +1,4 @@
-//! Reduces the lines of an array that comes in parts.
+//! Reduces the lines of an array that is read in parts.
 
 use super::on_device::{OnDevice, Plan};
 use crate::cli::choice::Place;
@@ -20,10 +20,10 @@ pub(super) struct Reduced<O: PartReducible> {
     plan: Plan<O>,
     along: Along,
     pub(super) results: Vec<O::Output>,
-    /// µs that the kernels, or the CPU, took.
+    /// Time of the kernels, or of the CPU, in µs.
     pub(super) us: f64,
     pub(super) checks: Option<LineChecks>,
-    /// What the device is planned for, and for how many lines.
+    /// The plan of the device, and its number of lines.
     planned: Option<(usize, OnDevice<O>)>,
 }
 
@@ -62,7 +62,7 @@ where
         part: usize,
     ) -> anyhow::Result<usize> {
         let (along, len) = (self.along, input.len());
-        // Lines that do not interleave come one by one.
+        // Lines that do not interleave are read separately.
         let block = if along.is_in_place() { along.len() } else { along.block() };
         let is_on_cpu = matches!(job.place(), Place::Cpu);
         if along.is_empty() {
@@ -73,7 +73,7 @@ where
         if block > part && along.is_in_place() {
             return self.take_long(job, input, part);
         }
-        // A mean that overflows is taken again from all elements of its line.
+        // If a mean overflows, it is recomputed from all elements of its line.
         let needs_line = self.checks.is_some() || O::OVERFLOW.is_some();
         if block > part && is_on_cpu && !needs_line {
             return self.take_tall(job, input, part);
@@ -128,7 +128,7 @@ where
         Ok(())
     }
 
-    /// Reduces rows that are longer than a part, one after the other.
+    /// Reduces rows that are longer than a part.
     fn take_long(&mut self, job: &Job<'_>, input: Incoming, part: usize) -> anyhow::Result<usize> {
         let (op, columns) = (self.op, self.along.len());
         let begin = || match job.place() {
@@ -187,7 +187,7 @@ where
 }
 
 impl LineChecks {
-    /// Takes the check of line number `line`.
+    /// Adds the check of line `line`.
     fn take<A>(&mut self, line: usize, check: gridsync::primitives::Check<A>) {
         self.abs_err = self.abs_err.max(check.abs_err);
         if !check.ok {

@@ -1,5 +1,5 @@
-//! How a device reduces rows: by kernels for many rows, by those for halves of integers, or each row
-//! by itself.
+//! How a device reduces rows: by kernels for many rows, by kernels for halves of integers, or each
+//! row separately.
 
 use bytemuck::Pod;
 use gridsync::device::Device;
@@ -8,13 +8,13 @@ use gridsync_entries::reduce::Reducible;
 use gridsync_entries::reduce_rows::RowReducible;
 use gridsync_kernels::op::Operation;
 
-/// The results of rows, and the µs that the kernels took.
+/// The results of rows, and the time of the kernels in µs.
 type Results<O> = anyhow::Result<(Vec<<O as Operation>::Output>, f64)>;
 
 /// Reduces a matrix on a device.
 pub(super) type OnDevice<O> = Box<dyn FnMut(&[<O as Operation>::Element]) -> Results<O>>;
 
-/// Plans this for matrices of so many rows and columns.
+/// Prepares the reduction of matrices with this many rows and columns.
 pub(super) type Plan<O> = fn(O, &Device, usize, usize) -> anyhow::Result<OnDevice<O>>;
 
 /// By the kernels for rows.
@@ -35,7 +35,7 @@ pub(super) fn by_kernels<O: RowReducible<Element: Pod>>(
     }))
 }
 
-/// Integers of 64 bits, by the kernels for rows of their halves.
+/// For 64-bit integers: by the kernels for rows of their halves.
 pub(super) fn by_halves<O>(
     op: O,
     device: &Device,
