@@ -1,7 +1,6 @@
-//! Bank conflicts in shared memory: what the rule says, what the emulator counts, and what a GPU
-//! takes.
+//! Bank conflicts in shared memory: by the rule, as counted by the emulator, and as timed on a GPU.
 //!
-//! * [`load`]: the loads of a warp, at a stride.
+//! * [`load`]: strided loads of a warp.
 //! * [`transpose`]: a tile that is stored by rows and loaded by columns.
 
 mod strides;
@@ -20,13 +19,13 @@ const WORD: usize = 4;
 /// Lanes of a warp.
 const LANES: u32 = 32;
 
-/// The passes through the banks that one access of a warp takes. `addresses` has the first byte
-/// that each lane wants, a multiple of `bytes`, which is 4, 8 or 16.
+/// Number of passes through the banks of one access of a warp. `addresses` has the address of the
+/// first byte for each lane, a multiple of `bytes`, which is 4, 8 or 16.
 ///
 /// The rule (CUDA C++ Programming Guide, "Shared Memory" of the compute capabilities): successive
-/// words of 4 bytes lie in successive banks, and there are 32 banks. A bank serves one word in a
-/// pass, to all lanes that want it. Accesses of 8 bytes go by half warps and those of 16 bytes by
-/// quarter warps, so that each part wants no more than 32 words.
+/// words of 4 bytes are in successive banks, and there are 32 banks. A bank serves one word in a
+/// pass, to all lanes that access it. Accesses of 8 bytes are split into half warps and those of 16
+/// bytes into quarter warps, so that each part accesses no more than 32 words.
 #[must_use]
 pub fn passes(addresses: &[usize], bytes: usize) -> u64 {
     let lanes_at_once = BANKS * WORD / bytes;
@@ -41,8 +40,8 @@ pub fn passes(addresses: &[usize], bytes: usize) -> u64 {
     addresses.chunks(lanes_at_once).map(part).sum()
 }
 
-/// The slope of `cycles(rounds)` between `few` and `many` rounds, after one launch that does not
-/// count: the median of several.
+/// The slope of `cycles(rounds)` between `few` and `many` rounds: the median of several, after one
+/// launch that is not counted.
 fn slope(
     few: u32,
     many: u32,
@@ -55,7 +54,7 @@ fn slope(
     Ok(Spread::of(samples?).expect("there should be a sample"))
 }
 
-/// The cycles of the thread in the middle.
+/// Cycles of the thread in the middle.
 fn middle(cycles: Vec<u64>) -> f64 {
     let cycles = cycles.into_iter().map(|cycles| cycles as f64).collect();
     Spread::of(cycles).expect("a launch should have threads").median
