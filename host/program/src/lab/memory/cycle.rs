@@ -1,17 +1,17 @@
 //! Random cycles over lines.
 
-/// A cycle that visits each of some lines once, in random order, and then begins again.
+/// A cycle that visits each of a number of lines once, in random order, and then repeats.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cycle {
-    /// The line that follows each line.
+    /// The successor of each line.
     next: Vec<u32>,
 }
 
 impl Cycle {
     /// A cycle over `lines` lines. The same number gives the same cycle.
     ///
-    /// By Sattolo's algorithm ("An algorithm to generate a random cyclic permutation", 1986): like a
-    /// shuffle, but no element may stay where it is, which leaves a single cycle.
+    /// By Sattolo's algorithm ("An algorithm to generate a random cyclic permutation", 1986): like
+    /// a shuffle, but every element has to move, which leaves a single cycle.
     #[must_use]
     pub fn new(lines: usize) -> Self {
         let mut next: Vec<u32> = (0..lines as u32).collect();
@@ -21,22 +21,22 @@ impl Cycle {
         Self { next }
     }
 
-    /// How many lines it has.
+    /// Number of lines.
     #[must_use]
     pub fn lines(&self) -> usize {
         self.next.len()
     }
 
-    /// The line that follows each line.
+    /// The successor of each line.
     #[must_use]
     pub fn next(&self) -> &[u32] {
         &self.next
     }
 
-    /// The line to which `steps` steps from line `first` lead.
+    /// The line that `steps` steps from line `first` lead to.
     ///
     /// # Panics
-    /// If there is no line `first`.
+    /// If `first` is out of range.
     #[must_use]
     pub fn after(&self, first: u32, steps: u32) -> u32 {
         (0..steps).fold(first, |line, _| self.next[line as usize])

@@ -1,4 +1,4 @@
-//! What a block of 256 threads does to add up its elements.
+//! Operations of a block of 256 threads that adds up its elements.
 
 use super::rung::{Launched, PER_TURN, Rung, Step};
 use crate::lab::ladder::count::{Counted, Views, one_block};
@@ -7,10 +7,10 @@ use gridsync_lab_kernels::ladder::THREADS;
 use simt::LaunchConfig;
 
 impl<T: Step> Rung<T> {
-    /// Counts what one block does. None for the rungs below 5, which have no sums of blocks.
+    /// Counts the operations of one block. `None` for the rungs below 5, which have no block sums.
     ///
     /// # Errors
-    /// A fault of the kernel.
+    /// If the kernel faults.
     pub fn count(&self) -> Result<Option<Counted>, DeviceError> {
         let count = |elements, body: &dyn Fn(&Views<T>)| {
             let config = LaunchConfig::new(self.kernel(), 1, THREADS);
@@ -22,15 +22,15 @@ impl<T: Step> Rung<T> {
             | Launched::SumOfEachThread(..)
             | Launched::AtomicOfEachElement(_) => Ok(None),
             Launched::Pyramid(kernel, per_block) => {
-                // SAFETY: `Views` has what each kernel asks for, for one block; here and below.
+                // SAFETY: `Views` has what the kernel needs for one block.
                 count(per_block, &|v| unsafe { (kernel.run)((v.input, v.sums)) })
             }
             Launched::Resident(kernel) | Launched::AtomicOfEachBlock(kernel) => {
-                // SAFETY: as above.
+                // SAFETY: `Views` has what the kernel needs for one block.
                 count(resident, &|v| unsafe { (kernel.run)((v.input, v.sums)) })
             }
             Launched::LastBlock(kernel) | Launched::GridBarrier(kernel) => {
-                // SAFETY: as above.
+                // SAFETY: `Views` has what the kernel needs for one block.
                 count(resident, &|v| unsafe {
                     (kernel.run)((v.input, v.sums, v.state, v.output));
                 })
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
     use crate::lab::ladder::sums::rungs;
 
-    /// What rung `number` of the f32 ladder counts.
+    /// Counts of rung `number` of the f32 ladder.
     fn counted(number: u32) -> Counted {
         let rung = rungs::<f32>().into_iter().find(|r| r.number == number);
         let counted = rung.expect("a rung").count().expect("no fault");
@@ -64,7 +64,8 @@ mod tests {
         // In the eight rounds: 4, 2, 1, 1, 1, 1, 1, 1.
         let compacted = counted(6);
         assert_eq!(compacted.warp_additions(), 4 + 2 + 6);
-        // Two loads and a store of each addition: of 2, 4, 8, 8, 8, 4, 2 lanes and 1 at one bank.
+        // Each addition has two loads and a store: in the rounds 2, 4, 8, 8, 8, 4, 2 and 1 lanes
+        // access the same bank.
         let waits = 4 + 2 * 3 + 7 + 7 + 7 + 3 + 1;
         assert_eq!(compacted.bank_conflicts, 3 * waits);
     }
