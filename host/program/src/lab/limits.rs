@@ -108,7 +108,7 @@ impl Holder {
 /// One limit, tested with a launch at the limit and one past it.
 #[derive(Clone, Debug)]
 pub struct Tried {
-    /// What the limit applies to.
+    /// The limited resource.
     pub what: &'static str,
     /// A launch at the limit, and whether its results were right. `None` if it would run too long.
     pub at: Option<(Geometry, bool)>,

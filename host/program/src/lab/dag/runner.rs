@@ -14,7 +14,7 @@ use gridsync_lab_kernels::dag::nodes::{
 use gridsync_lab_kernels::dag::tasks::{argument, dag_edges, dag_levels, dag_words};
 use thiserror::Error;
 
-/// The error of running a graph.
+/// An error from running a graph.
 #[derive(Debug, Error)]
 pub enum RunError {
     /// The graph is invalid.
@@ -38,7 +38,7 @@ pub struct Runner<'a> {
     /// The inputs of all nodes, and where each node's inputs start.
     inputs: Buffer<u32>,
     pub(super) firsts: Vec<usize>,
-    /// Begin and end of each node, if they are recorded.
+    /// Start and end of each node, if they are recorded.
     times: Buffer<u64>,
 }
 
@@ -56,17 +56,17 @@ enum How {
     Launching(Launching),
 }
 
-/// Begin and end of a node, in nanoseconds of the device's global timer.
+/// Start and end of a node, in nanoseconds of the device's global timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// Begin of its first block.
+    /// Start of its first block.
     pub begin: u64,
     /// End of its last block.
     pub end: u64,
 }
 
 impl<'a> Runner<'a> {
-    /// Uploads the arrays of `work` to `device`. If `timed`, each node records its begin and end,
+    /// Uploads the arrays of `work` to `device`. If `timed`, each node records its start and end,
     /// which costs some time itself.
     ///
     /// # Errors
@@ -277,11 +277,11 @@ impl<'a> Runner<'a> {
     /// If the device fails.
     pub fn clear(&mut self) -> Result<(), DeviceError> {
         self.arrays.zero()?;
-        // The maximum for the begin, and 0 for the end.
+        // The maximum for the start, and 0 for the end.
         self.times.copy_from(&[u64::MAX, 0].repeat(self.times.len() / 2))
     }
 
-    /// Begin and end of each node in the last run.
+    /// Start and end of each node in the last run.
     ///
     /// # Errors
     /// If the download fails.

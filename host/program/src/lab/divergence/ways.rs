@@ -17,7 +17,7 @@ pub const THREADS: u32 = 1024;
 /// Rounds in the emulator: enough for a slope of exact counts.
 const COUNTED_ROUNDS: [u32; 2] = [2, 10];
 
-/// What the paths are dealt to in turn.
+/// Whether paths are dealt to lanes or to whole warps, in turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deal {
     /// The lanes of each warp.
@@ -31,7 +31,7 @@ pub enum Deal {
 pub struct Cost {
     /// Number of different paths.
     pub ways: u32,
-    /// What they are dealt to.
+    /// Whether they are dealt to lanes or to warps.
     pub deal: Deal,
     /// Loop branches of a warp, as counted by the emulator: 1 if it runs one path.
     pub instructions: f64,

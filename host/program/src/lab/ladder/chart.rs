@@ -62,7 +62,7 @@ mod tests {
     use crate::lab::ladder::{scans, sums};
     use gridsync::device::Geometry;
 
-    /// The chart of two rungs, of which only the second was counted.
+    /// A chart of two rungs; only the second was counted.
     fn chart<L: Ladder>(plan: L::Plan, counted: Counted) -> Bars {
         let climbed = |number, name, counted| Climbed {
             number,

@@ -5,7 +5,7 @@ use crate::bench::{Measurement, Sampling, once};
 use crate::verify::{Kind, sample};
 use gridsync::device::{Device, DeviceError};
 
-/// The error of climbing a ladder.
+/// An error from climbing a ladder.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LadderError {
@@ -34,7 +34,7 @@ pub struct Climbed<L: Ladder> {
     pub name: &'static str,
     /// Elements that it was measured with.
     pub len: usize,
-    /// Its first launch, or its design.
+    /// Its launches.
     pub plan: L::Plan,
     /// The time of all its launches, µs; `None` in the emulator.
     pub measured: Option<Measurement>,

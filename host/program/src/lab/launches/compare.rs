@@ -9,7 +9,7 @@ use gridsync::launch::{Plan, plan};
 use gridsync_lab_kernels::xpx::{xpx_grid_barrier_alone, xpx_stage};
 use serde_json::json;
 
-/// The error of a comparison.
+/// An error from a comparison.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LaunchesError {

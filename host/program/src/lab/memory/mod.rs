@@ -23,14 +23,14 @@ use lines::Lines;
 /// Bytes of the large arrays in device memory, if there is room: far more than any L2.
 const LARGE: usize = 1 << 30;
 
-/// An array uses at most one part in this many of the free memory. With everything else allocated
+/// An array uses at most the free memory divided by this. With everything else that is allocated
 /// at the same time, the total stays below a quarter: other programs may need some.
 const PART_OF_FREE: usize = 8;
 
-/// An array in device memory is at least this many times as large as the cache.
+/// An array that is read from device memory is at least this many times as large as the L2.
 const CACHES: usize = 4;
 
-/// The error of measuring a device.
+/// An error from measuring a device.
 #[derive(Debug, thiserror::Error)]
 pub enum MemoryError {
     /// The device failed.
