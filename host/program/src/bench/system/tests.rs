@@ -3,7 +3,7 @@ use gridsync::device::EmulatorConfig;
 
 const ONCE: Sampling = Sampling { at_least: 1, at_most: 1, uncertainty: 0.005 };
 
-/// An emulated machine with as many GPUs.
+/// An emulated machine with this many GPUs.
 fn emulated(ordinals: &[u32]) -> Result<Devices, DeviceError> {
     Devices::emulated(EmulatorConfig { gpus: ordinals.len() as u32, ..EmulatorConfig::default() })
 }
