@@ -1,11 +1,10 @@
 //! The suite `scaling`: a sum and a scan of f32 arrays that are striped over several GPUs, by the
 //! number of GPUs.
 //!
-//! Each length is measured on 1, 2, 4, 8 and so on of the GPUs (strong scaling), and a multiple of
-//! the length on that many GPUs (weak scaling). The time of a call is a slope of host time, as in
-//! the suite `system`: several calls in a row, until the streams of all GPUs are empty. The sum is
-//! also timed alone, until the host has its value. Results must be bit-identical to those on fewer
-//! GPUs.
+//! Each length is measured on 1, 2, 4, 8 and so on of the GPUs (strong scaling), and k times the
+//! length on k GPUs (weak scaling). The time of a call is a slope of host time, as in the suite
+//! `system`: several calls in a row, until the streams of all GPUs are empty. The sum is also timed
+//! alone, until the host has its value. Results must be bit-identical to those on fewer GPUs.
 
 use super::slope::slope_of;
 use super::system::{gpu_counts, names};

@@ -13,7 +13,7 @@
 //!   [`Devices::synchronize`] does.
 //!
 //! The costs on the host scatter by a few µs. So the longer launch has more rounds than in the
-//! other suites, which take milliseconds. They should take less than 20 ms, after which
+//! other suites. They last milliseconds, but should not last 20 ms, after which
 //! [`Devices::synchronize`] sleeps between polls.
 
 mod nccl;
