@@ -1,4 +1,4 @@
-//! `gridsync lab`: the list of experiments. `gridsync lab all`: each of them in turn.
+//! `gridsync lab`: the list of experiments. `gridsync lab all`: runs each of them.
 
 use super::{ALL, Found, InAll, RunsOn, commands, with_options};
 use crate::cli::exit::Wrong;
@@ -18,7 +18,7 @@ pub(super) struct All {
     output: Option<PathBuf>,
 }
 
-/// An experiment of the list.
+/// An entry of the list of experiments.
 struct Listed {
     name: String,
     about: String,
@@ -54,7 +54,7 @@ pub(super) fn list() -> Found {
 }
 
 impl RunsOn {
-    /// What the list says.
+    /// Text in the list.
     const fn name(self) -> &'static str {
         match self {
             Self::Nothing => "nothing",

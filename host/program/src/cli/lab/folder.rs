@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Makes the folder, and checks that files of these names can be written there.
+/// Creates the folder, and checks that files with these names can be written there.
 pub(in crate::cli) fn prepare(folder: &Path, names: &[&str]) -> Result<(), DataError> {
     fs::create_dir_all(folder).map_err(unwritten(folder))?;
     let mut paths = names.iter().map(|name| folder.join(name));
@@ -13,7 +13,7 @@ pub(in crate::cli) fn prepare(folder: &Path, names: &[&str]) -> Result<(), DataE
     in_the_way.map_or(Ok(()), |path| Err(unwritten(&path)(io::ErrorKind::IsADirectory.into())))
 }
 
-/// Writes files, given by name and content. None appears before all are whole.
+/// Writes files, given by name and content. None appears before all are complete.
 pub(in crate::cli) fn write(folder: &Path, files: &[(&str, String)]) -> Result<(), DataError> {
     let whole = files.iter().map(|(name, content)| {
         let mut file = data::create_raw(&Output::Path(folder.join(name)))?;

@@ -89,7 +89,7 @@ impl Experiment for Launches {
     }
 }
 
-/// The program's error for an error of the experiment. A wrong form is a wrong result.
+/// Converts an error of the experiment to an error of the program. A wrong form is a wrong result.
 fn failed(error: LaunchesError) -> anyhow::Error {
     match error {
         LaunchesError::Device(error) => error.into(),
@@ -97,7 +97,7 @@ fn failed(error: LaunchesError) -> anyhow::Error {
     }
 }
 
-/// The plan as a word for scripts.
+/// Name of the plan, for scripts.
 const fn plan_name(plan: &Plan) -> &'static str {
     match plan {
         Plan::Single(_) => "single",

@@ -32,7 +32,7 @@ pub(super) struct Banks {
     output: Option<PathBuf>,
 }
 
-/// The bytes that one instruction can load for a lane.
+/// The numbers of bytes that one instruction can load for a lane.
 fn widths() -> impl TypedValueParser<Value = u32> {
     PossibleValuesParser::new(["4", "8", "16"]).map(|bytes| bytes.parse().expect("a number"))
 }
@@ -108,7 +108,7 @@ fn question(on_gpu: bool, device: &str) -> String {
     )
 }
 
-/// A row for each stride, some columns for each width.
+/// A row for each stride, and a few columns for each width.
 fn by_stride(loads: &[Load]) -> Table {
     let mut table = table();
     let widths: Vec<u32> =
@@ -152,7 +152,7 @@ fn of_tiles(tiles: &[Tile]) -> Table {
     table
 }
 
-/// Says what is wrong, if anything is.
+/// Reports the first error, if any.
 fn check(page: &mut Page, loads: &[Load], tiles: &[Tile]) {
     for load in loads {
         let Load { bytes, stride, rule, counted, right, .. } = load;
@@ -220,7 +220,7 @@ mod tests {
         Spread::of(vec![cycles; 7]).expect("there are samples")
     }
 
-    /// What the emulator finds, with a cycle for each pass, as a GPU could take it.
+    /// The emulator's result, with one cycle per pass, as a GPU could measure it.
     fn timed() -> (Vec<Load>, Vec<Tile>) {
         let counting = counting::emulator();
         let loads = WIDTHS.iter().flat_map(|width| {

@@ -2,7 +2,7 @@ use super::*;
 use crate::bench::Spread;
 use simt::Counts;
 
-/// As on a GPU where `ways` paths take `ways` times as long.
+/// As on a GPU where `ways` paths take `ways` times as long as one.
 fn on_a_gpu() -> Results {
     let spread =
         |median| Spread { median, quartile_range: 0.0, min: median, max: median, samples: 7 };

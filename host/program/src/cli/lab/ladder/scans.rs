@@ -60,7 +60,7 @@ fn hopper_emulated() -> Device {
 
 impl Told for Climb {
     const ON_A_GPU: u64 = 1 << 28;
-    /// Enough for the rung that takes more than 1 MiB.
+    /// Enough for the rung that needs more than 1 MiB.
     const IN_THE_EMULATOR: u64 = (1 << 18) + 1000;
     const FILES: [&'static str; 3] = ["scans.svg", "scan-operations.svg", "scans.jsonl"];
     const SUITE: &'static str = "scans";

@@ -1,11 +1,11 @@
-//! What `--output` writes.
+//! Files of `--output`.
 
 use super::model;
 use crate::bench::Record;
 use crate::lab::launches::{Comparison, Form, Sweep};
 use gridsync::device::Device;
 
-/// The names.
+/// File names.
 pub(super) const NAMES: [&str; 5] =
     ["fig5-launches.svg", "fig5-graph.svg", "fig6.svg", "launches.jsonl", "cost-model.txt"];
 

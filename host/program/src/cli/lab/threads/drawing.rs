@@ -4,13 +4,13 @@ use crate::lab::threads::{LANES, Record, expected};
 use crate::report::svg::CellRow;
 use cuda_std::Dim3;
 
-/// Threads of a row that are drawn at most: so many fit on a line.
+/// Most threads of a row that are drawn, limited by the width of a line.
 const MOST_COLUMNS: u32 = 64;
-/// Rows of a plane that are drawn at most.
+/// Most rows of a plane that are drawn.
 const MOST_ROWS: u32 = 16;
-/// Planes that are drawn at most.
+/// Most planes that are drawn.
 const MOST_PLANES: u32 = 4;
-/// Stands for what is not drawn.
+/// Marks the parts that are not drawn.
 const CUT: &str = "…";
 /// A lane without a thread.
 const IDLE: char = '·';
