@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn pairs_are_left_out_where_they_would_take_too_long() {
+    fn pairs_are_left_out_if_they_would_be_too_slow() {
         let pairs = &KENDALL.cases[1..2];
         assert_eq!(KENDALL.in_emulator(pairs, PAIRS_UP_TO + 1), []);
     }

@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_driver_is_found_in_what_either_kernel_module_tells() {
+    fn the_driver_version_is_found_for_either_kernel_module() {
         let closed = "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.90.07  Fri May 31 09:35:42 UTC 2024\nGCC version: 12.2.0";
         let open =
             "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build";
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_made_now_says_the_second_in_utc() {
+    fn a_record_made_now_has_its_second_in_utc() {
         let date = Made::now("emulator").date;
         assert_eq!((date.len(), &date[10..11], &date[19..]), (20, "T", "Z"), "{date}");
     }

@@ -281,7 +281,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_answers_are_read_by_their_questions_and_the_notes_once() {
+    fn answers_are_read_by_question_and_notes_once() {
         let answers = Answers::parse(
             "132 256: 0.9900 0.0010 0.9880 0.9910 7\n\
              note: no room for 1 × 34359738368 bytes\n\
@@ -316,7 +316,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_peer_reads_its_sampling_and_its_questions() {
+    fn a_peer_receives_its_sampling_and_its_questions() {
         let answers = of_shell("while read line; do echo \"$line: 1 0 1 $2 $1\"; done")
             .expect("the shell should answer");
         let time = answers.times["132 512"];
@@ -325,7 +325,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_wrong_result_of_a_peer_is_not_taken_for_its_failure() {
+    fn a_wrong_result_of_a_peer_is_not_a_failure_to_run() {
         let ends = |script| of_shell(script).expect_err("it should fail").to_string();
         assert_eq!(
             ends("echo 'sum 3 is 4,\nnot 5' >&2; exit 1"),
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn a_script_is_timed_by_the_same_lines_where_there_is_python() {
+    fn a_script_is_timed_or_a_note_explains_why_not() {
         let answers = of_python("lambda: None").expect("it should not fail");
         match answers.times.get("wait f32 cpu 1 1 0") {
             Some(time) => assert!(time.min >= 1000.0 && time.samples >= 7, "{time:?}"),
@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_result_of_a_script_is_no_note() {
+    fn a_wrong_result_of_a_script_is_an_error() {
         match of_python("lambda: (_ for _ in ()).throw(peer.Wrong('5'))") {
             Ok(answers) => assert!(answers.notes[0].contains("no python3"), "{answers:?}"),
             Err(error) => assert_eq!(error.to_string(), "a wrong result of the peer: peer: 5"),
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_no_answer_is_ignored() {
+    fn a_line_that_is_not_an_answer_is_ignored() {
         let answers = Answers::parse("132 256: 0.99 0.001 0.988\n132 256\nno device\n\n");
         assert_eq!(answers, Answers::default());
     }

@@ -120,21 +120,21 @@ mod tests {
     }
 
     #[test]
-    fn what_is_steady_takes_the_fewest_samples() {
+    fn steady_times_need_the_fewest_samples() {
         let steady = alternating(0.0001);
         assert_eq!(steady.time.samples, SAMPLES);
         assert_eq!(steady.warnings, []);
     }
 
     #[test]
-    fn what_scatters_takes_more_samples_until_its_median_is_known() {
+    fn scattered_times_need_more_samples_until_the_median_is_known() {
         let scattered = alternating(0.01);
         assert!((SAMPLES + 1..51).contains(&scattered.time.samples));
         assert_eq!(scattered.warnings, []);
     }
 
     #[test]
-    fn what_never_settles_is_told_with_a_warning() {
+    fn times_that_never_settle_get_a_warning() {
         let noisy = alternating(0.5);
         assert_eq!(noisy.time.samples, 51);
         assert!(
@@ -144,12 +144,12 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_sample_ends_it() {
+    fn a_failed_sample_ends_the_measurement() {
         assert_eq!(Sampling::default().measure(|| Err("lost")), Err("lost"));
     }
 
     #[test]
-    fn the_warm_up_ends_when_its_time_has_passed_or_none_passes() {
+    fn the_warm_up_ends_after_its_time_or_if_no_time_passes() {
         let launches = |us: f64| {
             let mut launches = 0;
             let done = warm_up(|| {

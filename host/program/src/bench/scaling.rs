@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn each_length_is_on_every_number_of_gpus_and_grows_with_it() {
+    fn each_length_is_measured_on_every_number_of_gpus_and_scaled_with_it() {
         let scaling =
             Scaling { ordinals: &[0, 1, 2, 3], sizes: &[100, 200], stripe: None, sampling: ONCE };
         let of = |gpus, lens: &[usize]| {
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn stripes_are_as_long_as_they_were_asked_for() {
+    fn stripes_have_the_requested_length() {
         let scaling =
             Scaling { ordinals: &[0], sizes: &[5003], stripe: Some(1 << 16), sampling: ONCE };
         let done = scaling.run(emulated, |_| ()).expect("the emulator should run all");

@@ -167,7 +167,7 @@ mod tests {
     use gridsync::device::{Device, Emulator, EmulatorConfig};
 
     #[test]
-    fn each_design_is_measured_where_both_can_scan() {
+    fn each_design_is_measured_if_both_can_scan() {
         let records = SCAN.in_emulator(&SCAN.cases[..3], 100);
         let told = records.iter().map(|record| (record.variant, record.bytes));
         let small = ("auto", Some(2 * 4 * 100));
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn the_parts_that_are_checked_go_from_the_first_result_to_the_last() {
+    fn the_checked_parts_include_the_first_and_the_last_result() {
         assert_eq!((parts(10).next(), parts(10).count()), (Some(0..10), 1));
         assert_eq!(parts(PART + 1).collect::<Vec<_>>(), [0..PART, PART..PART + 1]);
         let many: Vec<_> = parts(1 << 32).collect();

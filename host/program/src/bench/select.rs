@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn every_operation_is_measured_and_found_right() {
+    fn every_operation_is_measured_and_right() {
         let half = |suite: &Throughput, op| {
             let of_op =
                 suite.cases.iter().find(|case| (case.op, case.variant) == (op, "kept 50 %"));

@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn too_few_rounds_are_told() {
+    fn too_few_rounds_get_a_warning() {
         // 2000 rounds of 10 ns are 20 µs.
         let warnings = with_round_of(0.01).warnings;
         assert!(

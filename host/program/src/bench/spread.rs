@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_median_lies_between_the_least_and_the_greatest() {
+    fn the_median_is_between_the_minimum_and_the_maximum() {
         let spread = Spread::of(vec![3.0, 1.0, 2.5, 2.0]).expect("four samples have a spread");
         assert_eq!((spread.min, spread.median, spread.max), (1.0, 2.25, 3.0));
         assert_eq!(spread.quartile_range, 2.625 - 1.75);
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn an_outlier_leaves_the_uncertainty_alone_and_more_samples_lessen_it() {
+    fn an_outlier_does_not_change_the_uncertainty_and_more_samples_reduce_it() {
         let uncertainty = |samples: Vec<f64>| {
             let spread = Spread::of(samples).expect("there are samples");
             spread.uncertainty()

@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_design_whose_kernel_is_not_there_is_left_out_and_a_lost_device_is_not() {
+    fn a_design_without_a_kernel_is_left_out_and_a_lost_device_is_an_error() {
         let unknown = DeviceError::UnknownKernel { name: "phase_barrier_only", image: 75 };
         let look = |design: &Design| match design.name {
             "phase" => Err(unknown.clone()),

@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_point_may_drift_by_a_fiftieth_either_way() {
+    fn a_point_may_drift_by_two_percent_either_way() {
         assert_eq!(Warning::drift(1.0, 1.019), None);
         assert_eq!(Warning::drift(1.0, 0.981), None);
         for after_us in [0.97, 1.03] {
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_warning_says_its_numbers() {
+    fn a_warning_includes_its_numbers() {
         let warning = Warning::drift(2.0, 2.2).expect("10 % are too much");
         let text = warning.to_string();
         for part in ["2.000", "2.200", "+10.0 %", "2 % are allowed"] {

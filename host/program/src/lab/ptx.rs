@@ -152,7 +152,7 @@ $end:
 ";
 
     #[test]
-    fn a_body_ends_where_its_own_brace_closes() {
+    fn a_body_ends_at_its_closing_brace() {
         let body = Body::of(PTX, "waits").expect("the kernel is there");
         let lines = body.lines();
         assert_eq!(lines.first(), Some(&"ld.param.b64 \t%rd1, [waits_param_0];"));
@@ -162,14 +162,14 @@ $end:
     }
 
     #[test]
-    fn a_branch_that_is_always_taken_is_not_conditional() {
+    fn an_unconditional_branch_is_not_counted() {
         let branches = |kernel| Body::of(PTX, kernel).map(|body| body.conditional_branches());
         assert_eq!(branches("waits"), Some(2));
         assert_eq!(branches("other"), Some(0));
     }
 
     #[test]
-    fn a_loop_is_told_from_a_branch_back_to_the_exit() {
+    fn a_branch_back_to_the_exit_is_not_a_loop() {
         let body = Body::of(PTX, "waits").expect("the kernel is there");
         let looped: Vec<_> = body.looped().collect();
         let expected = ["look:", "ld.relaxed.gpu.global.b32 %r1, [%rd1];", "@!again bra look;"];

@@ -111,7 +111,7 @@ mod tests {
     use crate::images::LAB;
 
     #[test]
-    fn the_naive_form_has_lost_its_load_and_the_others_have_kept_it() {
+    fn only_the_naive_form_loses_its_load() {
         for compute in [75, 90] {
             let modules = Modules::of(&LAB, compute).expect("whole images");
             let ptx = ptx(&modules).expect("whole images");
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_without_the_kernels_is_told_from_a_lost_loop() {
+    fn a_missing_kernel_is_not_a_lost_loop() {
         assert_eq!(FORMS[0].compiled(".version 7.4\n"), None);
     }
 }

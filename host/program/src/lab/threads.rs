@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_that_differs_is_found() {
+    fn a_wrong_record_is_found() {
         let block = Dim3::new(40, 2, 1);
         let records = (0..80).map(|number| expected(block, number)).collect();
         let mut numbered = Numbered { block, records, registers: None };

@@ -197,7 +197,7 @@ mod tests {
     const SETUP: Setup = Setup { elements: 128, blocks: 2, threads: 64 };
 
     #[test]
-    fn a_wrong_warp_is_told_from_a_wrong_block() {
+    fn wrong_warps_and_wrong_blocks_are_counted_separately() {
         let right = vec![1.0f32; 128];
         assert_eq!(Wrong::of(&SETUP, &right, &right), None);
 

@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn nccl_is_found_where_packages_of_the_system_have_it() {
+    fn nccl_is_found_in_the_folders_of_system_packages() {
         for lib in LIBS {
             let library = format!("{lib}/libnccl.so.2");
             let (empty, whole) = (folder(&[]), folder(&["include/nccl.h", &library]));
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_without_its_library_or_the_other_way_round_is_not_taken() {
+    fn a_header_without_its_library_or_vice_versa_is_rejected() {
         for files in [["include/nccl.h", "lib/libnccl.so.1"], ["nccl.h", "lib/libnccl.so.2"]] {
             let folder = folder(&files);
             assert_eq!(Nccl::in_folder(folder.path()), None, "{files:?}");
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn the_named_folder_is_the_only_one() {
+    fn only_the_named_folder_is_searched() {
         let whole = folder(&["include/nccl.h", "lib/libnccl.so.2"]);
         let of_system = [whole.path().to_owned()];
         let find = |named: &Path| {
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_python_knows_is_taken_last_and_told_if_it_is_not_whole() {
+    fn the_python_package_is_tried_last_and_reported_if_incomplete() {
         let package = "nvidia/nccl";
         let files = ["nvidia/__init__.py", "nvidia/nccl/include/nccl.h"];
         let folder = folder(&files);
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn nvcc_is_told_both_folders_and_the_program_where_to_look_again() {
+    fn nvcc_flags_have_both_folders_and_the_run_time_path() {
         let nccl = Nccl { include: "/a/include".into(), lib: "/a/lib".into() };
         assert_eq!(
             nccl.flags(),

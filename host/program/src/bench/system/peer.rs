@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nccl_is_asked_about_two_gpus_and_more_of_which_none_is_there_twice() {
+    fn nccl_is_measured_on_two_or_more_distinct_gpus() {
         let asked = |ordinals: &[u32], counts: &[usize]| questions(ordinals, counts);
         assert_eq!(asked(&[0, 1, 2, 3], &[1, 2, 4]), [(2, "0,1".into()), (4, "0,1,2,3".into())]);
         assert_eq!(asked(&[3, 1, 3], &[1, 2, 3]), [(2, "3,1".into())]);

@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn elements_are_small_integers_of_both_signs_where_there_are_two() {
+    fn elements_are_small_integers_of_both_signs_in_signed_types() {
         // The same values as in `fill` of host/program/peers/throughput.cuh.
         let low: Vec<u32> = (0..4).map(|i| hash(i) % 16).collect();
         assert_eq!(low, [0, 7, 6, 7]);
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn both_inputs_of_every_pair_are_made_of_hashes_of_their_own() {
+    fn both_inputs_of_every_pair_have_different_hashes() {
         let (device, mut stock) = (device(), Stock::default());
         let pairs = stock.pairs(&device, 2, 3, |hash| hash).expect("there is room");
         assert_eq!(pairs.len(), 3);
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn inputs_that_are_asked_for_again_are_not_filled_again() {
+    fn inputs_that_are_requested_again_are_not_refilled() {
         let (device, mut stock) = (device(), Stock::default());
         let inputs = stock.inputs::<f64>(&device, 100, 2).expect("there is room");
         // SAFETY: the first element of a live buffer.

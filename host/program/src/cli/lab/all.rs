@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_experiment_can_be_called_without_options_and_as_all_calls_it() {
+    fn each_experiment_parses_without_options_and_with_those_of_lab_all() {
         let listed = listed();
         assert_eq!(listed.len(), ALL.len());
         for Listed { name, about, takes } in listed {

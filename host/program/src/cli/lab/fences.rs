@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_gives_each_cost_in_both_units_and_says_what_it_means() {
+    fn the_page_has_each_cost_in_both_units_and_its_meaning() {
         let found = page("a GPU", 2000.0, &[grid("one thread"), grid("all")]).without_flags();
         let text = found.text.split_whitespace().collect::<Vec<_>>().join(" ");
         for part in [

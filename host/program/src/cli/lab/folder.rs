@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn all_files_appear_and_nothing_else_or_none_at_all() {
+    fn either_all_files_appear_or_none() {
         let folder = tempfile::tempdir().expect("a folder");
         let folder = folder.path().join("to/figures");
         let files = ["a.svg", "b.jsonl"].map(|name| (name, name.to_owned()));

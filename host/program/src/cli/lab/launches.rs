@@ -191,7 +191,7 @@ mod tests {
     use gridsync::device::{DeviceError, Emulator, EmulatorConfig, Geometry};
 
     #[test]
-    fn forms_that_are_absent_for_one_reason_share_a_line() {
+    fn forms_that_are_absent_for_the_same_reason_share_a_line() {
         let setup = Setup { elements: 1, blocks: 9, threads: 32 };
         let unknown = |name| DeviceError::UnknownKernel { name, image: 75 };
         let empty = DeviceError::EmptyGrid { kernel: "k" };

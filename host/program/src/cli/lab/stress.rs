@@ -215,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_design_that_fails_is_told_in_capitals_and_with_every_way_it_did() {
+    fn a_failing_design_is_in_capitals_with_every_kind_of_error() {
         let mut tally = Tally {
             name: "phase",
             settings: 9,

@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn the_registers_are_those_of_the_kernel_where_a_compiler_says_how_many() {
+    fn the_registers_are_those_of_the_compiled_kernel() {
         let shown = shown(Some(10));
         assert!(shown.contains("16·10 = 160 registers"), "{shown}");
         assert!(shown.contains("has 10 registers for each lane"), "{shown}");

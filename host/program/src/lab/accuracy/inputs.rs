@@ -80,7 +80,7 @@ mod tests {
     use gridsync::reference::Unrounded;
 
     #[test]
-    fn elements_are_what_their_kind_says() {
+    fn elements_are_in_the_range_of_their_kind() {
         for n in [1, 2, 3, 1000, 1001] {
             let within = |input: Input, range: std::ops::RangeInclusive<f64>| {
                 assert!(input.values::<f64>(n).iter().all(|x| range.contains(x)), "{input:?} {n}");
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cancels_leaves_the_first_element_in_both_types() {
+    fn cancelling_input_sums_to_its_first_element_in_both_types() {
         for n in [1, 2, 3, 4, 1000, 1001] {
             let long: Unrounded = Input::Cancelling.values::<f64>(n).into_iter().collect();
             let short = Input::Cancelling.values::<f32>(n).into_iter();

@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn one_by_one_is_worse_than_the_tree_and_the_compensated_sum_is_best() {
+    fn the_sequential_sum_is_worse_than_the_tree_and_the_compensated_sum_is_best() {
         let sums = measure::<f32>(None, Input::Uniform, 1 << 20).expect("it runs");
         assert!(sums.one_by_one > 10.0 * sums.tree.error, "{sums:?}");
         assert!(sums.compensated.error <= sums.tree.error, "{sums:?}");
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_above_the_bound_or_other_bits_are_wrong() {
+    fn an_error_above_the_bound_or_different_bits_fail() {
         let good = Summed { error: 1.0, cpu_error: 1.0, bound: 1.0, same_bits: true };
         assert!(good.is_right());
         assert!(!Summed { error: 1.0 + f64::EPSILON, ..good }.is_right());

@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stride_takes_as_many_passes_as_it_shares_factors_with_the_banks() {
+    fn a_stride_needs_as_many_passes_as_its_common_factor_with_the_banks() {
         let common = |mut a: usize, mut b: usize| {
             while b > 0 {
                 (a, b) = (b, a % b);

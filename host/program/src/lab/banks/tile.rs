@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_layout_has_a_place_of_its_own_for_each_number() {
+    fn each_layout_has_a_distinct_address_for_each_number() {
         for layout in LAYOUTS {
             let all = (0..NUMBERS).map(|i| layout.address(i / SIDE, i % SIDE));
             let mut places: Vec<_> = all.collect();

@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_counted_rung_is_a_row_and_the_note_says_who_counted() {
+    fn a_counted_rung_is_a_row_and_the_note_names_the_emulator() {
         let counted = Counted { elements: 512, barriers: 18, ..Counted::default() };
         let sums = chart::<sums::Climb<f32>>(Geometry::new(1, 256), counted);
         let scans = chart::<scans::Climb>(scans::Moves::default(), counted);

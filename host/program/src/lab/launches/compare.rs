@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn every_form_is_measured_where_all_blocks_are_resident() {
+    fn every_form_is_measured_if_all_blocks_are_resident() {
         let compared = compared(2);
         let forms: Vec<_> = compared.timed.iter().map(|timed| timed.form).collect();
         assert_eq!(forms, Form::ALL);
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn where_the_blocks_cannot_be_resident_the_barriers_are_absent_and_the_plan_is_stages() {
+    fn without_residency_the_barriers_are_absent_and_the_plan_is_stages() {
         let compared = compared(5);
         let barrier = |form| matches!(form, Form::Barrier(_));
         assert!(compared.timed.iter().all(|timed| !barrier(timed.form)));

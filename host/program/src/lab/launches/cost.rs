@@ -146,14 +146,14 @@ mod tests {
     }
 
     #[test]
-    fn in_series_ten_blocks_cross_in_the_time_of_a_launch() {
+    fn in_the_serial_model_ten_blocks_cross_in_the_time_of_a_launch() {
         let ten = predicted(10, 4.0);
         assert!((ten.serial_crossing - SERIAL_LAUNCH_US).abs() < 1e-9);
         assert!(ten.serial_over_launches.abs() < 1e-9);
     }
 
     #[test]
-    fn a_launch_by_the_host_is_hidden_by_a_long_stage_and_not_by_a_short_one() {
+    fn a_long_stage_hides_a_host_launch_and_a_short_one_does_not() {
         let crossing = Terms::H200.crossing(100, 1000.0);
         assert!((crossing - (2.0 * 0.019 + 0.138 + 0.1 + 0.283 + 0.161)).abs() < 1e-9);
         let short = predicted(100, 2.0 * (1.0 + crossing));

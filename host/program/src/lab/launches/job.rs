@@ -136,7 +136,7 @@ mod tests {
     use gridsync::device::{Emulator, EmulatorConfig};
 
     #[test]
-    fn a_job_of_another_number_of_rounds_than_its_reference_is_found_wrong() {
+    fn a_job_with_a_wrong_number_of_rounds_fails_its_check() {
         let device = Device::new(Emulator::new(EmulatorConfig::default()));
         let setup = Setup { elements: 96, blocks: 3, threads: 32 };
         let mut job = Job::new(&device, Form::Graph, &setup, 1).expect("it should be recorded");

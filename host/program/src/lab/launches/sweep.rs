@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn fig6_is_a_part_of_the_longest_time() {
+    fn fig6_is_relative_to_the_longest_time() {
         let chart = made_up().fig6();
         chart.svg().expect("it should be a whole chart");
         let ends: Vec<_> = chart.series.iter().map(|s| s.points[5]).collect();

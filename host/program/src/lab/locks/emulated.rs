@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lanes_in_lockstep_deadlock_under_any_schedule_and_the_cure_never_does() {
+    fn lanes_in_lockstep_deadlock_under_any_schedule_and_the_fix_never_does() {
         for seed in 0..20 {
             let Lockstep { fault, counter } = lockstep(seed).expect("the cure ends");
             assert_eq!(counter, 32, "seed {seed}");

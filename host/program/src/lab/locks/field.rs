@@ -152,7 +152,7 @@ mod tests {
     use gridsync::device::{Emulator, EmulatorConfig, Policy, Schedule};
 
     #[test]
-    fn a_count_that_does_not_fit_is_wrong() {
+    fn a_mismatched_count_is_an_error() {
         let right = Counted { counter: 5, sections: 5, taken: vec![2, 3], gave_up: 0, us: 1.0 };
         assert_eq!(right.wrong(), None);
         assert_eq!(right.by_block(2), [5]);

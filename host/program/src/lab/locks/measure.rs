@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn grids_grow_by_powers_of_two_and_end_with_what_was_asked_for() {
+    fn grids_grow_by_powers_of_two_up_to_the_requested_size() {
         let blocks = |grids: &[Grid]| grids.iter().map(|grid| grid.blocks).collect::<Vec<_>>();
         let [single, warps] = grids(132, 528, 32);
         assert_eq!(blocks(&single), [1, 2, 4, 8, 16, 32, 64, 128, 132, 264, 528]);
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn fairness_is_one_for_all_alike_and_a_share_for_one_alone() {
+    fn fairness_is_1_for_equal_shares_and_1_over_n_for_a_single_winner() {
         assert!((jain(&[7, 7, 7]) - 1.0).abs() < 1e-12);
         assert!((jain(&[9, 0, 0]) - 1.0 / 3.0).abs() < 1e-12);
         assert!((jain(&[0, 0]) - 1.0).abs() < 1e-12);

@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sum_of_packs_is_that_of_their_words() {
+    fn the_sum_of_packs_is_the_sum_of_their_words() {
         let packs = 64;
         for (first, count) in [(0, 0), (0, 1), (5, 7), (60, 9), (0, 64), (63, 1000), (1, 129)] {
             let words = (0..count).flat_map(|pack: u64| {
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_curve_tells_its_best_point_and_how_many_bytes_in_flight_come_near_to_it() {
+    fn a_curve_has_a_best_point_and_fewest_bytes_in_flight_near_it() {
         let points =
             vec![point(64, 1, 90.0), point(32, 1, 50.0), point(32, 2, 95.0), point(64, 2, 100.0)];
         let curve = Curve { bytes: 1 << 20, points };

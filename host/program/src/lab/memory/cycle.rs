@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cycle_visits_every_line_once_before_it_comes_back() {
+    fn a_cycle_visits_every_line_once_before_it_repeats() {
         for lines in [1, 2, 3, 100, 4096] {
             let cycle = Cycle::new(lines);
             let mut visited = vec![false; lines];
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_is_not_that_of_the_lines() {
+    fn a_cycle_is_not_in_line_order() {
         let cycle = Cycle::new(1000);
         let next = |line: u32| cycle.after(line, 1);
         let near = (0..1000).filter(|&line| next(line).abs_diff(line) < 10).count();

@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn two_groups_are_told_apart_and_the_other_multiprocessor_sees_them_reversed() {
+    fn two_groups_are_separated_and_reversed_on_the_other_multiprocessor() {
         let lines = Lines::of(&partitions()).expect("there are lines");
         let Seen { fast, slow, slow_part, .. } = lines.first;
         assert_eq!((fast, slow), (203.0, 303.0));
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_are_all_as_far_have_no_slow_group() {
+    fn lines_at_equal_distance_have_no_slow_group() {
         let lines = Lines::of(&vec![vec![250.0; 100]; 3]).expect("there are lines");
         assert_eq!((lines.first.slow_part, lines.ratio(), lines.correlation), (0.0, 1.0, 0.0));
         assert_eq!(Lines::of(&[]), None);

@@ -64,7 +64,7 @@ mod tests {
     use gridsync::device::{Emulator, EmulatorConfig};
 
     #[test]
-    fn an_absent_kernel_is_told_from_a_failing_device() {
+    fn an_absent_kernel_is_not_a_failing_device() {
         let device = Device::new(Emulator::new(EmulatorConfig::default()));
         let absent = Contender {
             name: "absent",

@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rounds_are_shared_out_and_no_launch_is_long() {
+    fn rounds_are_distributed_and_no_launch_is_long() {
         for rounds in [1, 1000, 1_000_000, 1_000_000_000] {
             let settings = settings(&h200(), rounds);
             assert_eq!(settings.len(), 3 * (4 * 4 - 2 + 4));

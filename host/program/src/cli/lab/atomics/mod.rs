@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_sum_is_told_with_its_type_and_target() {
+    fn a_wrong_sum_is_reported_with_its_type_and_target() {
         let mut costs = timed();
         let wrong = costs.iter_mut().rfind(|cost| cost.target == Target::Warp);
         let wrong = wrong.expect("there is one");

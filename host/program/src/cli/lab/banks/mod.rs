@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_count_that_differs_from_the_rule_is_wrong() {
+    fn a_count_that_differs_from_the_rule_is_an_error() {
         let (mut loads, tiles) = timed();
         loads[2].counted += 1;
         let page = page("emulator", &loads, &tiles).expect("the charts are complete");

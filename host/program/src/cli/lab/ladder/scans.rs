@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timed_scan_tells_its_rate_beside_that_of_a_copy() {
+    fn a_timed_scan_shows_its_rate_next_to_a_copy() {
         let rows = rows(&look_back());
         let of_the_rung: Vec<Vec<&str>> = rows
             .lines()
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timed_climb_leaves_charts_and_records() {
+    fn a_timed_climb_writes_charts_and_records() {
         leaves_charts_and_records(&look_back(), ["9 look-back", "copying only"]);
     }
 }

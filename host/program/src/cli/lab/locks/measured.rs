@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_fits_in_a_terminal_and_tells_who_gave_up() {
+    fn a_page_fits_in_a_terminal_and_reports_who_gave_up() {
         let sweeps = LOCKS.map(|tried| {
             let last = (tried.name != "textbook").then_some(0.25);
             let points = |threads| {

@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_warp_goes_on_in_the_next_row_and_the_last_one_has_idle_lanes() {
+    fn a_warp_continues_in_the_next_row_and_the_last_one_has_idle_lanes() {
         let block = Dim3::new(40, 2, 1);
         let rows = planes(block);
         let rows: Vec<_> = rows.lines().map(|line| line.split_whitespace().last()).collect();

@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn up_and_down_take_less_for_an_element_and_meet_at_the_banks() {
+    fn up_and_down_need_less_per_element_and_have_bank_conflicts() {
         let (steps, tree, padded) = (counted(3), counted(4), counted(5));
         let for_256 = |c: &Counted| c.for_256_elements(c.warp_operations());
         assert!(for_256(&tree) < for_256(&steps), "{tree:?}, {steps:?}");
@@ -127,14 +127,14 @@ mod tests {
     }
 
     #[test]
-    fn shuffles_leave_one_word_of_each_warp_to_shared_memory() {
+    fn shuffles_share_one_word_per_warp_in_shared_memory() {
         let scanned = counted(6);
         assert_eq!(scanned.shared_accesses, 8 + 8);
         assert_eq!((scanned.barriers, scanned.bank_conflicts), (1, 0));
     }
 
     #[test]
-    fn a_look_back_takes_the_steps_of_one_warp_more_than_a_chain() {
+    fn a_look_back_adds_the_shuffles_of_one_warp_to_a_chain() {
         let (chained, look_back) = (counted(8), counted(9));
         assert_eq!(look_back.shuffles - chained.shuffles, 5);
         assert_eq!(look_back.shared_accesses, chained.shared_accesses);

@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_level_more_is_two_launches_and_four_words_for_each_block() {
+    fn a_level_adds_two_launches_and_four_words_per_block() {
         assert_eq!(of(3, 0), (1, 0));
         assert_eq!(of(3, 256), (1, 512));
         assert_eq!(of(3, 257), (3, 4 * 257 + 2 * 2));

@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kernel_has_the_tests_own_instructions() {
+    fn the_kernel_contains_the_instructions_of_the_test() {
         let message_passing = of("PTX MP
             { x=0; y=0; }
              P0@cta 0,gpu 0      | P1@cta 1,gpu 0       ;
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_gpu_cannot_run_is_refused_with_the_reason() {
+    fn a_test_that_one_gpu_cannot_run_is_refused_with_the_reason() {
         let two = |places: &str, space: &str| {
             of(&format!(
                 "PTX two
