@@ -29,8 +29,7 @@
 //!   and the number of samples.
 //! * The first point of a run is measured again at its end. If it has moved by more than
 //!   [`MOST_DRIFT`], something that all points share has changed, such as the clock.
-//! * A measurement that breaks a rule is still reported, with a [`Warning`] that includes by how
-//!   much.
+//! * A measurement that breaks a rule is still reported, with a [`Warning`] that quantifies it.
 //! * A **peer** is measured by the same rules, on the same device and in the same run, while no
 //!   other process has a context there: a second context makes `grid.sync()` 4 % slower on an H200
 //!   (November 2026). A peer of latencies takes [`SAMPLES`] samples, a peer of throughputs as many

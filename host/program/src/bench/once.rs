@@ -4,7 +4,7 @@ use super::sampling::warm_up;
 use super::{Measurement, SHORTEST_US, Sampling};
 use gridsync::device::{Device, DeviceError};
 
-/// Most runs within a sample.
+/// Maximum number of runs in a sample.
 const MOST_RUNS: u32 = 1 << 12;
 
 /// Device time in microseconds of everything that `work` puts into the stream, including its

@@ -133,7 +133,7 @@ impl PeerProgram {
             fs::create_dir_all(folder)?;
         }
         match fs::rename(&new, program) {
-            // A folder on another file system.
+            // The folder is on another file system.
             Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
                 fs::copy(&new, program).map(|_| ())?;
             }

@@ -8,7 +8,7 @@ pub const SAMPLES: usize = 7;
 /// Device time before the first sample, µs.
 pub const WARM_UP_US: f64 = 20_000.0;
 
-/// Most launches of a warm-up: with work that takes no time it would never end.
+/// Maximum number of launches of a warm-up: with work that takes no time it would never end.
 const WARM_UP_LAUNCHES: usize = 1000;
 
 /// Number of samples, and when to stop.

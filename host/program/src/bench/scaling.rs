@@ -27,7 +27,7 @@ pub const SCALING_SIZES: [usize; 3] = [1 << 28, 1 << 30, 1 << 32];
 /// polls after 20 ms.
 const IN_A_ROW_US: f64 = 15_000.0;
 
-/// Most calls in a row.
+/// Maximum number of calls in a row.
 const MOST_CALLS: f64 = 200.0;
 
 /// The measurements of each array, by their names in records: sums in a row, one sum until the host

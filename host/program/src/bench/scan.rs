@@ -53,7 +53,7 @@ pub const SCAN: Throughput = Throughput {
 /// Number of results that are checked at once.
 const PART: usize = 1 << 20;
 
-/// Most parts of an output that are checked, including the first and the last.
+/// Maximum number of checked parts of an output, including the first and the last.
 const MOST_PARTS: usize = 64;
 
 /// Sums of `T`, compared with CUB's default mode. CUB's floating-point sums may differ between

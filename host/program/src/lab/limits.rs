@@ -59,7 +59,7 @@ macro_rules! values {
 }
 values! { u32, u64 }
 
-/// Most results that a launch keeps.
+/// Maximum number of results that a launch keeps.
 const KEPT: usize = 1 << 16;
 
 /// Launches `K` and returns whether the kept results are right.

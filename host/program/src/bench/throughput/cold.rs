@@ -7,10 +7,10 @@ use gridsync::device::{Device, DeviceError};
 use gridsync::primitives::Reducer;
 use gridsync_kernels::op::Sum;
 
-/// Most bytes that all calls read and write together, unless a single call needs more.
+/// Maximum number of bytes that all calls read and write together, unless a single call needs more.
 const MOST_BYTES: u64 = 2 << 30;
 
-/// Most calls in a replay.
+/// Maximum number of calls in a replay.
 const MOST_CALLS: u64 = 256;
 
 /// The bytes of a replay must be this many times the L2. Then the first input has left the L2 when
@@ -20,7 +20,7 @@ const REPLAYED_FROM: u64 = 16;
 /// Minimum duration of a sample in microseconds, if replays may follow each other.
 const SAMPLE_US: f64 = 2000.0;
 
-/// Most replays within a sample.
+/// Maximum number of replays in a sample.
 const MOST_REPLAYS: f64 = 4096.0;
 
 /// How many times its size is read to flush the L2.

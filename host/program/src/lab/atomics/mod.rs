@@ -186,5 +186,6 @@ pub fn costs(
     Ok(costs)
 }
 
-/// Most threads of a grid. This many can add a few rounds to one address before an f32 is inexact.
+/// Maximum number of threads of a grid. This many can add a few rounds to one address before an f32
+/// is inexact.
 pub const MOST_THREADS: u64 = 1 << 20;

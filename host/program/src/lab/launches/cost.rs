@@ -11,12 +11,12 @@
 //! early, and needs a round trip to the L2 to poll again (`look`).
 //!
 //! A stage of w µs in its own launch takes the device `w + gap`, with the gap between two launches
-//! of a graph. But a launch takes the host `launch`, and the longer of the two counts: `max(launch,
-//! w + gap)`. w is half the measured time of a transform in one launch, minus a crossing. So per
-//! transform, which is two stages, one launch saves
+//! of a graph. But a launch takes the host `launch`, and the longer of the two counts:
+//! `max(launch, w + gap)`. w is half the measured time of a transform in one launch, minus a
+//! crossing. So per transform, which is two stages, one launch saves
 //!
-//! `over launches: 2 · (max(launch, w + gap) − w − crossing)`, `over a graph: 2 · (gap −
-//! crossing)`.
+//! `over launches: 2 · (max(launch, w + gap) − w − crossing)`,
+//! `over a graph: 2 · (gap − crossing)`.
 //!
 //! **Serial.** A cruder model: the blocks cross sequentially, each with 3 accesses of 500 cycles at
 //! 1.5 GHz, and a launch takes 10 µs. In this model 10 blocks cross in the time of a launch.

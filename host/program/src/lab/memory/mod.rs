@@ -184,7 +184,7 @@ impl Sizes {
 
 /// Keeps the device busy until its clocks are up.
 fn warm_up(array: &Array, multiprocessors: u32) -> Result<(), MemoryError> {
-    /// Most launches, so that it ends even if the device measures no time.
+    /// Maximum number of launches, so that it ends even if the device measures no time.
     const LAUNCHES: u32 = 1000;
     let shape = Shape { blocks: 4 * multiprocessors, threads: 256 };
     let mut passed = 0.0;

@@ -10,7 +10,7 @@ use crate::report::svg::{Bars, ChartError, Estimate, Lines, Row, Series};
 pub(super) const NAMES: [&str; 3] =
     ["memory-latency.svg", "memory-lines.svg", "memory-bandwidth.svg"];
 
-/// Most bars of the histogram.
+/// Maximum number of bars of the histogram.
 const BINS: f64 = 60.0;
 
 /// The fraction of the lines at either end that the histogram leaves out: a single disturbed line

@@ -4,11 +4,11 @@ use crate::lab::threads::{LANES, Record, expected};
 use crate::report::svg::CellRow;
 use cuda_std::Dim3;
 
-/// Most threads of a row that are drawn, limited by the width of a line.
+/// Maximum number of drawn threads per row, limited by the width of a line.
 const MOST_COLUMNS: u32 = 64;
-/// Most rows of a plane that are drawn.
+/// Maximum number of drawn rows per plane.
 const MOST_ROWS: u32 = 16;
-/// Most planes that are drawn.
+/// Maximum number of drawn planes.
 const MOST_PLANES: u32 = 4;
 /// Marks the parts that are not drawn.
 const CUT: &str = "…";

@@ -175,7 +175,7 @@ impl<T> Rung<T> {
         })
     }
 
-    /// Most roundings of any of `len` elements in a floating-point sum whose first launch is
+    /// Maximum number of roundings of any of `len` elements in a floating-point sum whose first launch is
     /// `geometry`: the depth for [`sum_bound`](gridsync::reference::sum_bound).
     #[must_use]
     pub fn depth(&self, len: usize, geometry: &Geometry) -> u64 {
