@@ -13,7 +13,7 @@ use std::ops::Range;
 /// The synchronization between the two stages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// None.
+    /// No barrier.
     NoBarrier,
     /// A block barrier.
     BlockBarrier,

@@ -124,7 +124,7 @@ impl<T: Added> Job<'_, T> {
         Ok(Spread::of(samples?).expect("there should be a sample"))
     }
 
-    /// Operations of 32 additions in the emulator.
+    /// Counts of 32 additions in the emulator.
     fn count(&mut self, threads: u32) -> Result<Counted, DeviceError> {
         let mut count = |rounds| {
             self.run(rounds)?;

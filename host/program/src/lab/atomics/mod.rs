@@ -70,7 +70,7 @@ pub enum Found {
     Counted(Counted),
 }
 
-/// Operations of 32 additions, one by each lane of a warp. All fields count instructions of a warp,
+/// Counts of 32 additions, one by each lane of a warp. All fields count instructions of a warp,
 /// except for the sectors.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Counted {
@@ -153,8 +153,8 @@ impl Cost {
     }
 }
 
-/// Number of [`Cost`]s that [`costs`] returns: for each type, each target without a result, and
-/// each target that is not a cure with one.
+/// Number of [`Cost`]s that [`costs`] returns: for each type, each target without the result, and
+/// each target except the cures with the result.
 pub const STEPS: usize = NUMBERS.len() * (2 * TARGETS.len() - 2);
 
 /// Cost of an addition for each type and target, first without and then with the result, in a grid

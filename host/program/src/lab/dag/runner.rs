@@ -315,28 +315,31 @@ impl Ready<'_> {
             How::Graph(graph) => unsafe { graph.launch() },
             How::Edges(tasks, geometry) => {
                 let args = (tasks.plan(), tasks.state(), arrays, inputs, work.elements, times);
-                // SAFETY: the runner owns the arrays and outlives this. The plan was validated for
-                // the number of blocks of the grid, and its state belongs to this device's stream.
+                // SAFETY: the runner owns the arrays and outlives this. The nodes only touch the
+                // arrays that the checked graph names. The plan was validated for the number of
+                // blocks of the grid, and its state belongs to this device's stream.
                 unsafe { device.launch::<dag_edges>(geometry, args) }
             }
             How::Levels(tasks, geometry, words) => {
                 let (plan, state) = (tasks.plan(), tasks.state());
                 let args = (plan, state, arrays, inputs, work.elements, times, words.view());
-                // SAFETY: the runner owns the arrays and outlives this. The plan was validated for
-                // the number of blocks of the grid, its state belongs to this device's stream, and
-                // the barrier's words start at 0.
+                // SAFETY: the runner owns the arrays and outlives this. The nodes only touch the
+                // arrays that the checked graph names. The plan was validated for the number of
+                // blocks of the grid, its state belongs to this device's stream, and the barrier's
+                // words start at 0.
                 unsafe { device.launch::<dag_levels>(geometry, args) }
             }
             How::Words(tasks, geometry, words) => {
                 let (plan, state) = (tasks.plan(), tasks.state());
                 let args = (plan, state, arrays, inputs, work.elements, times, words.view());
-                // SAFETY: the runner owns the arrays and outlives this. The plan was validated for
-                // the number of blocks of the grid, its state belongs to this device's stream, and
-                // only this plan uses the words.
+                // SAFETY: the runner owns the arrays and outlives this. The nodes only touch the
+                // arrays that the checked graph names. The plan was validated for the number of
+                // blocks of the grid, its state belongs to this device's stream, and only this plan
+                // uses the words.
                 unsafe { device.launch::<dag_words>(geometry, args) }
             }
-            // SAFETY: the runner owns the arrays and outlives this. Nothing else uses them during
-            // the run.
+            // SAFETY: the runner owns the arrays and outlives this. The nodes only touch the arrays
+            // that the checked graph names.
             How::Launching(launching) => unsafe { launching.launch(device, arrays, inputs, times) },
         }
     }

@@ -17,7 +17,7 @@ pub const THREADS: u32 = 1024;
 /// Rounds in the emulator: enough for a slope of exact counts.
 const COUNTED_ROUNDS: [u32; 2] = [2, 10];
 
-/// Whether paths are dealt to lanes or to whole warps, in turn.
+/// How paths are dealt: in turn to the lanes of each warp, or in turn to whole warps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deal {
     /// The lanes of each warp.

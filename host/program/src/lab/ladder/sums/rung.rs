@@ -175,8 +175,8 @@ impl<T> Rung<T> {
         })
     }
 
-    /// Maximum number of roundings of any of `len` elements in a floating-point sum whose first launch is
-    /// `geometry`: the depth for [`sum_bound`](gridsync::reference::sum_bound).
+    /// Maximum number of roundings of any of `len` elements in a floating-point sum whose first
+    /// launch is `geometry`: the depth for [`sum_bound`](gridsync::reference::sum_bound).
     #[must_use]
     pub fn depth(&self, len: usize, geometry: &Geometry) -> u64 {
         // The sum of a block of 256 threads: eight rounds, or five in each warp and five for the
