@@ -1,10 +1,10 @@
-//! What fences and the other operations of a barrier cost.
+//! Costs of fences and of the other operations of a barrier.
 //!
-//! The kernel reads the cycle counter, and the thread in the middle is used. A cost is a **slope**:
-//! the cycles of a launch of [`MANY`] rounds, minus those of a launch of [`FEW`], divided by the
-//! difference, and minus the same slope of the stores alone. It includes the few cycles of the loop
-//! around the operation. If the operation delays later stores, that shows only if the next round
-//! waits for them.
+//! The kernel reads the cycle counter; the thread in the middle is used. A cost is a **slope**: the
+//! cycles of a launch of [`MANY`] rounds, minus those of a launch of [`FEW`], divided by the
+//! difference in rounds, and minus the same slope of the stores alone. It includes the few cycles
+//! of the loop around the operation. If the operation delays later stores, that shows only if the
+//! next round waits for them.
 
 use crate::bench::{FEW, MANY, SAMPLES, Spread};
 use cuda_std::launch::Kernel;
@@ -17,27 +17,27 @@ use gridsync_lab_kernels::fences::{
     cost_of_red_relaxed, cost_of_red_release,
 };
 
-/// Lines that are stored to before each operation.
+/// Numbers of lines that are stored to before each operation.
 pub const STORES: [u32; 3] = [0, 1, MAX_STORES];
 
 /// Words, cycles, stores, rounds.
 type Args = (Global<u32>, Global<u64>, u32, u32);
 
-/// An operation that is measured.
+/// A measured operation.
 #[derive(Clone, Copy, Debug)]
 pub struct Operation {
     /// Its instruction; empty for the stores alone.
     pub instruction: &'static str,
-    /// The kernel that repeats it.
+    /// Kernel that repeats it.
     pub kernel: &'static str,
     launch: unsafe fn(&Device, &Geometry, Args) -> Result<(), DeviceError>,
 }
 
-/// The stores alone.
+/// Only the stores.
 pub const NOTHING: Operation = Operation::of::<cost_of_none>("");
 
-/// What is measured: the fences, then the operations by which a block arrives at a barrier and
-/// waits.
+/// The measured operations: the fences, then the operations that a block arrives at a barrier and
+/// waits with.
 pub const OPERATIONS: [Operation; 10] = [
     Operation::of::<cost_of_fence_acq_rel_block>("fence.acq_rel.cta"),
     Operation::of::<cost_of_fence_acq_rel_device>("fence.acq_rel.gpu"),
@@ -54,22 +54,22 @@ pub const OPERATIONS: [Operation; 10] = [
 /// The result of one launch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
-    /// The words, laid out as [the kernels](gridsync_lab_kernels::fences) say.
+    /// The words, laid out as described in [the kernels](gridsync_lab_kernels::fences).
     pub words: Vec<u32>,
-    /// The cycles of each thread.
+    /// Cycles of each thread.
     pub cycles: Vec<u64>,
-    /// Microseconds of device time of the whole launch.
+    /// Device time of the whole launch, µs.
     pub time: f64,
 }
 
-/// What an operation costs.
+/// Cost of an operation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cost {
     /// The instruction.
     pub instruction: &'static str,
-    /// Lines that each thread stored to before it.
+    /// Lines that each thread stored to before the operation.
     pub stores: u32,
-    /// Cycles, beyond those of the stores alone.
+    /// Cycles in addition to those of the stores alone.
     pub cycles: Spread,
 }
 
@@ -78,11 +78,11 @@ impl Operation {
         Self { instruction, kernel: K::NAME, launch: Device::launch::<K> }
     }
 
-    /// Lets each thread of `blocks` blocks store to `stores` lines and then run the operation,
+    /// Makes each thread of `blocks` blocks store to `stores` lines and then run the operation,
     /// `rounds` times.
     ///
     /// # Errors
-    /// Those of the device.
+    /// If the device fails.
     ///
     /// # Panics
     /// If a block has more than 32 `threads`, or `stores` is more than [`MAX_STORES`].
@@ -102,15 +102,15 @@ impl Operation {
         let geometry = Geometry::new(blocks, threads);
         let time = device.time(|| {
             let args = (words.view(), cycles.view(), stores, rounds);
-            // SAFETY: threads and stores are within the bounds above; there are the words of each
-            // block, all 0, and the cycles of each thread; they outlive the launch, which `time`
-            // waits for.
+            // SAFETY: threads and stores are within the bounds above. The buffers have the words of
+            // each block, all 0, and the cycles of each thread. They outlive the launch, because
+            // `time` waits for it.
             unsafe { (self.launch)(device, &geometry, args) }
         })?;
         Ok(Run { words: words.download()?, cycles: cycles.download()?, time })
     }
 
-    /// Cycles and microseconds per round, by slopes, after one launch that does not count.
+    /// Cycles and microseconds per round, by slopes, after one launch that is not counted.
     fn slopes(
         &self,
         device: &Device,
@@ -131,20 +131,21 @@ impl Operation {
 }
 
 impl Run {
-    /// The cycles of the thread in the middle.
+    /// Cycles of the thread in the middle.
     fn middle_cycles(&self) -> f64 {
         spread(self.cycles.iter().map(|&cycles| cycles as f64)).median
     }
 }
 
-/// How often [`costs`] measures: each operation, and the stores alone, for each number of stores.
+/// Number of measurements in [`costs`]: each operation, and the stores alone, for each number of
+/// stores.
 pub const STEPS: usize = STORES.len() * (1 + OPERATIONS.len());
 
-/// What each of [`OPERATIONS`] costs in a grid of `grid` (blocks, threads per block), after each
-/// number of [`STORES`]. `step` is called after each of the [`STEPS`].
+/// Costs of [`OPERATIONS`] in a grid of `grid` (blocks, threads per block), after each number of
+/// [`STORES`]. Calls `step` after each of the [`STEPS`].
 ///
 /// # Errors
-/// Those of the device.
+/// If the device fails.
 pub fn costs(
     device: &Device,
     grid: (u32, u32),
@@ -179,7 +180,7 @@ pub fn costs(
 /// between events, in one thread that only runs `fence.sc.gpu`.
 ///
 /// # Errors
-/// Those of the device.
+/// If the device fails.
 pub fn clock_mhz(device: &Device) -> Result<f64, DeviceError> {
     let fence = Operation::of::<cost_of_fence_sc_device>("fence.sc.gpu");
     let slopes = fence.slopes(device, (1, 1), 0)?;

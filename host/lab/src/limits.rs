@@ -1,4 +1,5 @@
-//! The limits of a device: kernels that hold many values, and launches at each limit and one past it.
+//! The limits of a device: kernels that hold many values, and launches at each limit and one past
+//! it.
 
 use bytemuck::Pod;
 use cuda_std::launch::Kernel;
@@ -8,10 +9,10 @@ use gridsync_lab_kernels::limits::{
     limits_hold_8_u32, limits_hold_32_u32, limits_hold_64_u32, limits_hold_64_u64,
 };
 
-/// A kernel that holds many values, to try the limits with.
+/// A kernel that holds many values, for testing the limits.
 #[derive(Clone, Copy, Debug)]
 pub struct Holder {
-    /// Its entry point.
+    /// Entry point.
     pub kernel: KernelInfo,
     /// 32-bit words that each thread holds.
     pub words: u32,
@@ -19,7 +20,7 @@ pub struct Holder {
     run: fn(&Device, &Geometry) -> Result<bool, DeviceError>,
 }
 
-/// All of them, by the words that they hold.
+/// All holders, by the number of words that they hold.
 pub const HOLDERS: [Holder; 4] = [
     Holder::of::<limits_hold_8_u32, u32, 8>(),
     Holder::of::<limits_hold_32_u32, u32, 32>(),
@@ -30,11 +31,11 @@ pub const HOLDERS: [Holder; 4] = [
 /// Rounds of a launch.
 const ROUNDS: u32 = 3;
 
-/// Values of a thread.
+/// A type of the values that a thread holds.
 trait Value: Scalar + Pod + Eq {
     fn of(number: u64) -> Self;
 
-    /// What a thread with these first values computes.
+    /// Result of a thread that starts with these values.
     fn held(values: &[Self], thread: usize) -> Self;
 }
 
@@ -58,10 +59,10 @@ macro_rules! values {
 }
 values! { u32, u64 }
 
-/// Results that a launch keeps, at most.
+/// Maximum number of results that a launch keeps.
 const KEPT: usize = 1 << 16;
 
-/// Launches `K` and tells whether the results that it keeps are right.
+/// Launches `K` and returns whether the kept results are right.
 fn hold<K, T, const VALUES: usize>(
     device: &Device,
     geometry: &Geometry,
@@ -75,8 +76,8 @@ where
     let words = device.upload(&values)?;
     let results = device.alloc::<T>(KEPT.min(threads as usize))?;
     let args = (words.view(), results.view(), ROUNDS);
-    // SAFETY: `words` has the values of a thread; both buffers outlive the launch, which the download
-    // waits for.
+    // SAFETY: `words` has the values of a thread. Both buffers outlive the launch, because the
+    // download waits for it.
     unsafe { device.launch::<K>(geometry, args)? };
     let results = results.download()?;
     Ok((0..).zip(results).all(|(thread, result)| result == T::held(&values, thread)))
@@ -95,33 +96,33 @@ impl Holder {
         }
     }
 
-    /// Launches the kernel, and tells whether the results of the first threads are right.
+    /// Launches the kernel and returns whether the results of the first threads are right.
     ///
     /// # Errors
-    /// Those of the device.
+    /// If the device fails.
     pub fn run(&self, device: &Device, geometry: &Geometry) -> Result<bool, DeviceError> {
         (self.run)(device, geometry)
     }
 }
 
-/// One limit, tried at it and one past it.
+/// One limit, tested with a launch at the limit and one past it.
 #[derive(Clone, Debug)]
 pub struct Tried {
-    /// What is limited.
+    /// The limited resource.
     pub what: &'static str,
-    /// A launch at the limit, and whether its results were right. None if it would take too long.
+    /// A launch at the limit, and whether its results were right. `None` if it would run too long.
     pub at: Option<(Geometry, bool)>,
-    /// A launch that is one past the limit.
+    /// A launch one past the limit.
     pub past: Geometry,
-    /// Why it was refused. None if it ran.
+    /// The error that refused it. `None` if it ran.
     pub refused: Option<DeviceError>,
 }
 
-/// Tries each limit of the device with kernels that hold few values, and the limit of registers with
-/// one that holds many.
+/// Tests each limit of the device with kernels that hold few values, and the limit of registers
+/// with one that holds many.
 ///
 /// # Errors
-/// A launch at a limit that is refused, and other errors of the device.
+/// If a launch at a limit is refused, or if the device fails.
 pub fn try_all(device: &Device) -> Result<Vec<Tried>, DeviceError> {
     let [few, _, many, _] = HOLDERS;
     let p = device.properties();
@@ -158,7 +159,7 @@ pub fn try_all(device: &Device) -> Result<Vec<Tried>, DeviceError> {
                 Some(Geometry::new((1, y), 1)),
                 Geometry::new((1, y + 1), 1),
             ),
-            // A grid of 2^31 − 1 blocks takes seconds.
+            // A grid of 2^31 − 1 blocks runs for seconds.
             ("blocks of a grid", few, None, Geometry::new(p.max_grid_x + 1, 1)),
         ]);
         if p.cluster {
@@ -173,7 +174,7 @@ pub fn try_all(device: &Device) -> Result<Vec<Tried>, DeviceError> {
     tried.collect()
 }
 
-/// Why a launch of `holder` is refused. None if it runs.
+/// The error with which a launch of `holder` is refused. `None` if it runs.
 fn refused(
     device: &Device,
     holder: &Holder,

@@ -1,19 +1,19 @@
 //! Reads PTX: the instructions of a kernel, and its loops.
 
-/// The labels and instructions of one kernel, in the order of the text, a line each.
+/// The labels and instructions of one kernel, in source order, one per line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Body<'a> {
     lines: Vec<&'a str>,
 }
 
 impl<'a> Body<'a> {
-    /// The body of `kernel` in `ptx`, without declarations, comments and braces; none if there is
-    /// no such kernel.
+    /// The body of `kernel` in `ptx`, without declarations, comments and braces. `None` if `ptx`
+    /// does not have the kernel.
     #[must_use]
     pub fn of(ptx: &'a str, kernel: &str) -> Option<Self> {
         let entry = format!(".entry {kernel}(");
         let (_, rest) = ptx.split_once(&entry)?;
-        // Inline PTX may have braces of its own.
+        // Inline PTX may contain braces.
         let mut depth = 0;
         let mut lines = Vec::new();
         for line in rest.lines().map(str::trim).skip_while(|line| *line != "{") {
@@ -39,7 +39,7 @@ impl<'a> Body<'a> {
     /// Whether line `at` can run again after it has run.
     ///
     /// # Panics
-    /// If there is no such line.
+    /// If `at` is out of range.
     #[must_use]
     pub fn is_looped(&self, at: usize) -> bool {
         // A branch back is not enough: the compiler may have put the common exit of a kernel first.
@@ -59,8 +59,8 @@ impl<'a> Body<'a> {
         lines.filter_map(|(at, line)| self.is_looped(at).then_some(line))
     }
 
-    /// How many instructions may send the lanes of a warp to different places: branches with a
-    /// guard, and `brx.idx` (PTX ISA, "bra" and "brx.idx").
+    /// Number of instructions that may send the lanes of a warp to different targets: branches with
+    /// a guard, and `brx.idx` (PTX ISA, "bra" and "brx.idx").
     #[must_use]
     pub fn conditional_branches(&self) -> usize {
         let is_conditional = |line: &&&str| {
@@ -81,15 +81,15 @@ impl<'a> Body<'a> {
         lines.filter(|&line| line < self.lines.len()).collect()
     }
 
-    /// The line of the label that line `from` branches to. Inline PTX may have the same label
-    /// several times, each in its own braces. The nearest one is taken.
+    /// The line of the label that line `from` branches to. Inline PTX may define the same label
+    /// several times, each inside its own braces. Chooses the nearest one.
     fn label(&self, name: &str, from: usize) -> Option<usize> {
         let is_label = |&at: &usize| self.lines[at].strip_suffix(':') == Some(name);
         (0..self.lines.len()).filter(is_label).min_by_key(|at| at.abs_diff(from))
     }
 }
 
-/// Whether a line loads from memory (PTX ISA, "ld"). A load of a parameter does not count.
+/// Whether a line loads from memory (PTX ISA, "ld"). Loads of parameters do not count.
 #[must_use]
 pub fn is_load(line: &str) -> bool {
     line.starts_with("ld.") && !line.starts_with("ld.param")
@@ -103,7 +103,7 @@ fn split_guard(line: &str) -> (bool, &str) {
     }
 }
 
-/// The target of an instruction, given without its guard, if it is a branch (PTX ISA, "bra").
+/// The target of an instruction (without its guard), if it is a branch (PTX ISA, "bra").
 fn branch_target(instruction: &str) -> Option<&str> {
     let (opcode, target) = instruction.split_once(char::is_whitespace)?;
     (opcode == "bra" || opcode == "bra.uni").then(|| target.trim().trim_end_matches(';'))
@@ -152,7 +152,7 @@ $end:
 ";
 
     #[test]
-    fn a_body_ends_where_its_own_brace_closes() {
+    fn a_body_ends_at_its_closing_brace() {
         let body = Body::of(PTX, "waits").expect("the kernel is there");
         let lines = body.lines();
         assert_eq!(lines.first(), Some(&"ld.param.b64 \t%rd1, [waits_param_0];"));
@@ -162,14 +162,14 @@ $end:
     }
 
     #[test]
-    fn a_branch_that_is_always_taken_is_not_conditional() {
+    fn an_unconditional_branch_is_not_counted() {
         let branches = |kernel| Body::of(PTX, kernel).map(|body| body.conditional_branches());
         assert_eq!(branches("waits"), Some(2));
         assert_eq!(branches("other"), Some(0));
     }
 
     #[test]
-    fn a_loop_is_told_from_a_branch_back_to_the_exit() {
+    fn a_branch_back_to_the_exit_is_not_a_loop() {
         let body = Body::of(PTX, "waits").expect("the kernel is there");
         let looped: Vec<_> = body.looped().collect();
         let expected = ["look:", "ld.relaxed.gpu.global.b32 %r1, [%rd1];", "@!again bra look;"];

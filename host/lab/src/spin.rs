@@ -1,6 +1,6 @@
-//! The spin that the compiler deletes: what it makes of four ways to wait for a word.
+//! The spin loop that the compiler deletes: its output for four ways to wait for a word.
 //!
-//! The answer is in the built PTX, so this needs no device.
+//! The answer is in the built PTX, so no device is needed.
 
 use super::ptx::{Body, is_load};
 use cuda_std::launch::Kernel;
@@ -10,11 +10,11 @@ use gridsync_lab_kernels::spin::{spin_acquire, spin_asm, spin_naive, spin_volati
 /// A way to wait until a word is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Form {
-    /// What it is called.
+    /// Name.
     pub name: &'static str,
-    /// How it looks at the word.
+    /// How it polls the word.
     pub looks_by: &'static str,
-    /// Whether each turn has to load the word again. The naive form does not ask for that.
+    /// Whether each iteration has to load the word again. The naive form does not require that.
     pub must_load: bool,
     kernel: &'static str,
 }
@@ -42,23 +42,23 @@ pub const FORMS: [Form; 4] = [
     },
 ];
 
-/// What the compiler made of a form.
+/// Compiler output for a form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compiled<'a> {
     /// The form.
     pub form: Form,
-    /// The labels and instructions from the first look at the word to the end of the kernel.
+    /// The labels and instructions from the first load of the word to the end of the kernel.
     pub ptx: Vec<&'a str>,
-    /// Whether any instruction is repeated.
+    /// Whether any instruction is in a loop.
     pub has_loop: bool,
-    /// Load instructions that are repeated.
+    /// Number of load instructions in a loop.
     pub loads_in_loop: usize,
 }
 
-/// The PTX of the forms' kernels that there are, one module after the other.
+/// The PTX of the modules that have kernels of the forms, concatenated.
 ///
 /// # Errors
-/// When an image cannot be read.
+/// If an image cannot be read.
 pub fn ptx(modules: &Modules<'_>) -> Result<String, ImageError> {
     let mut text = String::new();
     for form in FORMS {
@@ -69,8 +69,7 @@ pub fn ptx(modules: &Modules<'_>) -> Result<String, ImageError> {
 }
 
 impl Form {
-    /// What the compiler made of the form, from the kernels of `ptx`. None if its kernel is not
-    /// there.
+    /// Compiler output for the form, from the kernels in `ptx`. `None` if its kernel is missing.
     #[must_use]
     pub fn compiled(self, ptx: &str) -> Option<Compiled<'_>> {
         let body = Body::of(ptx, self.kernel)?;
@@ -87,7 +86,7 @@ impl Form {
 }
 
 impl Compiled<'_> {
-    /// Whether every turn of the loop loads the word.
+    /// Whether every iteration of the loop loads the word.
     #[must_use]
     pub const fn waits(&self) -> bool {
         self.loads_in_loop > 0
@@ -112,7 +111,7 @@ mod tests {
     use crate::images::LAB;
 
     #[test]
-    fn the_naive_form_has_lost_its_load_and_the_others_have_kept_it() {
+    fn only_the_naive_form_loses_its_load() {
         for compute in [75, 90] {
             let modules = Modules::of(&LAB, compute).expect("whole images");
             let ptx = ptx(&modules).expect("whole images");
@@ -126,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_without_the_kernels_is_told_from_a_lost_loop() {
+    fn a_missing_kernel_is_not_a_lost_loop() {
         assert_eq!(FORMS[0].compiled(".version 7.4\n"), None);
     }
 }

@@ -1,4 +1,4 @@
-//! How the threads of a block are numbered and cut into warps, as each thread reports it.
+//! How the threads of a block are numbered and split into warps, as each thread reports it.
 
 use cuda_std::Dim3;
 use gridsync::device::{Device, DeviceError, Geometry, KernelInfo};
@@ -7,37 +7,38 @@ use gridsync_lab_kernels::threads::{WORDS, threads_numbers};
 /// Lanes of a warp.
 pub const LANES: u32 = cuda_std::warp::WARP_SIZE;
 
-/// What one thread reported.
+/// Report of one thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {
     /// Its position in the block.
     pub position: Dim3,
     /// Its linear number, as the kernel computes it.
     pub number: u32,
-    /// The linear number of the thread that is lane 0 of its warp, as that lane gives it.
+    /// The linear number of lane 0 of its warp, as reported by that lane.
     pub first: u32,
     /// Its lane.
     pub lane: u32,
 }
 
-/// What the threads of a block reported, and what they hold.
+/// Reports of the threads of a block, and their registers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Numbered {
     /// The shape of the block.
     pub block: Dim3,
-    /// A record for each thread, in the order of the linear numbers.
+    /// A record for each thread, ordered by linear number.
     pub records: Vec<Record>,
-    /// Registers of each lane. None in the emulator, which has none.
+    /// Registers of each lane. `None` in the emulator, which has no registers.
     pub registers: Option<u32>,
 }
 
-/// Launches one block and collects what its threads report.
+/// Launches one block and collects the reports of its threads.
 ///
 /// # Errors
-/// Those of the device; [`DeviceError::BadBlock`] if the block is too large.
+/// [`DeviceError::BadBlock`] if the block is too large; or if the device fails.
 pub fn numbered(device: &Device, block: Dim3) -> Result<Numbered, DeviceError> {
     let words = device.zeroed::<u32>(block.volume() as usize * WORDS)?;
-    // SAFETY: one block, with a record for each of its threads, alive until the download.
+    // SAFETY: there is one block, and a record for each of its threads. The buffer lives until the
+    // download.
     unsafe { device.launch::<threads_numbers>(&Geometry::new(1, block), (words.view(),)) }?;
     let words = words.download()?;
     let record = |word: &[u32]| Record {
@@ -53,8 +54,8 @@ pub fn numbered(device: &Device, block: Dim3) -> Result<Numbered, DeviceError> {
     Ok(Numbered { block, records: words.chunks_exact(WORDS).map(record).collect(), registers })
 }
 
-/// The record that the formula gives for thread `number` of `block`: the number is
-/// x + y·X + z·X·Y, the warp is number / 32, and the lane is number % 32.
+/// The record of thread `number` of `block` by the formula: the number is x + y·X + z·X·Y, the warp
+/// is number / 32, and the lane is number % 32.
 #[must_use]
 pub fn expected(block: Dim3, number: u32) -> Record {
     let row = number / block.x;
@@ -67,7 +68,7 @@ pub fn expected(block: Dim3, number: u32) -> Record {
 }
 
 impl Numbered {
-    /// The first thread whose record is not what the formula gives.
+    /// The first thread whose record differs from the formula.
     #[must_use]
     pub fn wrong(&self) -> Option<Record> {
         let numbered = self.records.iter().zip(0..);
@@ -77,19 +78,19 @@ impl Numbered {
             .next()
     }
 
-    /// The threads of the block.
+    /// Threads of the block.
     #[must_use]
     pub fn threads(&self) -> u32 {
         self.block.volume() as u32
     }
 
-    /// The warps that the block takes.
+    /// Warps of the block.
     #[must_use]
     pub fn warps(&self) -> u32 {
         self.threads().div_ceil(LANES)
     }
 
-    /// The lanes of those warps that have no thread.
+    /// Lanes of these warps that have no thread.
     #[must_use]
     pub fn idle(&self) -> u32 {
         self.warps() * LANES - self.threads()
@@ -119,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_that_differs_is_found() {
+    fn a_wrong_record_is_found() {
         let block = Dim3::new(40, 2, 1);
         let records = (0..80).map(|number| expected(block, number)).collect();
         let mut numbered = Numbered { block, records, registers: None };

@@ -1,4 +1,4 @@
-//! X→P→X: what goes wrong without a barrier of the whole grid, and where.
+//! X→P→X: what goes wrong without a grid barrier, and where.
 //!
 //! Stage (i) sets every `P[j]` to the mean of all X, stage (ii) sets every `X[j]` to the mean of
 //! all P. P holds NaN before each run, so a thread that reads any P too early gets NaN.
@@ -10,22 +10,22 @@ use gridsync_kernels::grid::barrier::GridBarrier;
 use gridsync_lab_kernels::xpx::{xpx_block_barrier, xpx_grid_barrier, xpx_no_barrier};
 use std::ops::Range;
 
-/// What is between the two stages.
+/// The synchronization between the two stages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// Nothing.
+    /// No barrier.
     NoBarrier,
-    /// A barrier of each block.
+    /// A block barrier.
     BlockBarrier,
-    /// A barrier of the whole grid.
+    /// A grid barrier.
     GridBarrier,
 }
 
 impl Form {
-    /// All forms, from the most wrong to the right one.
+    /// All forms, from the most broken to the correct one.
     pub const ALL: [Self; 3] = [Self::NoBarrier, Self::BlockBarrier, Self::GridBarrier];
 
-    /// What the form is called.
+    /// Name of the form.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -35,8 +35,8 @@ impl Form {
         }
     }
 
-    /// Whether this form can go wrong if the lanes of each warp run in step. For that, two warps
-    /// that no barrier keeps in step must have elements.
+    /// Whether this form can fail if the lanes of each warp run in lockstep. It needs elements in
+    /// two warps that no barrier synchronizes.
     #[must_use]
     pub fn can_fail(self, setup: &Setup) -> bool {
         // The last thread that has an element.
@@ -49,7 +49,7 @@ impl Form {
     }
 }
 
-/// The shape of the experiment.
+/// Size of the experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Setup {
     /// Elements of X and of P.
@@ -65,33 +65,33 @@ impl Setup {
         self.blocks as usize * self.threads as usize
     }
 
-    /// The warp, counted through the grid, whose thread works on element `j`.
+    /// The index in the grid of the warp that works on element `j`.
     fn warp_of(&self, j: usize) -> usize {
         let thread = j % self.grid_threads();
         let (block, in_block) = (thread / self.threads as usize, thread % self.threads as usize);
         block * self.threads.div_ceil(32) as usize + in_block / 32
     }
 
-    /// The block whose thread works on element `j`.
+    /// The block that works on element `j`.
     fn block_of(&self, j: usize) -> usize {
         j % self.grid_threads() / self.threads as usize
     }
 }
 
-/// Where one run went wrong.
+/// The errors of one run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wrong {
     /// Elements of X that differ from the reference.
     pub elements: usize,
     /// Warps whose elements are all wrong.
     pub whole_warps: usize,
-    /// Warps with wrong and right elements.
+    /// Warps with both wrong and right elements.
     pub broken_warps: usize,
     /// Blocks whose elements are all wrong.
     pub whole_blocks: usize,
-    /// Blocks with wrong and right elements.
+    /// Blocks with both wrong and right elements.
     pub broken_blocks: usize,
-    /// The first run of neighbouring wrong elements.
+    /// The first run of consecutive wrong elements.
     pub first: Range<usize>,
 }
 
@@ -115,7 +115,7 @@ impl Wrong {
     }
 }
 
-/// How many groups of elements are all wrong, and how many are wrong in part.
+/// Number of groups of elements that are all wrong, and number of groups that are partly wrong.
 fn groups(wrong: &[bool], group_of: impl Fn(usize) -> usize) -> (usize, usize) {
     let mut counts = std::collections::BTreeMap::<usize, (usize, usize)>::new();
     for (j, &is_wrong) in wrong.iter().enumerate() {
@@ -128,27 +128,26 @@ fn groups(wrong: &[bool], group_of: impl Fn(usize) -> usize) -> (usize, usize) {
     (whole, part)
 }
 
-/// The results of many runs of one form.
+/// The results of many runs in one form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// The form.
     pub form: Form,
-    /// Runs made.
+    /// Number of runs.
     pub runs: usize,
-    /// The runs that went wrong: the number of each, and where it is wrong.
+    /// The runs that failed: the number of each, and its errors.
     pub wrong: Vec<(usize, Wrong)>,
 }
 
 impl Outcome {
-    /// The sum of `count` over all wrong runs.
+    /// Sum of `count` over all failed runs.
     #[must_use]
     pub fn total(&self, count: impl Fn(&Wrong) -> usize) -> usize {
         self.wrong.iter().map(|(_, wrong)| count(wrong)).sum()
     }
 }
 
-/// What X holds at first: numbers whose mean is rounded, so that each of the first rounds changes
-/// X.
+/// Initial values of X: numbers whose mean is rounded, so that each of the first rounds changes X.
 pub(super) fn start(elements: usize) -> Vec<f32> {
     (0..elements).map(|j| (j % 1000) as f32 * 0.37 + 1.0).collect()
 }
@@ -156,7 +155,7 @@ pub(super) fn start(elements: usize) -> Vec<f32> {
 /// Runs X→P→X once in `form` on `device`, each warp delayed by its share of `stagger_ns`.
 ///
 /// # Errors
-/// Those of the device; for the grid barrier also that the grid is too large for it.
+/// If the device fails, or the grid is too large for the grid barrier.
 pub fn run(
     device: &Device,
     form: Form,
@@ -168,9 +167,9 @@ pub fn run(
     let x = device.upload(&start)?;
     let p = device.upload(&vec![f32::NAN; setup.elements])?;
     let geometry = Geometry::new(setup.blocks, setup.threads);
-    // SAFETY: X and P have one length, more than 0; they outlive the launch, since the download
-    // waits for it; the grid barrier's words start at 0, and all blocks of its geometry are
-    // resident.
+    // SAFETY: X and P have the same length, more than 0. They outlive the launch, because the
+    // download waits for it. The grid barrier's words start at 0, and all blocks of its geometry
+    // are resident.
     unsafe {
         match form {
             Form::NoBarrier => {
@@ -198,7 +197,7 @@ mod tests {
     const SETUP: Setup = Setup { elements: 128, blocks: 2, threads: 64 };
 
     #[test]
-    fn a_wrong_warp_is_told_from_a_wrong_block() {
+    fn wrong_warps_and_wrong_blocks_are_counted_separately() {
         let right = vec![1.0f32; 128];
         assert_eq!(Wrong::of(&SETUP, &right, &right), None);
 

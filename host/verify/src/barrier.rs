@@ -1,4 +1,4 @@
-//! Cases of the grid barriers: right ones have to hold, and wrong ones have to be caught.
+//! Cases of the grid barriers: correct ones have to hold, and broken ones have to be caught.
 
 use super::CaseError;
 use gridsync::device::{Device, DeviceError};
@@ -13,7 +13,7 @@ use gridsync_lab_kernels::barrier::{
     RelaxedLook, ShortGoal, Stressed, WeakLook,
 };
 
-/// How a barrier is crossed to see whether it holds.
+/// Parameters of a test that crosses a barrier.
 #[derive(Clone, Copy, Debug)]
 pub struct Crossing {
     /// Blocks of the grid.
@@ -24,10 +24,10 @@ pub struct Crossing {
     pub cluster: Option<u32>,
     /// Words that each thread writes before each barrier.
     pub cells: u32,
-    /// The most cycles that a warp comes late to a barrier.
+    /// The most cycles by which a warp reaches a barrier late.
     pub skew: u32,
-    /// Words of memory that the threads store to, here and there, before they write their own. On a
-    /// GPU, other threads see unreleased stores late after them. None if 0.
+    /// Words of memory that the threads store to, all over, before they write their own cells. On a
+    /// GPU, other threads then see unreleased stores late. No such stores if 0.
     pub far: usize,
     /// Launches, all with the same state.
     pub launches: u32,
@@ -46,28 +46,28 @@ impl Crossing {
 /// The result of crossing a barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Nothing was wrong.
+    /// No error.
     Held,
-    /// How often a thread read a value that was not from this round.
+    /// Number of times that a thread read a value from another round.
     Stale(u32),
-    /// How many waits were given up. A barrier that does not give up never ends these.
+    /// Number of waits that were given up. A barrier without a bound would never return from these.
     GivenUp(u32),
 }
 
 /// A barrier that can be crossed.
 #[derive(Clone, Copy, Debug)]
 pub struct Contender {
-    /// What it is called.
+    /// Name.
     pub name: &'static str,
-    /// Crosses it: see [`cross`].
+    /// Crosses it (see [`cross`]).
     pub cross: fn(&Device, &Crossing) -> Result<Outcome, DeviceError>,
 }
 
 impl Contender {
-    /// Crosses the barrier, and says what is wrong if it did not hold.
+    /// Crosses the barrier, and fails with the error if it did not hold.
     ///
     /// # Errors
-    /// [`CaseError::Wrong`] with the outcome, and those of the device.
+    /// [`CaseError::Wrong`] with the outcome, or if the device fails.
     pub fn case(&self, device: &Device, crossing: &Crossing) -> Result<(), CaseError> {
         match (self.cross)(device, crossing)? {
             Outcome::Held => Ok(()),
@@ -86,7 +86,7 @@ macro_rules! contenders {
     )*};
 }
 contenders! {
-    /// The designs, all right. The cluster barrier exists from compute capability 9.0 on.
+    /// The designs, all correct. The cluster barrier needs compute capability 9.0.
     DESIGNS {
         "grid" cross::<GridBarrier>,
         "split" cross::<SplitBarrier<2>>,
@@ -105,8 +105,8 @@ contenders! {
         "cluster-2" cross_in_clusters::<2>,
         "cluster-4" cross_in_clusters::<4>,
     }
-    /// Wrong barriers. The more of these a test catches, the more it means that the designs pass
-    /// it.
+    /// Broken barriers. The more of these a test catches, the stronger the evidence from a design
+    /// that passes it.
     MUTANTS {
         "reset under its waiters" cross::<ResetBarrier>,
         "no block barrier first" cross::<Mutant<NoFirstBarrier>>,
@@ -130,10 +130,11 @@ fn cross_in_clusters<const BLOCKS: u32>(
     cross::<ClusterBarrier>(device, &Crossing { cluster, ..*crossing })
 }
 
-/// Crosses `B` as `crossing` says, and checks after each crossing what every block wrote before it.
+/// Crosses `B` according to `crossing`, and checks after each crossing what every block wrote
+/// before it.
 ///
 /// # Errors
-/// Those of the device.
+/// If the device fails.
 pub fn cross<B: Stressed>(device: &Device, crossing: &Crossing) -> Result<Outcome, DeviceError> {
     let Crossing { blocks, threads, .. } = *crossing;
     let geometry = match crossing.cluster {
@@ -160,9 +161,9 @@ pub fn cross<B: Stressed>(device: &Device, crossing: &Crossing) -> Result<Outcom
             crossing.rounds,
             crossing.skew,
         );
-        // SAFETY: the barrier's words, which start at 0, a multiple of as many cells as threads, a
-        // counter, the words of the far stores, and a geometry in which all blocks are resident;
-        // the buffers outlive the launches.
+        // SAFETY: the buffers have the barrier's words, which start at 0, a multiple of as many
+        // cells as threads, a counter, and the words of the far stores. All blocks of the geometry
+        // are resident. The buffers outlive the launches.
         unsafe { device.launch::<B::Rounds>(&geometry, args)? };
     }
     let stale = errors.download_part(0..1)?[0];

@@ -1,13 +1,13 @@
-//! Inputs that are the same on every machine, and hard to get right.
+//! Inputs that are the same on every machine, and hard to process correctly.
 
 use cuda_std::{bf16, f16};
 
-/// A type that test inputs are made of.
+/// An element type of test inputs.
 pub trait Sample: Copy + Send + Sync + 'static {
     /// The value made from 64 random bits.
     fn from_random(bits: u64) -> Self;
 
-    /// A factor: a product of `len` of them neither vanishes nor overflows.
+    /// A factor: a product of `len` factors neither vanishes nor overflows.
     fn factor(bits: u64, len: usize) -> Self;
 
     /// A word with few bits set: in `len` words, some bits are set once or twice.
@@ -17,8 +17,8 @@ pub trait Sample: Copy + Send + Sync + 'static {
     fn few_zeros(bits: u64, len: usize) -> Self;
 }
 
-/// The kind of input that suits an operation: one where losing or repeating almost any element
-/// changes the result.
+/// The kind of input that suits an operation: losing or repeating almost any element changes the
+/// result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Any values.
@@ -67,7 +67,8 @@ macro_rules! integers {
                 if bits >> 60 == 0 { 0 } else { bits as Self }
             }
 
-            // It is odd: a product of odd numbers keeps all its bits, modulo a power of two.
+            // The factor is odd: a product of odd numbers keeps all its bits, modulo a power of
+            // two.
             fn factor(bits: u64, _len: usize) -> Self {
                 bits as Self | 1
             }
@@ -85,8 +86,8 @@ macro_rules! integers {
 }
 integers!(i32, u32, i64, u64);
 
-/// A number of either sign whose magnitudes range over four decimal orders, so that sums cancel
-/// and round; every 16th is zero, of either sign.
+/// A number of either sign whose magnitude ranges over four decimal orders, so that sums cancel and
+/// round. Every 16th is zero, of either sign.
 fn float(bits: u64) -> f64 {
     let sign = if bits & 1 == 0 { 1.0 } else { -1.0 };
     if bits >> 60 == 0 {
@@ -97,8 +98,9 @@ fn float(bits: u64) -> f64 {
     sign * mantissa * f64::from(exponent).exp2()
 }
 
-/// A factor of either sign, nearly always 1 and otherwise 1 ± 2^-7, which all types hold. The
-/// others are so rare that the partial products of `len` factors stay within 2^±32 in any order.
+/// A factor of either sign, nearly always 1 and otherwise 1 ± 2^-7, which all types can represent.
+/// The others are so rare that the partial products of `len` factors stay within 2^±32 in any
+/// order.
 fn float_factor(bits: u64, len: usize) -> f64 {
     let sign = if bits & 1 == 0 { 1.0 } else { -1.0 };
     let step = if bits & 2 == 0 { 1.0 / 128.0 } else { -1.0 / 128.0 };
@@ -119,7 +121,7 @@ macro_rules! floats {
                 from_f64(float_factor(bits, len))
             }
 
-            // No operation on bits takes floats, so any values do.
+            // No bitwise operation accepts floats, so any values do.
             fn few_ones(bits: u64, _len: usize) -> Self {
                 Self::from_random(bits)
             }

@@ -12,26 +12,26 @@ use std::any::type_name;
 /// The order of the two arrays of a case, and their ties.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ties {
-    /// Few: any values. Every 16th is zero.
+    /// Few ties: any values. Every 16th is zero.
     Few,
-    /// Many: each array has seven values.
+    /// Many ties: each array has seven values.
     Many,
-    /// All of x: it is constant.
+    /// All elements of x tied: it is constant.
     Constant,
-    /// None, both in order.
+    /// No ties, both in order.
     Sorted,
-    /// None, and y in the reverse order of x.
+    /// No ties, and y in the reverse order of x.
     Reversed,
     /// Blocks of equal elements, of different lengths in x and y, out of order.
     Blocks,
 }
 
 impl Ties {
-    /// All of them.
+    /// All variants.
     pub const ALL: [Self; 6] =
         [Self::Few, Self::Many, Self::Constant, Self::Sorted, Self::Reversed, Self::Blocks];
 
-    /// `len` places of x and y.
+    /// `len` elements of x and y.
     #[must_use]
     pub fn sample<T: Ranked>(self, len: usize, seed: u64) -> (Vec<T>, Vec<T>) {
         let any = |i: u64| random(seed, i);
@@ -56,10 +56,10 @@ impl Ties {
     }
 }
 
-/// An element of the cases.
+/// An element type of the cases.
 pub trait Ranked: Correlatable + Sample {
     /// A number for `rank`, which is below 2^24, in the order of the ranks. For signed types, ranks
-    /// below 50 give numbers below 0.
+    /// below 50 give negative numbers.
     fn ranked(rank: u32) -> Self;
 }
 
@@ -78,11 +78,11 @@ ranked! { f32: 50.0; f64: 50.0; i32: 50; i64: 50; u32: 0; u64: 0; }
 /// The longest arrays for which the CPU compares every pair too.
 const BY_PAIRS: usize = 2100;
 
-/// Correlates `len` sampled places by each of `methods`, twice in one workspace, and compares every
+/// Correlates `len` sampled pairs by each of `methods`, twice in one workspace, and compares every
 /// count with the CPU's.
 ///
 /// # Errors
-/// [`CaseError::Wrong`] if a count, or any bit of τ, differs; and those of the device.
+/// [`CaseError::Wrong`] if a count, or any bit of τ, differs; or if the device fails.
 pub fn kendall_case<T: Ranked>(
     device: &Device,
     ties: Ties,

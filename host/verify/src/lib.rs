@@ -30,7 +30,7 @@ pub use system::{Absence, cross_on_all, exchange_on_all, give_up_on_all};
 
 use gridsync::device::DeviceError;
 
-/// Why a case did not pass.
+/// Why a case failed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum CaseError {
     /// The device failed.

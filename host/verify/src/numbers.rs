@@ -1,4 +1,4 @@
-//! Numbers without a type, so that tests can run over a table of kernels of many types.
+//! Untyped numbers, so that tests can run over a table of kernels of many types.
 
 use cuda_std::{bf16, f16};
 use gridsync_kernels::op::{Affine, Indexed};
@@ -6,7 +6,7 @@ use gridsync_kernels::op::{Affine, Indexed};
 /// A number of any type, widened without loss.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Number {
-    /// An integer, with its sign.
+    /// A signed integer.
     Int(i128),
     /// A floating-point number.
     Float(f64),
@@ -17,8 +17,7 @@ pub trait Widen: Copy {
     /// The name of the type.
     const NAME: &'static str;
 
-    /// The value as a number. An index that was found is the index, or −1 if there is none; a map
-    /// is its bits.
+    /// The value as a number: the index or −1 for an optional index, the bits for an affine map.
     fn number(self) -> Number;
 }
 
@@ -68,7 +67,7 @@ pub struct OnCpu {
 }
 
 impl OnCpu {
-    /// Of typed values.
+    /// From typed values.
     pub(super) fn of<T: Widen, A: Widen>(
         input: &[T],
         results: impl IntoIterator<Item = A>,

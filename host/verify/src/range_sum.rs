@@ -17,7 +17,8 @@ use std::fmt::Debug;
 /// Queries of a case in addition to those at the ends.
 const QUERIES: usize = 600;
 
-/// `count` ranges of `len` elements, of the sequence `seed`: all, none at either end, and any.
+/// `count` ranges of `len` elements, of the sequence `seed`: the whole array, empty ranges at
+/// either end, and random ranges.
 #[must_use]
 pub fn sample_ranges(len: usize, count: usize, seed: u64) -> Vec<[u64; 2]> {
     let all = len as u64;
@@ -30,11 +31,11 @@ pub fn sample_ranges(len: usize, count: usize, seed: u64) -> Vec<[u64; 2]> {
     ends.into_iter().chain(any).take(count).collect()
 }
 
-/// Asks for the sums of ranges of `len` sampled elements, twice, and checks them all.
+/// Queries the sums of ranges of `len` sampled elements, twice, and checks them all.
 ///
 /// # Errors
 /// [`CaseError::Wrong`] if a sum differs from the true one by more than its bound, or in any bit
-/// from the second run or the CPU; and those of the device.
+/// from the second run or the CPU; or if the device fails.
 pub fn range_sum_case<O>(op: O, device: &Device, len: usize, seed: u64) -> Result<(), CaseError>
 where
     O: RangeSummable,

@@ -22,7 +22,7 @@ use std::fmt::Debug;
 ///
 /// # Errors
 /// [`CaseError::Wrong`] if a result differs from the true one by more than its bound, or if the two
-/// runs and the CPU differ in any bit; and those of the device.
+/// runs and the CPU differ in any bit; or if the device fails.
 pub fn reduce_case<O>(
     op: O,
     device: &Device,
@@ -63,7 +63,7 @@ where
     Ok(())
 }
 
-/// The CPU's results of `op` for the input that [`reduce_case`] takes with this length and seed.
+/// The CPU's results of `op` for the input of [`reduce_case`] with this length and seed.
 fn on_cpu<O>(op: O, inputs: Kind, len: usize, seed: u64) -> OnCpu
 where
     O: Operation<Element: Sample + Widen, Output: Widen>,
@@ -76,7 +76,7 @@ where
 /// One reduction kernel, for running cases over all of them.
 #[derive(Clone, Copy)]
 pub struct ReduceKind {
-    /// Its line of the catalogue, such as `sum_f32`.
+    /// Its name in the catalogue, such as `sum_f32`.
     pub name: &'static str,
     /// The name of the operation in the program.
     pub op: &'static str,

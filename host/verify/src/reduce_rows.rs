@@ -16,11 +16,11 @@ use gridsync_kernels::op::{ArgMax, ArgMin, Max, Min, Operation, Sum};
 use std::any::type_name;
 use std::fmt::Debug;
 
-/// Reduces the rows of a matrix of sampled elements by `op`, twice by one plan, and compares both
+/// Reduces the rows of a matrix of sampled elements by `op`, twice with one plan, and compares both
 /// results with the reference for each row.
 ///
 /// # Errors
-/// [`CaseError::Wrong`] if a row differs from the reference in any bit, and those of the device.
+/// [`CaseError::Wrong`] if a row differs from the reference in any bit, or if the device fails.
 pub fn reduce_rows_case<O>(
     op: O,
     device: &Device,
@@ -52,8 +52,7 @@ where
     Ok(())
 }
 
-/// The CPU's results of `op` for the matrix that [`reduce_rows_case`] takes with this size and
-/// seed.
+/// The CPU's results of `op` for the matrix of [`reduce_rows_case`] with this size and seed.
 fn on_cpu<O>(op: O, inputs: Kind, rows: usize, columns: usize, seed: u64) -> OnCpu
 where
     O: Operation<Element: Sample + Widen, Output: Widen + Send>,
@@ -63,10 +62,10 @@ where
     OnCpu::of(&input, results, reference::reduce_depth::<O>(columns))
 }
 
-/// One operation that rows are reduced by, for running cases over all of them.
+/// One row reduction, for running cases over all of them.
 #[derive(Clone, Copy)]
 pub struct RowKind {
-    /// Its line of the catalogue, such as `sum_f32`.
+    /// Its name in the catalogue, such as `sum_f32`.
     pub name: &'static str,
     /// The name of the operation in the program.
     pub op: &'static str,

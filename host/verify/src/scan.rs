@@ -21,7 +21,7 @@ use std::fmt::Debug;
 ///
 /// # Errors
 /// [`CaseError::Wrong`] if a result differs from the true one by more than its bound, or if the two
-/// runs and the CPU differ in any bit; and those of the device.
+/// runs and the CPU differ in any bit; or if the device fails.
 pub fn scan_case<O>(
     op: O,
     device: &Device,
@@ -87,10 +87,10 @@ where
     Ok(())
 }
 
-/// Scans `host` on `device` in any shape for its length, in its own workspace.
+/// Scans `host` on `device` in any shape for its length, in a separate workspace.
 ///
 /// # Errors
-/// Those of the device.
+/// If the device fails.
 ///
 /// # Panics
 /// If `shape` is for another length.
@@ -120,13 +120,13 @@ where
         mode: form as u32,
     });
     let geometry = Geometry::new(shape.tiles, shape.threads());
-    // SAFETY: the shape is of the input's length and the grid the shape's; the workspace is new;
-    // all outlive the launch, which the download waits for.
+    // SAFETY: the shape fits the input's length, the grid fits the shape, and the workspace is new.
+    // All outlive the launch, because the download waits for it.
     unsafe { device.launch::<O::Kernel>(&geometry, args)? };
     output.download()
 }
 
-/// Ok if all results are as near to the true ones as they have to be.
+/// Ok if all results are within their bounds of the true ones.
 fn is_within_its_bound<O: ScanChecked<Output: Debug>>(
     case: &str,
     op: O,
@@ -145,7 +145,7 @@ fn is_within_its_bound<O: ScanChecked<Output: Debug>>(
     }
 }
 
-/// Ok if `others`, of `what`, have the same bits.
+/// Ok if `others`, described by `what`, are bit-identical.
 fn same_bits<A: Pod + Debug>(
     case: &str,
     results: &[A],
@@ -166,7 +166,7 @@ fn first_difference<A: Pod>(one: &[A], other: &[A]) -> Option<usize> {
     one.iter().zip(other).position(|(a, b)| bytemuck::bytes_of(a) != bytemuck::bytes_of(b))
 }
 
-/// The CPU's results of `op` for the input that [`scan_case`] takes with this length and seed.
+/// The CPU's results of `op` for the input of [`scan_case`] with this length and seed.
 fn on_cpu<O>(op: O, inputs: Kind, form: Form, len: usize, seed: u64) -> OnCpu
 where
     O: Scannable<Element: Sample + Widen, Output: Widen>,
@@ -179,7 +179,7 @@ where
 /// One scan kernel, for running cases over all of them.
 #[derive(Clone, Copy)]
 pub struct ScanKind {
-    /// Its line of the catalogue, such as `sum_f32`.
+    /// Its name in the catalogue, such as `sum_f32`.
     pub name: &'static str,
     /// The name of the operation in the program.
     pub op: &'static str,
@@ -189,7 +189,7 @@ pub struct ScanKind {
     pub accumulator: &'static str,
     /// The entry point in the PTX.
     pub kernel: &'static str,
-    /// The entry point of the scan by bulk copies, if there is one.
+    /// The entry point of the scan by bulk copies, if it exists.
     pub bulk: Option<&'static str>,
     /// Elements per pack of 16 bytes.
     pub pack: usize,

@@ -15,7 +15,7 @@ use gridsync_kernels::grid::select::shape;
 use std::fmt::Debug;
 
 /// Predicates for [`select_case`] that keep none, one in a hundred, half, all but one in a hundred
-/// and all of the elements, as nearly as the values allow, and one that keeps those other than 0.
+/// and all of the elements, as nearly as the values allow, and one that keeps the nonzero elements.
 #[must_use]
 pub fn shares<T: Comparable>(input: &[T]) -> Vec<Within<T>> {
     let mut sorted = input.to_vec();
@@ -34,7 +34,7 @@ pub fn shares<T: Comparable>(input: &[T]) -> Vec<Within<T>> {
     ]
 }
 
-/// `len` sampled elements in runs of equal ones: of one element, a few, or some hundreds.
+/// `len` sampled elements in runs of equal elements: of one element, a few, or a few hundred.
 #[must_use]
 pub fn runs<T: Sample>(len: usize, seed: u64) -> Vec<T> {
     let values = sample::<T>(Kind::Values, len, seed);
@@ -52,19 +52,19 @@ pub fn runs<T: Sample>(len: usize, seed: u64) -> Vec<T> {
         .collect()
 }
 
-/// Selects from `input` by each of `all`, with all outputs, one after the other in one workspace,
-/// and compares with a loop.
+/// Selects from `input` by each of `all`, with all outputs, consecutively in one workspace, and
+/// compares with a loop.
 ///
 /// # Errors
-/// [`CaseError::Wrong`] if a bit differs, or if the memory after the results was changed; and those
-/// of the device.
+/// [`CaseError::Wrong`] if a bit differs, or if the memory after the results was changed; or if the
+/// device fails.
 pub fn select_case<S>(all: &[S], device: &Device, input: &[S::Element]) -> Result<(), CaseError>
 where
     S: Selectable<Element: Pod + Debug> + Debug,
 {
     let len = input.len();
     let on_device = device.upload(input)?;
-    // The old contents of the outputs. None of it may be taken for a result.
+    // The old contents of the outputs, which must not be mistaken for a result.
     let old: Vec<S::Element> = input.iter().rev().copied().collect();
     let old_positions = vec![u64::MAX; len];
     let Some(&first) = all.first() else { return Ok(()) };
@@ -130,7 +130,7 @@ where
     Ok(())
 }
 
-/// One kernel that selects, for running cases over all of them.
+/// A kernel that selects, for running cases over all of them.
 #[derive(Clone, Copy)]
 pub struct SelectKind {
     /// The condition: `where` a comparison holds, or `unique`.

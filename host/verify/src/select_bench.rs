@@ -20,10 +20,10 @@ pub struct SelectBench<S: Selectable<Element: Pod>> {
 }
 
 impl<S: Selectable<Element: Pod + Debug> + Debug> SelectBench<S> {
-    /// Selects by `by` from `host`, after the launch whose stamp is `stamp`.
+    /// Selects by `by` from `host`, after the launch with the stamp `stamp`.
     ///
     /// # Errors
-    /// Those of the device.
+    /// If the device fails.
     ///
     /// # Panics
     /// If `shape` is for another length than `host`.
@@ -49,11 +49,11 @@ impl<S: Selectable<Element: Pod + Debug> + Debug> SelectBench<S> {
         })
     }
 
-    /// Launches once, compares the results with a loop, and returns the stamp that was left.
+    /// Launches once, compares the results with a loop, and returns the resulting stamp.
     ///
     /// # Errors
-    /// [`CaseError::Wrong`] if a bit differs, or if the launch left its counters changed; and those
-    /// of the device.
+    /// [`CaseError::Wrong`] if a bit differs, or if the launch changed its counters; or if the
+    /// device fails.
     pub fn run(&self) -> Result<u32, CaseError> {
         let (len, shape) = (self.host.len(), self.shape);
         let (kept, rest) = (self.device.alloc(len)?, self.device.alloc(len)?);
@@ -73,8 +73,8 @@ impl<S: Selectable<Element: Pod + Debug> + Debug> SelectBench<S> {
             group: shape.group,
         });
         let geometry = Geometry::new(shape.tiles, shape.threads());
-        // SAFETY: the shape is of the input's length and the grid the shape's; no word holds a
-        // stamp of a later launch; all outlive the launch, which the downloads wait for.
+        // SAFETY: the shape fits the input's length, the grid fits the shape, and no word holds a
+        // stamp of a later launch. All outlive the launch, because the downloads wait for it.
         unsafe { self.device.launch::<S::Kernel>(&geometry, args)? };
 
         let is_kept = |&index: &usize| self.by.is_kept(&self.host, index);
@@ -99,7 +99,7 @@ impl<S: Selectable<Element: Pod + Debug> + Debug> SelectBench<S> {
     }
 }
 
-/// Ok if both have the same bits.
+/// Ok if both are bit-identical.
 pub(super) fn same<A: Pod + Debug>(
     case: &str,
     what: &str,

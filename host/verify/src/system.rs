@@ -13,11 +13,12 @@ use gridsync_lab_kernels::barrier::{
     system_exchange_votes,
 };
 
-/// Crosses the barrier of all GPUs as `crossing` says, and checks after each crossing what all GPUs wrote before it:
-/// each block reads the cells of its own GPU and of another one, a different one in each launch.
+/// Crosses the barrier of all GPUs according to `crossing`, and checks after each crossing what all
+/// GPUs wrote before it: each block reads the cells on its own GPU and on another one, which
+/// changes with each launch.
 ///
 /// # Errors
-/// Those of the devices.
+/// If a device fails.
 pub fn cross_on_all(devices: &Devices, crossing: &Crossing) -> Result<Outcome, DeviceError> {
     type Rounds = system_barrier_rounds;
     let Crossing { blocks, threads, .. } = *crossing;
@@ -43,8 +44,9 @@ pub fn cross_on_all(devices: &Devices, crossing: &Crossing) -> Result<Outcome, D
             Launch::new::<Rounds>(geometry, args)
         };
         let launches: Vec<Launch> = (0..devices.len()).map(of_gpu).collect();
-        // SAFETY: the barrier's words, a multiple of as many cells as threads on each GPU, a counter, the words of
-        // the far stores, and a geometry in which all blocks are resident; the buffers outlive the wait below.
+        // SAFETY: each GPU has the barrier's words, a multiple of as many cells as threads, a
+        // counter, and the words of the far stores. All blocks of the geometry are resident. The
+        // buffers outlive the wait below.
         let launched = unsafe { devices.launch(&launches) };
         launched.and_then(|()| devices.synchronize())?;
     }
@@ -55,11 +57,11 @@ pub fn cross_on_all(devices: &Devices, crossing: &Crossing) -> Result<Outcome, D
     })
 }
 
-/// Crosses the exchange of all GPUs, `rounds` times each of its forms, in `blocks` blocks of `threads` threads on each
-/// GPU, and checks all results in all threads.
+/// Crosses the exchange of all GPUs, `rounds` times in each of its forms, in `blocks` blocks of
+/// `threads` threads on each GPU, and checks all results in all threads.
 ///
 /// # Errors
-/// [`CaseError::Wrong`] with the number of wrong results, and those of the devices.
+/// [`CaseError::Wrong`] with the number of wrong results, or if a device fails.
 pub fn exchange_on_all(
     devices: &Devices,
     (blocks, threads): (u32, u32),
@@ -72,7 +74,8 @@ pub fn exchange_on_all(
         let gpus = devices.len() as u32;
         (words[gpu].view(), errors[gpu].view(), gpu as u32, gpus, rounds, skew)
     };
-    // SAFETY: the words of the exchange and a counter on each GPU, alive until both launches have been waited for.
+    // SAFETY: each GPU has the words of the exchange and a counter, which live until both launches
+    // have been waited for.
     unsafe {
         exchange::<system_exchange_rounds>(devices, (blocks, threads), rounds)?;
         exchange::<system_exchange_votes>(devices, (blocks, threads), rounds)?;
@@ -99,31 +102,33 @@ unsafe fn exchange<K: Kernel<Args = ExchangeArgs>>(
     let geometry = cooperative_on_all::<K>(devices, Blocks::Exactly(blocks), threads, 0)?;
     let of_gpu = |gpu| Launch::new::<K>(geometry, args(gpu));
     let launches: Vec<Launch> = (0..devices.len()).map(of_gpu).collect();
-    // SAFETY: the caller's promise, and a geometry in which all blocks are resident.
+    // SAFETY: the arguments are guaranteed by the caller, and all blocks of the geometry are
+    // resident.
     unsafe { devices.launch(&launches) }?;
     devices.synchronize()
 }
 
-/// A launch on all GPUs in which blocks stay away from the barrier.
+/// A launch on all GPUs in which some blocks skip the barrier.
 #[derive(Clone, Copy, Debug)]
 pub struct Absence {
     /// Blocks and threads of a block, on each GPU.
     pub grid: (u32, u32),
-    /// The rounds of those that stay.
+    /// Rounds of the blocks that stay.
     pub rounds: u32,
-    /// How long a wait lasts, in ns.
+    /// Limit of a wait, ns.
     pub limit_ns: u64,
-    /// The GPU with blocks that leave, and the first of them. None leave if it has no such block.
+    /// The GPU with blocks that leave, and the first of them. No blocks leave if the GPU does not
+    /// have that block.
     pub absent: (usize, u32),
-    /// The rounds after which they leave.
+    /// Rounds after which they leave.
     pub leave_after: u32,
 }
 
-/// Crosses the bounded barrier of all GPUs. Returns how many rounds each block of each GPU crossed, and what was
-/// missing.
+/// Crosses the bounded barrier of all GPUs. Returns the number of rounds that each block of each
+/// GPU crossed, and the missing arrivals.
 ///
 /// # Errors
-/// Those of the devices.
+/// If a device fails.
 pub fn give_up_on_all(
     devices: &Devices,
     absence: &Absence,
@@ -139,8 +144,8 @@ pub fn give_up_on_all(
         Launch::new::<Rounds>(geometry, args)
     };
     let launches: Vec<Launch> = (0..devices.len()).map(of_gpu).collect();
-    // SAFETY: the words of the barrier and an element for each block on each GPU, and a geometry in which all blocks
-    // are resident; the buffers outlive the wait.
+    // SAFETY: each GPU has the words of the barrier and an element for each block. All blocks of
+    // the geometry are resident. The buffers outlive the wait.
     unsafe { devices.launch(&launches) }.and_then(|()| devices.synchronize())?;
     let words = devices.each(|gpu, _| words[gpu].download())?;
     let crossed = devices.each(|gpu, _| crossed[gpu].download())?;

@@ -1,4 +1,4 @@
-//! The chart of errors.
+//! Chart of the errors.
 
 use super::Input;
 use crate::display::svg::{Bounded, Role, Series};
@@ -6,19 +6,19 @@ use crate::display::svg::{Bounded, Role, Series};
 /// The errors of the sums of one array, each divided by Σ|x|.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mark {
-    /// The name of the input.
+    /// Name of the input.
     pub input: String,
-    /// How many elements there are.
+    /// Number of elements.
     pub n: f64,
-    /// The error of the sum along the tree.
+    /// Error of the tree sum.
     pub error: f64,
-    /// How large that may be.
+    /// Bound on this error.
     pub bound: f64,
-    /// The error of the sum of one element after the other.
+    /// Error of the sequential sum.
     pub one_by_one: f64,
 }
 
-/// The errors of sums of `dtype` by the number of elements, and the bound. A sum that is exact has no
+/// The errors of sums of `dtype` by the number of elements, and the bound. An exact sum has no
 /// point.
 #[must_use]
 pub fn errors_chart(dtype: &str, marks: &[Mark]) -> Bounded {

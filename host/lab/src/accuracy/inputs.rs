@@ -3,24 +3,24 @@
 use super::Real;
 use gridsync_verify::random;
 
-/// What the elements of an array are.
+/// Distribution of the elements of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Input {
-    /// Any numbers from 0 to 1.
+    /// Uniform between 0 and 1.
     Uniform,
-    /// Any numbers from −1 to 1.
+    /// Uniform between −1 and 1.
     Signed,
-    /// Numbers of either sign whose exponents are anything from −32 to 31.
+    /// Numbers of either sign with exponents from −32 to 31.
     Wide,
     /// Numbers from −1 to 1 in pairs that cancel, and 2^-16.
     Cancelling,
 }
 
-/// The bits that make the elements.
+/// Seed of the elements.
 const SEED: u64 = 1;
 
 impl Input {
-    /// All of them.
+    /// All inputs.
     pub const ALL: [Self; 4] = [Self::Uniform, Self::Signed, Self::Wide, Self::Cancelling];
 
     /// Its name.
@@ -57,14 +57,14 @@ fn signed(i: usize) -> f64 {
 
 fn wide(i: usize) -> f64 {
     let bits = random(SEED, i as u64);
-    // The exponent is of other bits than the sign and the digits.
+    // The exponent comes from other bits than the sign and the digits.
     let exponent = (bits & 63) as f64 - 32.0;
     let sign = if bits & 64 == 0 { 1.0 } else { -1.0 };
     sign * (1.0 + uniform(i)) * exponent.exp2()
 }
 
-/// The first element is 2^-16. Of the others, the first cancels the last, the second the last but
-/// one, and so on; one in the middle is 0.
+/// The first element is 2^-16. Of the rest, the first cancels the last, the second the second to
+/// last, and so on. An odd one in the middle is 0.
 fn cancelling(i: usize, n: usize) -> f64 {
     match i.checked_sub(1).map(|i| (i, n - 2 - i)) {
         None => f64::from(-16).exp2(),
@@ -80,7 +80,7 @@ mod tests {
     use gridsync::reference::Unrounded;
 
     #[test]
-    fn elements_are_what_their_kind_says() {
+    fn elements_are_in_the_range_of_their_kind() {
         for n in [1, 2, 3, 1000, 1001] {
             let within = |input: Input, range: std::ops::RangeInclusive<f64>| {
                 assert!(input.values::<f64>(n).iter().all(|x| range.contains(x)), "{input:?} {n}");
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cancels_leaves_the_first_element_in_both_types() {
+    fn cancelling_input_sums_to_its_first_element_in_both_types() {
         for n in [1, 2, 3, 4, 1000, 1001] {
             let long: Unrounded = Input::Cancelling.values::<f64>(n).into_iter().collect();
             let short = Input::Cancelling.values::<f32>(n).into_iter();

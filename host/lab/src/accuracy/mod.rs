@@ -1,10 +1,10 @@
-//! How far sums are from the true ones, and how far they may be.
+//! Errors of sums, and their bounds.
 //!
-//! The true sum comes from an accumulator that rounds nothing ([`Unrounded`]), so the errors are exact
-//! too. A sum in which no element goes through more than k additions is off by at most γ(k)·Σ|x|,
-//! with γ(k) = k·u / (1 − k·u) and u half the machine epsilon (Higham, "Accuracy and Stability of
-//! Numerical Algorithms", 2nd ed., 4.2). For elements added one by one k is n − 1. For the tree of
-//! the library it is a few dozen.
+//! The exact sum comes from an accumulator that never rounds ([`Unrounded`]), so the errors are
+//! exact too. A sum in which no element goes through more than k additions is off by at most
+//! γ(k)·Σ|x|, with γ(k) = k·u / (1 − k·u) and u half the machine epsilon (Higham, "Accuracy and
+//! Stability of Numerical Algorithms", 2nd ed., 4.2). For a sequential sum, k is n − 1. For the
+//! library's tree, it is a few dozen.
 
 mod chart;
 mod inputs;
@@ -20,15 +20,15 @@ use gridsync::reference::{Exact, Unrounded, compensated_sum_bound, reduce_depth,
 use gridsync_entries::reduce::Reducible;
 use gridsync_kernels::op::{CompensatedSum, Operation, Sum};
 
-/// A type that is summed.
+/// An element type.
 pub trait Real: Copy + Into<f64> + std::ops::Add<Output = Self> {
     /// Its name.
     const NAME: &'static str;
 
-    /// Half the machine epsilon: the greatest relative error of one rounding.
+    /// Half the machine epsilon: the largest relative error of one rounding.
     const UNIT: f64;
 
-    /// The nearest one to `value`.
+    /// The number nearest to `value`.
     fn nearest(value: f64) -> Self;
 }
 
@@ -49,18 +49,18 @@ reals!(f32, f64);
 /// The error of one sum.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Summed {
-    /// How far it is from the true sum.
+    /// Distance from the exact sum.
     pub error: f64,
-    /// How far the same sum on the CPU is from it.
+    /// Distance of the CPU's sum from the exact sum.
     pub cpu_error: f64,
-    /// How far it may be.
+    /// Bound on the error.
     pub bound: f64,
-    /// Whether it has the bits of the one on the CPU.
+    /// Whether it is bit-identical to the CPU's sum.
     pub same_bits: bool,
 }
 
 impl Summed {
-    /// Whether it is within its bound, and has the bits of the one on the CPU.
+    /// Whether it is within its bound and bit-identical to the CPU's sum.
     #[must_use]
     pub fn is_right(&self) -> bool {
         self.error <= self.bound && self.same_bits
@@ -72,43 +72,43 @@ impl Summed {
 pub struct Sums {
     /// The type of the elements, and of the sums.
     pub dtype: &'static str,
-    /// What the elements are.
+    /// Distribution of the elements.
     pub input: Input,
-    /// How many elements there are.
+    /// Number of elements.
     pub n: usize,
-    /// The true sum, rounded to f64.
+    /// The exact sum, rounded to f64.
     pub exact: f64,
     /// The sum of the absolute values, rounded to f64.
     pub magnitude: f64,
     /// The most additions that an element goes through in the tree.
     pub depth: u64,
-    /// The sum along the tree of the library.
+    /// The library's tree sum.
     pub tree: Summed,
     /// The compensated sum along the same tree.
     pub compensated: Summed,
-    /// How far the sum of one element after the other is from the true one.
+    /// Error of the sequential sum.
     pub one_by_one: f64,
 }
 
 impl Sums {
-    /// How much larger a relative error is than one relative to Σ|x|: 1 if all elements have one
-    /// sign, and infinite if the sum is 0.
+    /// Ratio of the relative error to the error relative to Σ|x|: 1 if all elements have the same
+    /// sign, infinite if the sum is 0.
     #[must_use]
     pub fn condition(&self) -> f64 {
         self.magnitude / self.exact.abs()
     }
 
-    /// A part of Σ|x|.
+    /// `error` relative to Σ|x|.
     #[must_use]
     pub fn relative(&self, error: f64) -> f64 {
         if error == 0.0 { 0.0 } else { error / self.magnitude }
     }
 }
 
-/// Sums `n` elements of this kind on `device`, or on the CPU if there is none.
+/// Sums `n` elements of this kind on `device`, or on the CPU without a device.
 ///
 /// # Errors
-/// Those of the device.
+/// If the device fails.
 pub fn measure<T>(device: Option<&Device>, input: Input, n: usize) -> Result<Sums, DeviceError>
 where
     T: Real + Pod,
@@ -137,7 +137,7 @@ where
     })
 }
 
-/// The sum of `values` by one operation, which may be off by `bound`.
+/// The sum of `values` by one operation, with error bound `bound`.
 fn summed<O>(
     device: Option<&Device>,
     values: &[O::Element],
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn one_by_one_is_worse_than_the_tree_and_the_compensated_sum_is_best() {
+    fn the_sequential_sum_is_worse_than_the_tree_and_the_compensated_sum_is_best() {
         let sums = measure::<f32>(None, Input::Uniform, 1 << 20).expect("it runs");
         assert!(sums.one_by_one > 10.0 * sums.tree.error, "{sums:?}");
         assert!(sums.compensated.error <= sums.tree.error, "{sums:?}");
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_above_the_bound_or_other_bits_are_wrong() {
+    fn an_error_above_the_bound_or_different_bits_fail() {
         let good = Summed { error: 1.0, cpu_error: 1.0, bound: 1.0, same_bits: true };
         assert!(good.is_right());
         assert!(!Summed { error: 1.0 + f64::EPSILON, ..good }.is_right());

@@ -9,26 +9,26 @@ use gridsync::device::{Buffer, Device, DeviceError, Geometry};
 /// Rounds of the shorter launch.
 const FEW: u32 = 2;
 
-/// What one address may get: up to here each whole number is an f32.
+/// Largest sum at one address: up to here every integer is an f32.
 const EXACT: u32 = 1 << 24;
 
-/// Microseconds of device time between the shorter launch and the longer one, unless the sums would
-/// become inexact before: some hundred times what events resolve.
+/// Difference in device time between the short launch and the long one, µs, unless the sums would
+/// become inexact first: a few hundred times the resolution of events.
 const LONG_US: f64 = 200.0;
 
-/// An addition that is launched again and again.
+/// An addition that is launched repeatedly.
 struct Job<'a, T: Added> {
     device: &'a Device,
     geometry: Geometry,
     target: Target,
     with_result: bool,
     words: Buffer<T>,
-    /// What each thread has seen, by exclusive or.
+    /// The exclusive or of all results that each thread has seen.
     seen: Buffer<u64>,
     right: bool,
 }
 
-/// What an addition of `T` costs, on the GPU or in the emulator that counts.
+/// Cost of an addition of `T`, on the GPU or in the counting emulator.
 pub(super) fn cost<T: Added>(
     device: &Device,
     geometry: Geometry,
@@ -55,7 +55,8 @@ pub(super) fn cost<T: Added>(
 }
 
 impl<T: Added> Job<'_, T> {
-    /// Lets each thread add 1 `rounds` times, and checks all sums. Returns the microseconds.
+    /// Makes each thread add 1 `rounds` times, and checks all sums. Returns the time in
+    /// microseconds.
     fn run(&mut self, rounds: u32) -> Result<f64, DeviceError> {
         let per_word = self.target.threads_per_word(&self.geometry);
         let apart = self.target.apart(size_of::<T>());
@@ -67,7 +68,7 @@ impl<T: Added> Job<'_, T> {
             // SAFETY: there is a word for every `per_word` threads, `apart` numbers apart, an
             // element of `seen` for each thread, and shared memory for one number. Blocks consist
             // of whole warps; all blocks share one word where the kernel needs that. The buffers
-            // outlive the launch, which `time` waits for.
+            // outlive the launch, because `time` waits for it.
             unsafe {
                 match (self.target, self.with_result) {
                     (Target::SharedFirst, _) => device.launch::<T::SharedFirst>(geometry, args),
@@ -87,8 +88,8 @@ impl<T: Added> Job<'_, T> {
         Ok(time)
     }
 
-    /// Checks the results of a launch of `rounds` rounds. Every number from 0 up to the sum has
-    /// been seen once at each address, whoever came first.
+    /// Checks the results of a launch of `rounds` rounds. Every number from 0 up to the sum must
+    /// have been seen once at each address, in any order.
     fn check_results(&mut self, rounds: u32) -> Result<(), DeviceError> {
         if !self.with_result {
             return Ok(());
@@ -102,7 +103,7 @@ impl<T: Added> Job<'_, T> {
         Ok(())
     }
 
-    /// Additions of the grid, 10⁹ per second.
+    /// Additions of the whole grid, 10⁹ per second.
     fn rate(&mut self, threads: u32) -> Result<Spread, DeviceError> {
         let most = EXACT / self.target.threads_per_word(&self.geometry);
         let mut many = 4 * FEW;
@@ -111,7 +112,7 @@ impl<T: Added> Job<'_, T> {
         while self.run(many)? - self.run(FEW)? < LONG_US && many < most {
             many = most.min(4 * many);
         }
-        // The least of several: next to other work on the GPU a short launch may take longer than a
+        // The minimum of several: with other work on the GPU, a short launch may run longer than a
         // long one.
         let mut few = f64::INFINITY;
         for _ in 0..SAMPLES {
@@ -123,7 +124,7 @@ impl<T: Added> Job<'_, T> {
         Ok(Spread::of(samples?).expect("there should be a sample"))
     }
 
-    /// What 32 additions take in the emulator.
+    /// Counts of 32 additions in the emulator.
     fn count(&mut self, threads: u32) -> Result<Counted, DeviceError> {
         let mut count = |rounds| {
             self.run(rounds)?;

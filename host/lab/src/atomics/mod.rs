@@ -1,7 +1,7 @@
-//! What an atomic addition costs, by where it goes: [`costs`].
+//! Cost of an atomic addition, by its target: [`costs`].
 //!
-//! A cost is a **slope** over the rounds of a launch. So what a thread does only once is not in it,
-//! such as the addition with which a block ends after it has added up in shared memory.
+//! A cost is a **slope** over the rounds of a launch. It excludes everything that a thread does
+//! only once, such as the final addition of a block that adds up in shared memory.
 
 mod job;
 mod number;
@@ -11,29 +11,29 @@ pub use number::{NUMBERS, Type};
 use crate::bench::Spread;
 use gridsync::device::{Device, DeviceError, Geometry};
 
-/// Bytes of a cache line. Words that should not share a line are so far apart.
+/// Bytes of a cache line: the distance between words that should not share a line.
 const LINE: usize = 128;
 
-/// Where the additions of a grid go.
+/// The target of a grid's additions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// One address.
     Grid,
-    /// An address for each block, in lines of their own.
+    /// An address for each block, each in a separate line.
     Block,
-    /// An address for each warp, in lines of their own.
+    /// An address for each warp, each in a separate line.
     Warp,
-    /// An address for each lane, next to each other.
+    /// An address for each lane, adjacent.
     Lane,
-    /// An address for each lane, in lines of their own.
+    /// An address for each lane, each in a separate line.
     LaneLine,
-    /// One word of shared memory in each block, and its sum to one address.
+    /// One word of shared memory in each block, whose sum is added to one address.
     SharedFirst,
-    /// The sum of a warp, by shuffles, to one address.
+    /// The sum of a warp, by shuffles, is added to one address.
     WarpFirst,
 }
 
-/// All targets, the cures last.
+/// All targets; the cures come last.
 pub const TARGETS: [Target; 7] = [
     Target::Grid,
     Target::Block,
@@ -44,24 +44,24 @@ pub const TARGETS: [Target; 7] = [
     Target::WarpFirst,
 ];
 
-/// What an addition costs.
+/// Cost of an addition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cost {
-    /// What is added.
+    /// Type of the addition.
     pub ty: Type,
-    /// Where it goes.
+    /// Target of the addition.
     pub target: Target,
-    /// Whether each thread uses the result, the number before the addition.
+    /// Whether each thread uses the result, the value before the addition.
     pub with_result: bool,
-    /// Addresses that the grid adds to.
+    /// Number of addresses that the grid adds to.
     pub addresses: u32,
-    /// What was found about it.
+    /// Measured rate, or counts.
     pub found: Found,
-    /// Whether all sums were right, and all results.
+    /// Whether all sums and all results were right.
     pub right: bool,
 }
 
-/// What was found about an addition.
+/// Findings about an addition.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Found {
     /// On a GPU: additions of the whole grid, 10⁹ per second.
@@ -70,13 +70,13 @@ pub enum Found {
     Counted(Counted),
 }
 
-/// What 32 additions take, one of each lane of a warp. Each number is that of instructions of a
-/// warp, except for the sectors.
+/// Counts of 32 additions, one by each lane of a warp. All fields count instructions of a warp,
+/// except for the sectors.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Counted {
     /// Accesses to device memory.
     pub global_accesses: f64,
-    /// Sectors of 32 bytes that those touch.
+    /// Sectors of 32 bytes that these accesses touch.
     pub sectors: f64,
     /// Accesses to shared memory.
     pub shared_accesses: f64,
@@ -85,7 +85,7 @@ pub struct Counted {
 }
 
 impl Target {
-    /// What it is called.
+    /// Name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -99,7 +99,7 @@ impl Target {
         }
     }
 
-    /// Whether it is a cure for many additions to one address. Cures give no results.
+    /// Whether it is a cure for many additions to one address. Cures return no results.
     #[must_use]
     pub const fn is_cure(self) -> bool {
         matches!(self, Self::SharedFirst | Self::WarpFirst)
@@ -118,7 +118,7 @@ impl Target {
         }
     }
 
-    /// Numbers of `bytes` bytes from one address to the next.
+    /// Distance between two addresses, in numbers of `bytes` bytes.
     const fn apart(self, bytes: usize) -> usize {
         match self {
             Self::Lane => 1,
@@ -137,7 +137,7 @@ impl Cost {
         }
     }
 
-    /// What was counted, in the emulator.
+    /// Counts of the emulator.
     #[must_use]
     pub const fn counted(&self) -> Option<Counted> {
         match self.found {
@@ -153,18 +153,18 @@ impl Cost {
     }
 }
 
-/// How many [`Cost`]s [`costs`] finds: each target without a result, and each that is no cure with
-/// one, for each type.
+/// Number of [`Cost`]s that [`costs`] returns: for each type, each target without the result, and
+/// each target except the cures with the result.
 pub const STEPS: usize = NUMBERS.len() * (2 * TARGETS.len() - 2);
 
-/// What an addition costs for each type and target, first without and then with the result, in a
-/// grid of `blocks` blocks of `threads` threads. `step` is called after each of the [`STEPS`].
+/// Cost of an addition for each type and target, first without and then with the result, in a grid
+/// of `blocks` blocks of `threads` threads. Calls `step` after each of the [`STEPS`].
 ///
 /// # Errors
-/// Those of the device.
+/// If the device fails.
 ///
 /// # Panics
-/// If `threads` is no multiple of 32, or there are more than [`MOST_THREADS`] threads in all.
+/// If `threads` is not a multiple of 32, or the grid has more than [`MOST_THREADS`] threads.
 pub fn costs(
     device: &Device,
     (blocks, threads): (u32, u32),
@@ -186,5 +186,6 @@ pub fn costs(
     Ok(costs)
 }
 
-/// Threads of a grid at most. So many can add a few rounds to one address before an f32 is inexact.
+/// Maximum number of threads of a grid. This many can add a few rounds to one address before an f32
+/// is inexact.
 pub const MOST_THREADS: u64 = 1 << 20;

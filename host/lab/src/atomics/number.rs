@@ -1,4 +1,4 @@
-//! The four types that are added, and their kernels.
+//! The four element types, and their kernels.
 
 use super::{Cost, Target, job};
 use bytemuck::Pod;
@@ -16,19 +16,19 @@ use gridsync_lab_kernels::atomics::{
 /// Words, threads per word, words apart, the value, rounds.
 type Args<T> = (Global<T>, u32, u32, T, u32);
 
-/// The same, and what each thread has seen after the words.
+/// The same, with the value that each thread has seen after the words.
 type WithSeen<T> = (Global<T>, Global<u64>, u32, u32, T, u32);
 
-/// A type that is added.
+/// A type of the additions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Type {
     /// Its name.
     pub name: &'static str,
-    /// Its size.
+    /// Size in bytes.
     pub bytes: usize,
 }
 
-/// A type, with what finds its costs.
+/// A type, and the function that measures its costs.
 pub struct Measured {
     pub(super) cost: fn(&Device, Geometry, Target, bool) -> Result<Cost, DeviceError>,
     /// The type.
@@ -43,7 +43,7 @@ pub(super) trait Added: Number + KernelArg + Pod + PartialEq {
     type SharedFirst: Kernel<Args = Args<Self>>;
     type WarpFirst: Kernel<Args = Args<Self>>;
 
-    /// A count, at most 2^24: exact in every type.
+    /// A count of at most 2^24, which is exact in every type.
     fn of(count: u32) -> Self;
 }
 
@@ -64,7 +64,7 @@ macro_rules! numbers {
             }
         )*
 
-        /// The types that are added.
+        /// All element types.
         pub const NUMBERS: [Measured; 4] = [
             $(Measured { ty: <$ty as Added>::TYPE, cost: job::cost::<$ty> }),*
         ];

@@ -1,4 +1,4 @@
-//! Loads of a warp from shared memory, at a stride.
+//! Strided loads of a warp from shared memory.
 
 use super::{LANES, middle, passes, slope};
 use crate::Cycles;
@@ -11,16 +11,17 @@ use gridsync_lab_kernels::banks::{ELEMENTS, banks_load_4, banks_load_8, banks_lo
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 
-/// The distances between the elements of neighbouring lanes. At 0 all lanes load one element.
+/// Distances between the elements of adjacent lanes. At 0 all lanes load the same element.
 pub const STRIDES: RangeInclusive<u32> = 0..=33;
 
-/// Warps that load at the same time: those of the largest block. So many hide the latency.
+/// Warps that load at the same time: those of the largest block, which is enough to hide the
+/// latency.
 pub const WARPS: u32 = 32;
 
-/// What each thread found, cycles, stride, rounds.
+/// Loaded values, cycles, stride, rounds.
 type Args = (Global<u32>, Global<u64>, u32, u32);
 
-/// How many bytes a lane loads at once.
+/// Number of bytes that a lane loads at once.
 #[derive(Clone, Copy, Debug)]
 pub struct Width {
     /// The bytes.
@@ -28,7 +29,7 @@ pub struct Width {
     launch: unsafe fn(&Device, &Geometry, Args) -> Result<(), DeviceError>,
 }
 
-/// All widths that one instruction loads.
+/// All widths of a load instruction.
 pub const WIDTHS: [Width; 3] =
     [Width::of::<banks_load_4>(4), Width::of::<banks_load_8>(8), Width::of::<banks_load_16>(16)];
 
@@ -42,7 +43,7 @@ pub struct Load {
     pub stride: u32,
     /// Passes through the banks, by the rule.
     pub rule: u64,
-    /// Passes that the emulator counted.
+    /// Passes counted by the emulator.
     pub counted: u64,
     /// Whether every lane of every launch found its element.
     pub right: bool,
@@ -67,7 +68,7 @@ impl Width {
         Self { bytes, launch: Device::launch::<K> }
     }
 
-    /// Lets `warps` warps, one block, load at `stride`, `rounds` times.
+    /// Makes `warps` warps of one block load at `stride`, `rounds` times.
     fn run(
         &self,
         device: &Device,
@@ -80,9 +81,9 @@ impl Width {
         let cycles = device.zeroed::<u64>(threads as usize)?;
         let geometry = Geometry::new(1, threads).with_dynamic_shared(ELEMENTS * self.bytes);
         let args = (found.view(), cycles.view(), stride, rounds);
-        // SAFETY: the block has whole warps and the shared memory of the array; the strides end at
-        // 33; there is an element for each thread; the buffers outlive the launch, which the
-        // downloads wait for.
+        // SAFETY: the block has whole warps and the shared memory of the array. Strides are at most
+        // 33, and there is an element for each thread. The buffers outlive the launch, because the
+        // downloads wait for it.
         unsafe { (self.launch)(device, &geometry, args)? };
         let expected = (0..threads).map(|thread| thread % LANES * stride);
         Ok(Run {
@@ -92,14 +93,14 @@ impl Width {
     }
 }
 
-/// What a load of `width` at `stride` takes, by the rule, in the emulator `counting`, and on `gpu`
-/// if there is one.
+/// Cost of a load of `width` at `stride`: by the rule, in the emulator `counting`, and on `gpu` if
+/// there is one.
 ///
 /// # Errors
-/// Those of the devices.
+/// If a device fails.
 ///
 /// # Panics
-/// If `stride` is none of [`STRIDES`].
+/// If `stride` is not in [`STRIDES`].
 pub fn load(
     gpu: Option<&Device>,
     counting: &Device,
@@ -108,7 +109,7 @@ pub fn load(
 ) -> Result<Load, DeviceError> {
     assert!(STRIDES.contains(&stride), "stride {stride} should be one of {STRIDES:?}");
     let mut right = true;
-    // The difference between one round and three leaves out the stores that fill the array.
+    // The difference between one round and three excludes the stores that fill the array.
     let mut count = |rounds| {
         right &= width.run(counting, 1, stride, rounds)?.right;
         Ok::<_, DeviceError>(counts(counting))
@@ -128,7 +129,7 @@ pub fn load(
         None => (Cycles::default(), None),
         Some(gpu) => {
             let round = cycles(gpu, WARPS)?;
-            // In a round each of the warps loads once.
+            // Each warp loads once per round.
             let each = |cycles| cycles / f64::from(WARPS);
             let together = Spread {
                 median: each(round.median),
@@ -142,7 +143,7 @@ pub fn load(
     };
     let bytes = width.bytes as usize;
     let addresses: Vec<_> = (0..LANES).map(|lane| (lane * stride) as usize * bytes).collect();
-    // The emulator counts the passes of each part of the warp beyond its first.
+    // The emulator counts the passes of each part of the warp after the first.
     let parts = u64::from(width.bytes) / 4;
     Ok(Load {
         bytes: width.bytes,

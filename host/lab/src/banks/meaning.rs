@@ -1,10 +1,10 @@
-//! What the numbers of `gridsync lab banks` mean, worded by the numbers themselves.
+//! The meaning of the numbers of `gridsync lab banks`, worded depending on the numbers.
 
 use super::{Load, Tile, WARPS, WIDTHS};
 use crate::display::Page;
 use crate::display::words::and;
 
-/// Says what the loads mean.
+/// Explains the loads.
 pub(super) fn of_loads(page: &mut Page, loads: &[Load]) {
     let each: Vec<_> = WIDTHS.iter().filter_map(|width| extremes(width.bytes, loads)).collect();
     page.means(format!("Strides from 1 on. {}.", each.join("; ")));
@@ -39,7 +39,7 @@ pub(super) fn of_loads(page: &mut Page, loads: &[Load]) {
     of_cycles(page, loads);
 }
 
-/// The strides that take the most passes and the fewest; none if this width was not asked for.
+/// The strides with the most passes and the fewest. `None` if this width was not requested.
 fn extremes(bytes: u32, loads: &[Load]) -> Option<String> {
     let loads = loads.iter().filter(|load| load.bytes == bytes && load.stride > 0);
     let loads: Vec<_> = loads.collect();
@@ -59,9 +59,10 @@ fn extremes(bytes: u32, loads: &[Load]) -> Option<String> {
     Some(format!("{bytes} bytes: {most} passes at stride {worst}, {least} at {best}"))
 }
 
-/// Says how the cycles of a GPU compare with the passes.
+/// Explains how the cycles of a GPU compare with the passes.
 fn of_cycles(page: &mut Page, loads: &[Load]) {
-    // The rule lets half warps and quarter warps go by themselves even if they want the same.
+    // By the rule, half warps and quarter warps are served separately even if they access the same
+    // words.
     let timed = loads.iter().filter(|load| load.stride > 0);
     let timed: Vec<_> =
         timed.filter_map(|load| Some((load, load.together.cycles?, load.alone?))).collect();
@@ -89,7 +90,7 @@ fn of_cycles(page: &mut Page, loads: &[Load]) {
     }
 }
 
-/// Says what the tiles mean.
+/// Explains the tiles.
 pub(super) fn of_tiles(page: &mut Page, tiles: &[Tile]) {
     let [plain, padded, swizzled] = tiles else { return };
     page.means(format!(

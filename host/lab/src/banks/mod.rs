@@ -85,9 +85,9 @@ impl Experiment for Args {
 /// that each lane wants, a multiple of `bytes`, which is 4, 8 or 16.
 ///
 /// The rule (CUDA C++ Programming Guide, "Shared Memory" of the compute capabilities): successive
-/// words of 4 bytes lie in successive banks, and there are 32 banks. A bank serves one word in a
-/// pass, to all lanes that want it. Accesses of 8 bytes go by half warps and those of 16 bytes by
-/// quarter warps, so that each part wants no more than 32 words.
+/// words of 4 bytes are in successive banks, and there are 32 banks. A bank serves one word in a
+/// pass, to all lanes that access it. Accesses of 8 bytes are split into half warps and those of 16
+/// bytes into quarter warps, so that each part accesses no more than 32 words.
 #[must_use]
 pub fn passes(addresses: &[usize], bytes: usize) -> u64 {
     let lanes_at_once = BANKS * WORD / bytes;
@@ -102,8 +102,8 @@ pub fn passes(addresses: &[usize], bytes: usize) -> u64 {
     addresses.chunks(lanes_at_once).map(part).sum()
 }
 
-/// The slope of `cycles(rounds)` between `few` and `many` rounds, after one launch that does not
-/// count: the median of several.
+/// The slope of `cycles(rounds)` between `few` and `many` rounds: the median of several, after one
+/// launch that is not counted.
 fn slope(
     few: u32,
     many: u32,
@@ -116,7 +116,7 @@ fn slope(
     Ok(Spread::of(samples?).expect("there should be a sample"))
 }
 
-/// The cycles of the thread in the middle.
+/// Cycles of the thread in the middle.
 fn middle(cycles: Vec<u64>) -> f64 {
     let cycles = cycles.into_iter().map(|cycles| cycles as f64).collect();
     Spread::of(cycles).expect("a launch should have threads").median
@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stride_takes_as_many_passes_as_it_shares_factors_with_the_banks() {
+    fn a_stride_needs_as_many_passes_as_its_common_factor_with_the_banks() {
         let common = |mut a: usize, mut b: usize| {
             while b > 0 {
                 (a, b) = (b, a % b);

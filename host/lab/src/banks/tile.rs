@@ -11,18 +11,18 @@ use serde::{Deserialize, Serialize};
 /// Numbers of a tile.
 const NUMBERS: u32 = SIDE * SIDE;
 
-/// Where the numbers of a tile lie.
+/// Layout of a tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// What it is called.
+    /// Name.
     pub name: &'static str,
     /// Words from one row to the next.
     pub pitch: u32,
-    /// The bits of the row that are exclusive-or'd to the column.
+    /// The bits of the row that are xored into the column.
     pub swizzle: u32,
 }
 
-/// The layouts that are compared.
+/// All layouts.
 pub const LAYOUTS: [Layout; 3] = [
     Layout { name: "plain", pitch: SIDE, swizzle: 0 },
     Layout { name: "padded", pitch: SIDE + 1, swizzle: 0 },
@@ -39,7 +39,7 @@ pub struct Tile {
     pub words: u32,
     /// Passes through the banks for all stores and loads, by the rule.
     pub rule: u64,
-    /// Passes that the emulator counted.
+    /// Passes counted by the emulator.
     pub counted: u64,
     /// Whether each launch transposed the tile.
     pub right: bool,
@@ -55,12 +55,12 @@ impl Layout {
         SIDE * self.pitch
     }
 
-    /// The address of a number from the start of the tile, in bytes.
+    /// The address of a number relative to the start of the tile, in bytes.
     fn address(&self, row: u32, column: u32) -> usize {
         4 * (row * self.pitch + (column ^ (row & self.swizzle))) as usize
     }
 
-    /// Passes for a tile by the rule: each warp stores a row and loads a column.
+    /// Passes of a tile by the rule: each warp stores a row and loads a column.
     fn passes(&self) -> u64 {
         let of_warp = |warp: u32| {
             let row: Vec<_> = (0..LANES).map(|lane| self.address(warp, lane)).collect();
@@ -79,9 +79,9 @@ impl Layout {
         let geometry = Geometry::new(1, NUMBERS).with_dynamic_shared(4 * self.words());
         let (pitch, swizzle) = (self.pitch, self.swizzle);
         let args = (input.view(), output.view(), cycles.view(), pitch, swizzle, rounds);
-        // SAFETY: a thread for each number; the shared memory of the layout, which is one of the
-        // kernel's; an element for each thread. The buffers outlive the launch, which the downloads
-        // wait for.
+        // SAFETY: there is a thread and an element for each number, and the layout, with its shared
+        // memory, is one of the kernel's. The buffers outlive the launch, because the downloads
+        // wait for it.
         unsafe { device.launch::<banks_transpose>(&geometry, args)? };
         let side = SIDE as usize;
         let place = |i: usize| if rounds % 2 == 1 { i % side * side + i / side } else { i };
@@ -91,11 +91,11 @@ impl Layout {
     }
 }
 
-/// What it takes to transpose a tile in `layout`, by the rule, in the emulator `counting`, and on
-/// `gpu` if there is one.
+/// Cost of transposing a tile in `layout`: by the rule, in the emulator `counting`, and on `gpu` if
+/// there is one.
 ///
 /// # Errors
-/// Those of the devices.
+/// If a device fails.
 pub fn transpose(
     gpu: Option<&Device>,
     counting: &Device,
@@ -104,7 +104,7 @@ pub fn transpose(
     let mut right = layout.run(counting, 1)?.1;
     let counted = counts(counting);
     let cycles = gpu.map(|gpu| {
-        // After an odd number of rounds the tile is transposed.
+        // The tile is transposed after an odd number of rounds.
         slope(FEW + 1, MANY + 1, |rounds| {
             let (cycles, is_right) = layout.run(gpu, rounds)?;
             right &= is_right;
@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_layout_has_a_place_of_its_own_for_each_number() {
+    fn each_layout_has_a_distinct_address_for_each_number() {
         for layout in LAYOUTS {
             let all = (0..NUMBERS).map(|i| layout.address(i / SIDE, i % SIDE));
             let mut places: Vec<_> = all.collect();

@@ -1,6 +1,6 @@
-//! The suite `all-reduce`: combines one number of each block and brings the result to every block,
-//! again and again. The peer does the same with cooperative groups' `grid.sync()`: a store, the
-//! barrier, and a warp of each block that loads and adds up all numbers.
+//! The suite `all-reduce`: combines one number per block and broadcasts the result to every block,
+//! repeatedly. The peer does the same with cooperative groups' `grid.sync()`: a store, the barrier,
+//! and a warp of each block that loads and adds up all numbers.
 
 use super::suite::if_resident;
 use super::{Design, FEW, MANY, Measurement, PeerProgram, Sampling, Shape, Suite, slope};
@@ -43,14 +43,14 @@ fn exchange(
     let means = device.zeroed::<f32>(blocks as usize)?;
     let measured = slope(device, FEW, MANY, sampling, |rounds| {
         let args = (words.view(), means.view(), rounds);
-        // SAFETY: the exchange's words start at 0; there is a number for each block; all blocks of
-        // the geometry are resident; both buffers outlive the launches.
+        // SAFETY: the exchange's words start at 0, there is a number for each block, and all blocks
+        // of the geometry are resident. Both buffers outlive the launches.
         unsafe { device.launch::<exchange_only>(&geometry, args) }
     })?;
     Ok(Some(measured))
 }
 
-/// With our own barrier, used as the peer uses its barrier.
+/// With our own barrier, used in the same way as the peer's.
 fn by_barrier(
     device: &Device,
     _cluster: Option<u32>,
@@ -67,8 +67,8 @@ fn by_barrier(
     let means = device.zeroed::<f32>(blocks as usize)?;
     let measured = slope(device, FEW, MANY, sampling, |rounds| {
         let args = (words.view(), numbers.view(), means.view(), rounds);
-        // SAFETY: the barrier's words start at 0; there are two numbers and a mean for each block;
-        // all blocks of the geometry are resident; the buffers outlive the launches.
+        // SAFETY: the barrier's words start at 0, there are two numbers and a mean for each block,
+        // and all blocks of the geometry are resident. The buffers outlive the launches.
         unsafe { device.launch::<exchange_by_barrier_only>(&geometry, args) }
     })?;
     Ok(Some(measured))

@@ -40,12 +40,12 @@ const DESIGNS: &[Design] = &[
     of::<ClusterBarrier>("cluster-4").in_clusters_of(4),
 ];
 
-/// The design `B`, called `name`.
+/// The design `B` with the name `name`.
 const fn of<B: Measured>(name: &'static str) -> Design {
     Design { name, kernel: KernelInfo::of::<B::Only>(), cluster: None, measure: measure::<B> }
 }
 
-/// µs per crossing of `B`, back to back; none if the grid cannot be resident.
+/// µs per crossing of `B`, back to back. `None` if the grid cannot be resident.
 fn measure<B: Measured>(
     device: &Device,
     cluster: Option<u32>,
@@ -62,7 +62,7 @@ fn measure<B: Measured>(
     };
     let state = barrier_words::<B>(device, &geometry)?;
     let measured = slope(device, FEW, MANY, sampling, |rounds| {
-        // SAFETY: the barrier's words start at 0 and outlive the launches; all blocks of the
+        // SAFETY: the barrier's words start at 0 and outlive the launches, and all blocks of the
         // geometry are resident.
         unsafe { device.launch::<B::Only>(&geometry, (state.view(), rounds)) }
     })?;

@@ -1,8 +1,8 @@
-//! The suite `calls`: what a call costs the thread that makes it.
+//! The suite `calls`: cost of a call to the calling thread.
 //!
-//! Calls follow each other as fast as the thread makes them, on one input, which stays in the L2. A
-//! process begins when it is started and ends when it is gone. No other process has a context meanwhile,
-//! ours and the peer's: processes are measured before the device is opened.
+//! Calls follow each other as fast as the thread can make them, on one input, which stays in the
+//! L2. A process is timed from its start to its exit. Processes, ours and the peer's, are measured
+//! before the device is opened, so that no other process has a context during the measurement.
 
 use super::sampling::warm_up;
 use super::{Measurement, Peer, PeerError, PeerProgram, Record, SAMPLES, Sampling, Spread, Step};
@@ -16,10 +16,10 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-/// Calls of a sample: few enough for a stream to take them without waiting for the device.
+/// Calls of a sample: few enough for a stream to queue them without waiting for the device.
 const CALLS: usize = 256;
 
-/// Elements of the sum of a process.
+/// Elements that a process adds up.
 const FEW: usize = 1000;
 
 /// Why a call could not be measured.
@@ -36,25 +36,25 @@ pub enum CallError {
     Process(String),
 }
 
-/// What is called.
+/// The measured call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Call {
-    /// A reduction is put into the stream.
+    /// Enqueues a reduction.
     Launch,
-    /// A graph with one reduction is put into the stream.
+    /// Enqueues a graph with one reduction.
     Graph,
-    /// An array is reduced to a value on the host.
+    /// Reduces an array to a value on the host.
     Value,
-    /// A program adds up a few numbers on the GPU and prints the sum: it opens the device, takes the
-    /// kernel from the driver's cache, and gives everything back.
+    /// Runs a program that adds up a few numbers on the GPU and prints the sum: it opens the
+    /// device, loads the kernel from the driver's cache, and frees everything.
     Process,
 }
 
 impl Call {
-    /// All of them, in the order in which they are measured.
+    /// All calls, in the order in which they are measured.
     pub const ALL: [Self; 4] = [Self::Process, Self::Launch, Self::Graph, Self::Value];
 
-    /// What it is called in a record.
+    /// Name in records.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -65,7 +65,7 @@ impl Call {
         }
     }
 
-    /// The question to the peer.
+    /// Question to the peer.
     fn question(self, n: usize) -> String {
         format!("{} {n}", self.name().replace(' ', "-"))
     }
@@ -78,7 +78,7 @@ pub(super) const PEER: PeerProgram = PeerProgram {
     flags: &[],
 };
 
-/// Each call with each number of elements. A process has its own number.
+/// Each call with each number of elements. A process has a fixed number.
 #[must_use]
 pub fn call_points(sizes: &[usize]) -> Vec<(Call, usize)> {
     let sizes_of = |call| match call {
@@ -102,8 +102,8 @@ pub fn peer_calls(
     Ok(points.iter().zip(&questions).filter_map(time).collect())
 }
 
-/// Measures each of `points`, on the device that `open` opens, called `name`. `process` runs one process,
-/// from its start to its end.
+/// Measures each of `points`, on the device that `open` opens, with the name `name`. `process` runs
+/// one process, from start to exit.
 ///
 /// # Errors
 /// [`CallError`].
@@ -135,7 +135,7 @@ pub fn run_calls(
     let mut records = Vec::new();
     for &(call, n) in points.iter().filter(is_process) {
         step(Step::Next((call, n)));
-        // The first one fills the driver's cache.
+        // The first process fills the driver's cache.
         process()?;
         let sampling = Sampling { at_most: 2 * SAMPLES, ..*sampling };
         records.push(record(call, n, sampling.measure(|| us_of(&mut process))?));
@@ -165,7 +165,7 @@ fn in_process(
         Call::Value => Box::new(|| reducer.reduce(&input).map(drop)),
         Call::Graph => {
             let graph = device.record(|| reducer.launch(&input))?;
-            // SAFETY: all that was recorded outlives the measurement.
+            // SAFETY: everything that was recorded outlives the measurement.
             Box::new(move || unsafe { graph.launch() })
         }
         Call::Process => unreachable!("it is another process"),
@@ -180,14 +180,14 @@ fn in_process(
     Ok(measured)
 }
 
-/// The time of `work` on the host, µs.
+/// Time of `work` on the host, µs.
 fn us_of<E>(work: impl FnOnce() -> Result<(), E>) -> Result<f64, E> {
     let begun = Instant::now();
     work()?;
     Ok(begun.elapsed().as_secs_f64() * 1e6)
 }
 
-/// Runs `program`, this one, to add up a few numbers on the device that it calls `device`.
+/// Runs `program` (this program) to add up a few numbers on the device with the name `device`.
 ///
 /// # Errors
 /// [`CallError::Io`] and [`CallError::Process`].
@@ -200,7 +200,7 @@ pub fn sum_in_a_process(program: &Path, device: &str) -> Result<(), CallError> {
         .spawn()?;
     if let Some(mut input) = child.stdin.take() {
         match input.write_all(bytemuck::cast_slice(&[1f32; FEW])) {
-            // It ended before it had read them. What it printed says why.
+            // The process exited before it had read all numbers. Its output explains why.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
             written => written?,
         }

@@ -3,15 +3,15 @@
 use super::{PeerError, PeerProgram, Sampling, Spread};
 use std::collections::HashMap;
 
-/// The ways of CUDA C++ to run a chain of kernels.
+/// The ways to run a chain of kernels in CUDA C++.
 const PEER: PeerProgram = PeerProgram {
     name: "CUDA C++",
     source: include_str!("../../peers/dag_chain.cu"),
     flags: &["-rdc=true"],
 };
 
-/// µs of a chain of `nodes` kernels by each of these ways of CUDA C++, which `dag_chain.cu` lists. The peer runs
-/// alone on the GPU.
+/// µs of a chain of `nodes` kernels by each of these ways in CUDA C++, which `dag_chain.cu` lists.
+/// The peer runs alone on the GPU.
 ///
 /// # Errors
 /// [`PeerError`].

@@ -20,10 +20,10 @@ macro_rules! correlations_of {
     };
 }
 
-/// The suite: floating-point numbers with few ties, and integers of a thousand different values.
+/// The suite: floating-point numbers with few ties, and integers with a thousand different values.
 ///
-/// All counts are checked, to the last pair. We know of no peer on the GPU. The bytes are only
-/// those of both inputs, a small part of what a sort moves.
+/// All counts are checked, to the last pair. We know of no peer on the GPU. The bytes include only
+/// both inputs, a small part of the traffic of a sort.
 pub const KENDALL: Throughput = Throughput {
     name: "kendall",
     cases: correlations_of![f32, i32, f64],
@@ -41,7 +41,7 @@ pub const KENDALL: Throughput = Throughput {
     }),
 };
 
-/// The longest arrays whose pairs are all compared: for longer ones that takes too long.
+/// The longest arrays whose pairs are all compared. Longer ones would be too slow.
 const PAIRS_UP_TO: usize = 1 << 16;
 
 const fn of<T: Element>(variant: &'static str, measure: Measure) -> Case {
@@ -49,7 +49,7 @@ const fn of<T: Element>(variant: &'static str, measure: Measure) -> Case {
 }
 
 /// µs of one correlation of two arrays of `n` elements in device memory, with the counts stored
-/// there. None if the arrays are too long for the method.
+/// there. `None` if the arrays are too long for the method.
 fn measure<T: Ranked>(
     bench: &mut Bench<'_>,
     load: &Load,
@@ -75,7 +75,7 @@ fn measure<T: Ranked>(
             refused => unreachable!("both are of one length, and not too long: {refused}"),
         })
     };
-    // SAFETY: a correlation only reads its inputs, and sets its counts to 0 first; inputs and
+    // SAFETY: a correlation only reads its inputs, and sets its counts to 0 first. Inputs and
     // correlator outlive the measurement.
     let measured = unsafe { time_cold(bench.device, &plan, bench.sampling, correlate) }?;
     if load.is_checked() {
@@ -84,7 +84,7 @@ fn measure<T: Ranked>(
     Ok(Some(measured))
 }
 
-/// Compares `told`, the device's counts, with the CPU's.
+/// Compares the device's counts with the CPU's.
 fn check<T: Ranked>(told: Kendall, [x, y]: &[Buffer<T>; 2]) -> Result<(), MeasureError> {
     let right = kendall_on_cpu(&x.download()?, &y.download()?)?;
     match told.same(&right) {
@@ -107,7 +107,7 @@ impl From<KendallError> for MeasureError {
     }
 }
 
-/// An element that is made from a hash. The peer makes the same floats.
+/// An element computed from a hash. The peer computes the same floats.
 trait Ranked: Element + Correlatable {
     fn of_hash(hash: u32) -> Self;
 }
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn pairs_are_left_out_where_they_would_take_too_long() {
+    fn pairs_are_left_out_if_they_would_be_too_slow() {
         let pairs = &KENDALL.cases[1..2];
         assert_eq!(KENDALL.in_emulator(pairs, PAIRS_UP_TO + 1), []);
     }
@@ -158,7 +158,7 @@ mod tests {
         let device = Device::new(Emulator::new(EmulatorConfig::default()));
         let both = [[1, 2, 2, 4], [1, 3, 2, 3]].map(|values| device.upload(&values));
         let both = both.map(|array| array.expect("there is room"));
-        // Four pairs: how many are concordant, discordant, and tied in x, in y and in both.
+        // Four pairs: the numbers that are concordant, discordant, and tied in x, in y and in both.
         assert_eq!(check::<i32>(Kendall::of(4, 0, 1, 1, 0), &both), Ok(()));
         let wrong = check(Kendall::of(4, 1, 1, 1, 0), &both).expect_err("none is discordant");
         assert!(wrong.to_string().starts_with("a correlation of 4 i32 is wrong"), "{wrong}");

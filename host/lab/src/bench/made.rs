@@ -1,33 +1,33 @@
-//! When, by what and on what a record was made.
+//! Date, version and machine of a record.
 
 use serde_json::{Value, json};
 use std::fs;
 use std::process::Command;
 use std::time::SystemTime;
 
-/// When, by what and on what records were made.
+/// Date, version and machine of records.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Made {
-    /// When, in UTC: `2026-11-24T10:00:00Z`.
+    /// Date in UTC: `2026-11-24T10:00:00Z`.
     date: String,
-    /// The version of the kernel module of NVIDIA's driver; none where there is no such file.
+    /// Version of the kernel module of NVIDIA's driver. `None` if its version file is missing.
     driver: Option<String>,
-    /// The GPU's settings, empty without nvidia-smi.
+    /// Settings of the GPU, empty without nvidia-smi.
     gpu: Gpu,
 }
 
-/// Settings of a GPU that nvidia-smi reports. A field that it does not report is empty.
+/// Settings of a GPU, as reported by nvidia-smi. A field that it does not report is empty.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Gpu {
-    /// The CUDA version of the driver.
+    /// CUDA version of the driver.
     cuda: Option<String>,
     /// The highest clocks of the multiprocessors and of the memory, MHz, and the power limit, W.
     numbers: [Option<f64>; 3],
-    /// Whether the memory has ECC on.
+    /// Whether the memory has ECC enabled.
     ecc: Option<bool>,
 }
 
-/// The query to nvidia-smi. [`Gpu::of`] reads the columns by their order.
+/// The query to nvidia-smi. [`Gpu::of`] reads the columns in this order.
 const QUERY: &str = "--query-gpu=name,clocks.max.sm,clocks.max.mem,power.limit,ecc.mode.current";
 
 impl Made {
@@ -38,7 +38,7 @@ impl Made {
         let driver =
             driver_of(&fs::read_to_string("/proc/driver/nvidia/version").unwrap_or_default());
         let smi = |args: &[&str]| {
-            // Without a driver nvidia-smi fails.
+            // nvidia-smi fails without a driver.
             driver.as_ref()?;
             let output = Command::new("nvidia-smi").args(args).output().ok()?;
             String::from_utf8(output.stdout).ok()
@@ -67,7 +67,7 @@ impl Made {
 }
 
 impl Gpu {
-    /// The first GPU of this name in the rows of nvidia-smi.
+    /// The first GPU with this name in the rows of nvidia-smi.
     fn of(name: &str, rows: &str) -> Self {
         let cells =
             |row: &'_ str| row.split(',').map(|cell| cell.trim().to_owned()).collect::<Vec<_>>();
@@ -82,13 +82,13 @@ impl Gpu {
     }
 }
 
-/// The version of CUDA in the first lines of nvidia-smi.
+/// The CUDA version in the first lines of nvidia-smi.
 fn cuda_of(heading: &str) -> Option<String> {
     let (_, rest) = heading.split_once("CUDA Version:")?;
     rest.split_whitespace().next().map(str::to_owned)
 }
 
-/// The version in the text that the driver's kernel module has of itself.
+/// The version in the version text of the driver's kernel module.
 fn driver_of(told: &str) -> Option<String> {
     let first = told.lines().next()?;
     let is_version =
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_driver_is_found_in_what_either_kernel_module_tells() {
+    fn the_driver_version_is_found_for_either_kernel_module() {
         let closed = "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.90.07  Fri May 31 09:35:42 UTC 2024\nGCC version: 12.2.0";
         let open =
             "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build";
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_made_now_says_the_second_in_utc() {
+    fn a_record_made_now_has_its_second_in_utc() {
         let date = Made::now("emulator").date;
         assert_eq!((date.len(), &date[10..11], &date[19..]), (20, "T", "Z"), "{date}");
     }

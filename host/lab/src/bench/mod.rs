@@ -1,35 +1,35 @@
 //! Measuring: the rules, the suites, the records.
 //!
 //! * **Time** is device time between two events in the stream. Events resolve about half a
-//!   microsecond, so the work between them should take [`SHORTEST_US`] at least: then the
-//!   resolution is as small as the uncertainty that is asked for. Shorter work gets a warning.
+//!   microsecond, so the work between them should last at least [`SHORTEST_US`]: then the
+//!   resolution is as small as the requested uncertainty. Shorter work gets a warning.
 //! * A latency is a **slope** ([`slope()`]): the time of a launch of many rounds, minus that of a
 //!   launch of few, divided by the difference. The cost of a launch cancels out.
-//! * A latency **over several GPUs** is a slope of time on the host, because all grids end together
-//!   and one of them may wait for ever: the module `system` says more. So is the time of a sum or a
-//!   scan over several GPUs.
-//! * A kernel that is run **once** ([`once()`]) is timed as it is called, its launch included. It
+//! * A latency **over several GPUs** is a slope of host time, because all grids end together and
+//!   one of them may wait forever (see the module `system`). The same holds for the time of a sum
+//!   or a scan over several GPUs.
+//! * A kernel that is run **once** ([`once()`]) is timed as it is called, including its launch. It
 //!   is repeated within a sample until the sample is long enough, so its input may be in the L2.
-//! * What a **call** costs is time of the thread that makes it: the module `calls`.
-//! * The time of one call of a primitive is measured **cold**: before each sample the L2 is emptied
+//! * The cost of a **call** is time of the calling thread (see the module `calls`).
+//! * The time of one call of a primitive is measured **cold**: before each sample the L2 is flushed
 //!   by reading four times its size. It is measured **alone**: one call between two events, right
-//!   after the L2 is emptied. And it is measured **in a row**: calls in one graph, each on its own
+//!   after the flush. And it is measured **in a row**: calls in one graph, each on a different
 //!   input. There are between 1 and 256 calls, which read and write 2 GiB in all. If that is 16
-//!   times the L2, the graph is replayed until a sample takes 2 ms. The peer follows the same
+//!   times the L2, the graph is replayed until a sample lasts 2 ms. The peer follows the same
 //!   plans.
-//! * Each call **writes** to its own output. Small outputs may still be in the L2 when the last
+//! * Each call **writes** to a different output. Small outputs may still be in the L2 when the last
 //!   call ends, ours and the peer's.
-//! * The **results** of scans are checked after each measurement, and so are the peer's. Those of
-//!   selections and correlations take longer to check: they are checked once for each case and
+//! * The **results** of scans are checked after each measurement, and so are the peer's. Results of
+//!   selections and correlations are slower to check: they are checked once for each case and
 //!   length.
 //! * **Warm-up**: [`WARM_UP_US`] of device time pass before the first sample, so that the kernel is
 //!   compiled and the clocks are up.
 //! * **Samples** are taken until the median is known to [`Sampling::uncertainty`], half a percent,
-//!   or until there are [`Sampling::at_most`]. The result has the median, the least, the greatest,
+//!   or until there are [`Sampling::at_most`]. The result has the median, the minimum, the maximum,
 //!   and the number of samples.
 //! * The first point of a run is measured again at its end. If it has moved by more than
 //!   [`MOST_DRIFT`], something that all points share has changed, such as the clock.
-//! * A measurement that breaks a rule is still reported, with a [`Warning`] that says by how much.
+//! * A measurement that breaks a rule is still reported, with a [`Warning`] that quantifies it.
 //! * A **peer** is measured by the same rules, on the same device and in the same run, while no
 //!   other process has a context there: a second context makes `grid.sync()` 4 % slower on an H200
 //!   (November 2026). A peer of latencies takes [`SAMPLES`] samples, a peer of throughputs as many

@@ -1,23 +1,23 @@
-//! The time of a kernel as it is called, with its launch.
+//! The time of a kernel as it is called, including its launch.
 
 use super::sampling::warm_up;
 use super::{Measurement, SHORTEST_US, Sampling};
 use gridsync::device::{Device, DeviceError};
 
-/// Runs within a sample at most.
+/// Maximum number of runs in a sample.
 const MOST_RUNS: u32 = 1 << 12;
 
-/// Microseconds of device time of what `work` puts into the stream, its launch included, after a
-/// warm-up.
+/// Device time in microseconds of everything that `work` puts into the stream, including its
+/// launch, after a warm-up.
 ///
 /// The runs of a sample follow each other in the stream, so that one is launched while another
-/// runs. Each finds in the L2 what the run before it left there.
+/// runs. Each run starts with the L2 as the previous run left it.
 ///
 /// # Errors
-/// Those of `work` and of the device.
+/// If `work` or the device fails.
 ///
 /// # Panics
-/// As [`Sampling::measure`] does.
+/// If [`Sampling::measure`] panics.
 pub fn once(
     device: &Device,
     sampling: &Sampling,
@@ -29,7 +29,7 @@ pub fn once(
     sampling.measure_each_of(f64::from(runs), || time(runs))
 }
 
-/// Microseconds of device time of `runs` runs of `work`, one after the other in the stream.
+/// Device time in microseconds of `runs` consecutive runs of `work` in the stream.
 pub(super) fn time_runs(
     device: &Device,
     runs: u32,
@@ -38,8 +38,8 @@ pub(super) fn time_runs(
     device.time(|| (0..runs).try_for_each(|_| work()))
 }
 
-/// How many runs make a sample long enough. `time(runs)` is the time of that many runs. It is twice
-/// as many as needed, so that a faster sample is still long enough.
+/// Number of runs that make a sample long enough. `time(runs)` is the time of that many runs. The
+/// result is twice the number needed, so that a faster sample is still long enough.
 fn runs_of_a_sample<E>(mut time: impl FnMut(u32) -> Result<f64, E>) -> Result<u32, E> {
     let mut runs = 1;
     while runs < MOST_RUNS && time(runs)? < 2.0 * SHORTEST_US {

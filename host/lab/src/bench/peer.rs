@@ -1,5 +1,5 @@
-//! Peers: CUDA C++ programs, included as source and built if there is an nvcc, and Python scripts
-//! that run on the CPU.
+//! Peers: CUDA C++ programs, included as source and built with nvcc if it is installed, and Python
+//! scripts that run on the CPU.
 
 use super::{Sampling, Spread};
 use std::collections::HashMap;
@@ -15,12 +15,12 @@ use tempfile::TempDir;
 /// Why a peer could not be measured.
 #[derive(Debug, thiserror::Error)]
 pub enum PeerError {
-    /// There is no compiler for it.
+    /// The compiler is missing.
     #[error(
         "no nvcc to build the peer with ({0}): put CUDA's bin folder on the PATH, or leave --peers out"
     )]
     NoCompiler(io::Error),
-    /// There is no interpreter for it.
+    /// The interpreter is missing.
     #[error("no python3 to run the peer with ({0})")]
     NoInterpreter(io::Error),
     /// Its result is wrong.
@@ -48,7 +48,7 @@ const HEADERS: [(&str, &str); 5] = [
     ("peer.py", include_str!("../../peers/peer.py")),
 ];
 
-/// The folder in which built peers stay, if the user names one.
+/// The folder that keeps built peers, if the user names one.
 fn kept_in() -> Option<PathBuf> {
     env::var_os("GRIDSYNC_PEERS").filter(|folder| !folder.is_empty()).map(PathBuf::from)
 }
@@ -56,14 +56,15 @@ fn kept_in() -> Option<PathBuf> {
 /// The exit code of a peer whose result is wrong.
 const WRONG: i32 = 1;
 
-/// A CUDA C++ program that answers each question, a line, with times (see `host/lab/peers/peer.cuh`).
+/// A CUDA C++ program that answers each question (a line) with times (see
+/// `host/lab/peers/peer.cuh`).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PeerProgram {
-    /// What it is called in a record.
+    /// Name in records.
     pub(super) name: &'static str,
-    /// Its source.
+    /// Source.
     pub(super) source: &'static str,
-    /// Flags of nvcc beyond those for all programs.
+    /// Flags for nvcc in addition to those for all programs.
     pub(super) flags: &'static [&'static str],
 }
 
@@ -72,12 +73,12 @@ pub(super) struct PeerProgram {
 pub(super) struct Answers {
     /// µs for each question. Questions that it could not measure are missing.
     pub(super) times: HashMap<String, Spread>,
-    /// The peer's notes on why something is missing, each once.
+    /// The peer's notes on missing answers, each once.
     pub(super) notes: Vec<String>,
 }
 
 impl PeerProgram {
-    /// Builds the program, runs it with `args` and the numbers of `sampling`, and asks it
+    /// Builds the program, runs it with `args` and the parameters of `sampling`, and sends it
     /// `questions`.
     pub(super) fn ask(
         &self,
@@ -88,8 +89,8 @@ impl PeerProgram {
         self.ask_with(&[], args, sampling, questions)
     }
 
-    /// As [`ask`](Self::ask), with these flags of nvcc beside its own: those of a library that had
-    /// to be found.
+    /// As [`ask`](Self::ask), with additional nvcc flags, such as those of a library that had to be
+    /// found.
     pub(super) fn ask_with(
         &self,
         library: &[OsString],
@@ -108,8 +109,8 @@ impl PeerProgram {
         converse(&mut peer, sampling, questions, PeerError::Io)
     }
 
-    /// Builds the program of `folder`, and then moves it to `program`: another process never sees a part
-    /// of it.
+    /// Builds the program of `folder`, and then moves it to `program`, so that another process
+    /// never sees a part of it.
     fn build(
         &self,
         folder: &TempDir,
@@ -132,7 +133,7 @@ impl PeerProgram {
             fs::create_dir_all(folder)?;
         }
         match fs::rename(&new, program) {
-            // A folder on another file system.
+            // The folder is on another file system.
             Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
                 fs::copy(&new, program).map(|_| ())?;
             }
@@ -141,14 +142,14 @@ impl PeerProgram {
         Ok(())
     }
 
-    /// A name for what is built from these sources by these flags.
+    /// A name for the result of building these sources with these flags.
     fn key(&self, library: &[OsString]) -> String {
         let mut hasher = DefaultHasher::new();
         (HEADERS, self.source, self.flags, library).hash(&mut hasher);
         format!("peer-{:016x}", hasher.finish())
     }
 
-    /// Builds the program into the folder that `GRIDSYNC_PEERS` names, unless it is there.
+    /// Builds the program into the folder named by `GRIDSYNC_PEERS`, unless it is already there.
     ///
     /// # Errors
     /// If nvcc is missing or fails, or a file cannot be written.
@@ -165,18 +166,18 @@ impl PeerProgram {
 /// A Python script that answers the same questions (see `host/lab/peers/peer.py`).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PeerScript {
-    /// What it is called in a record.
+    /// Name in records.
     pub(super) name: &'static str,
-    /// Its source.
+    /// Source.
     pub(super) source: &'static str,
 }
 
 impl PeerScript {
-    /// Runs the script with the numbers of `sampling`, and asks it `questions`. If there is no
-    /// Python, or the script fails, a note says so: the CPU is only for comparison.
+    /// Runs the script with the parameters of `sampling`, and sends it `questions`. If Python is
+    /// missing or the script fails, the result is a note: the CPU is only for comparison.
     ///
     /// # Errors
-    /// [`PeerError::Wrong`], and those of files.
+    /// [`PeerError::Wrong`]; or if a file operation fails.
     pub(super) fn ask(
         &self,
         sampling: &Sampling,
@@ -194,7 +195,7 @@ impl PeerScript {
     }
 }
 
-/// A folder with `source` in a file of that name, and the files that the peers share.
+/// A folder with `source` in a file with the name `name`, and the files that the peers share.
 fn folder_with(name: &str, source: &str) -> io::Result<TempDir> {
     let folder = tempfile::tempdir()?;
     for (name, text) in HEADERS.into_iter().chain([(name, source)]) {
@@ -203,7 +204,7 @@ fn folder_with(name: &str, source: &str) -> io::Result<TempDir> {
     Ok(folder)
 }
 
-/// Runs `peer` with the numbers of `sampling` after its arguments, and asks it `questions`.
+/// Runs `peer` with the parameters of `sampling` after its arguments, and sends it `questions`.
 /// `absent` is the error if the program does not exist.
 fn converse(
     peer: &mut Command,
@@ -225,7 +226,8 @@ fn converse(
     if let Some(mut input) = child.stdin.take() {
         let asked: String = questions.iter().map(|line| format!("{line}\n")).collect();
         match input.write_all(asked.as_bytes()) {
-            // The peer ended before it had read them. It says why below.
+            // The peer exited before it had read all questions. Its exit code and its errors are
+            // read below.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
             written => written?,
         }
@@ -279,7 +281,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_answers_are_read_by_their_questions_and_the_notes_once() {
+    fn answers_are_read_by_question_and_notes_once() {
         let answers = Answers::parse(
             "132 256: 0.9900 0.0010 0.9880 0.9910 7\n\
              note: no room for 1 × 34359738368 bytes\n\
@@ -314,7 +316,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_peer_reads_its_sampling_and_its_questions() {
+    fn a_peer_receives_its_sampling_and_its_questions() {
         let answers = of_shell("while read line; do echo \"$line: 1 0 1 $2 $1\"; done")
             .expect("the shell should answer");
         let time = answers.times["132 512"];
@@ -323,7 +325,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_wrong_result_of_a_peer_is_not_taken_for_its_failure() {
+    fn a_wrong_result_of_a_peer_is_not_a_failure_to_run() {
         let ends = |script| of_shell(script).expect_err("it should fail").to_string();
         assert_eq!(
             ends("echo 'sum 3 is 4,\nnot 5' >&2; exit 1"),
@@ -335,7 +337,7 @@ mod tests {
         );
     }
 
-    /// The answers of a script that only waits and has this check of its result.
+    /// The answers of a script that only waits and checks its result in this way.
     fn of_python(check: &str) -> Result<Answers, PeerError> {
         let source = format!(
             "import peer, time\npeer.answer(lambda op, dtype, n: (lambda: time.sleep(1e-3), {check}))\n"
@@ -345,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn a_script_is_timed_by_the_same_lines_where_there_is_python() {
+    fn a_script_is_timed_or_a_note_explains_why_not() {
         let answers = of_python("lambda: None").expect("it should not fail");
         match answers.times.get("wait f32 cpu 1 1 0") {
             Some(time) => assert!(time.min >= 1000.0 && time.samples >= 7, "{time:?}"),
@@ -356,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_result_of_a_script_is_no_note() {
+    fn a_wrong_result_of_a_script_is_an_error() {
         match of_python("lambda: (_ for _ in ()).throw(peer.Wrong('5'))") {
             Ok(answers) => assert!(answers.notes[0].contains("no python3"), "{answers:?}"),
             Err(error) => assert_eq!(error.to_string(), "a wrong result of the peer: peer: 5"),
@@ -364,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_no_answer_is_ignored() {
+    fn a_line_that_is_not_an_answer_is_ignored() {
         let answers = Answers::parse("132 256: 0.99 0.001 0.988\n132 256\nno device\n\n");
         assert_eq!(answers, Answers::default());
     }

@@ -8,7 +8,7 @@ use super::{
 use std::panic::resume_unwind;
 use std::thread;
 
-/// Every peer in CUDA C++ that needs no library.
+/// Every CUDA C++ peer that needs no library.
 fn programs() -> impl Iterator<Item = PeerProgram> {
     let latencies = [BARRIER, ALL_REDUCE, SCAN_THREADS].map(|suite| suite.peer);
     let throughputs = [REDUCE, REDUCE_ROWS, SCAN, SELECT, PARTITION, UNIQUE];
@@ -16,14 +16,15 @@ fn programs() -> impl Iterator<Item = PeerProgram> {
     latencies.into_iter().chain(throughputs).chain([calls::PEER])
 }
 
-/// Builds all peers together, into the folder that the environment variable `GRIDSYNC_PEERS` names.
-/// Suites that are measured with the same variable set need no compiler then. Returns how many there are.
+/// Builds all peers in parallel, into the folder named by the environment variable
+/// `GRIDSYNC_PEERS`. Suites that run with the same variable set then need no compiler. Returns the
+/// number of peers.
 ///
 /// # Errors
 /// The first error of a build.
 ///
 /// # Panics
-/// If a build does.
+/// If a build panics.
 pub fn build_peers() -> Result<usize, PeerError> {
     thread::scope(|scope| {
         let begin =
@@ -31,7 +32,7 @@ pub fn build_peers() -> Result<usize, PeerError> {
         let builds: Vec<_> = programs().map(|peer| (begin(peer), peer)).collect();
         let built = builds.into_iter().map(|(build, peer)| match build {
             Ok(build) => build.join().unwrap_or_else(|payload| resume_unwind(payload)),
-            // The system refuses another thread.
+            // The system cannot start another thread.
             Err(_) => peer.keep(),
         });
         built.collect::<Result<Vec<()>, _>>().map(|built| built.len())

@@ -1,4 +1,4 @@
-//! One measurement, as it is recorded.
+//! One measurement, as recorded.
 
 use super::{Made, Spread, Warning};
 use serde_json::{Value, json};
@@ -8,19 +8,19 @@ use serde_json::{Value, json};
 pub struct Record {
     /// The suite it belongs to.
     pub suite: &'static str,
-    /// What was measured.
+    /// Name of the variant.
     pub variant: &'static str,
-    /// The name of the device.
+    /// Name of the device.
     pub device: String,
     /// The parameters of the measurement: a JSON object.
     pub params: Value,
-    /// The time, µs.
+    /// Time, µs.
     pub time: Spread,
-    /// Bytes that it has to move; none for a latency, which moves no bytes worth counting.
+    /// Bytes that have to be moved. `None` for a latency, where they are negligible.
     pub bytes: Option<u64>,
-    /// The peer's time.
+    /// Time of the peer.
     pub peer: Option<Peer>,
-    /// What to know before trusting the time.
+    /// Warnings about the time.
     pub warnings: Vec<Warning>,
 }
 
@@ -29,21 +29,21 @@ pub struct Record {
 pub enum Step<'a, P> {
     /// This point is measured next.
     Next(P),
-    /// This has just been measured.
+    /// This record has just been measured.
     Measured(&'a Record),
 }
 
-/// A peer's measurement of the same thing, in the same run.
+/// The peer's measurement of the same operation, in the same run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Peer {
-    /// What it is called.
+    /// Name.
     pub name: &'static str,
-    /// Its median, µs.
+    /// Median, µs.
     pub median: f64,
 }
 
 impl Record {
-    /// Our median divided by the peer's. Below 1 we are faster.
+    /// Our median divided by the peer's. Below 1, we are faster.
     #[must_use]
     pub fn ratio(&self) -> Option<f64> {
         self.peer.as_ref().map(|peer| self.time.median / peer.median)
@@ -79,8 +79,8 @@ impl Record {
         })
     }
 
-    /// These records of one device as JSON, each with `made`: when it was made (now), by which
-    /// versions and on which machine.
+    /// These records of one device as JSON, each with `made`: the current date, the versions and
+    /// the machine.
     #[must_use]
     pub fn all_made_now(records: &[Self]) -> Vec<Value> {
         let device = records.first().map_or("", |record| &record.device);
@@ -93,7 +93,7 @@ impl Record {
         records.iter().map(with_made).collect()
     }
 
-    /// These records as lines of a file, as [`all_made_now`](Self::all_made_now).
+    /// These records as lines of a file, as in [`all_made_now`](Self::all_made_now).
     #[must_use]
     pub fn lines_made_now(records: &[Self]) -> String {
         Self::all_made_now(records).iter().map(|json| format!("{json}\n")).collect()

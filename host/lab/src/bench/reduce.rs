@@ -8,7 +8,7 @@ use gridsync_kernels::op::{ArgMin, CompensatedSum, Compose, Max, Min, Sum, WideS
 
 /// The suite.
 ///
-/// We sum i32 in i64, so that a sum does not wrap around silently. CUB sums i32 in i32.
+/// We sum i32 in i64, so that a sum does not silently wrap around. CUB sums i32 in i32.
 pub const REDUCE: Throughput = Throughput {
     name: "reduce",
     cases: &[
@@ -43,10 +43,10 @@ pub const REDUCE: Throughput = Throughput {
 /// CUB's default mode.
 const DEFAULT: &[&str] = &["run_to_run"];
 
-/// For floating-point sums also the mode of CUB that gives the same bits on every GPU.
+/// For floating-point sums, also CUB's mode that gives the same bits on every GPU.
 const SUM: &[&str] = &["run_to_run", "gpu_to_gpu"];
 
-/// For operations that CUB does not have, or does in another way.
+/// For operations that CUB does not have, or that it does differently.
 const NONE: &[&str] = &[];
 
 /// The reduction by `O`, compared with these modes of the peer.
@@ -73,8 +73,8 @@ where
     let inputs = bench.stock.inputs::<O::Element>(bench.device, *n, plan.calls)?;
     let mut reducer = Reducer::new(O::default(), bench.device)?;
     let reduce = |i: usize| reducer.launch(&inputs[i]);
-    // SAFETY: a reduction only reads its input and leaves its workspace ready for the next one;
-    // inputs and reducer outlive the measurement.
+    // SAFETY: a reduction only reads its input and leaves its workspace ready for the next one.
+    // Inputs and reducer outlive the measurement.
     let measured = unsafe { time_cold(bench.device, plan, bench.sampling, reduce) }?;
     Ok(Some(measured))
 }

@@ -20,7 +20,7 @@ macro_rules! rows_of {
 
 /// The suite: rows whose length is a multiple of 16 bytes, and rows that are one element longer.
 ///
-/// A size is that of the whole matrix, rounded up to whole rows. A matrix shorter than a row is a
+/// Sizes are those of the whole matrix, rounded up to whole rows. A matrix shorter than a row is a
 /// single row.
 pub const REDUCE_ROWS: Throughput = Throughput {
     name: "reduce-rows",
@@ -62,8 +62,8 @@ where
     let inputs = bench.stock.inputs::<O::Element>(bench.device, len, plan.calls)?;
     let mut reducer = RowReducer::new(O::default(), bench.device, rows, columns)?;
     let reduce = |i: usize| reducer.launch(&inputs[i]);
-    // SAFETY: a reduction only reads its input and leaves its workspace ready for the next one;
-    // inputs and reducer outlive the measurement.
+    // SAFETY: a reduction only reads its input and leaves its workspace ready for the next one.
+    // Inputs and reducer outlive the measurement.
     let measured = unsafe { time_cold(bench.device, plan, bench.sampling, reduce) }?;
     Ok(Some(measured))
 }

@@ -1,29 +1,29 @@
-//! How often to measure, and when to stop.
+//! Number of samples, and when to stop.
 
 use super::{Spread, Warning};
 
-/// Samples that are taken at least.
+/// Minimum number of samples.
 pub const SAMPLES: usize = 7;
 
-/// Microseconds of device time that pass before the first sample.
+/// Device time before the first sample, µs.
 pub const WARM_UP_US: f64 = 20_000.0;
 
-/// Launches of a warm-up at most: with work that takes no time it would never end.
+/// Maximum number of launches of a warm-up: with work that takes no time it would never end.
 const WARM_UP_LAUNCHES: usize = 1000;
 
-/// How often to measure, and when to stop.
+/// Number of samples, and when to stop.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sampling {
-    /// Samples that are taken in any case; one or more.
+    /// Minimum number of samples; one or more.
     pub at_least: usize,
-    /// Samples after which it ends in any case; not less than `at_least`.
+    /// Maximum number of samples; at least `at_least`.
     pub at_most: usize,
-    /// The [`Spread::uncertainty`] of the median at which it ends.
+    /// The [`Spread::uncertainty`] of the median at which sampling stops.
     pub uncertainty: f64,
 }
 
 impl Default for Sampling {
-    /// [`SAMPLES`] at least, 51 at most, until the median is known to half a percent.
+    /// At least [`SAMPLES`], at most 51, until the median is known to half a percent.
     fn default() -> Self {
         Self { at_least: SAMPLES, at_most: 51, uncertainty: 0.005 }
     }
@@ -32,9 +32,9 @@ impl Default for Sampling {
 /// The result of several samples.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measurement {
-    /// The time, µs.
+    /// Time, µs.
     pub time: Spread,
-    /// The rules that were broken; none is the good case.
+    /// The rules that were broken; empty if there are none.
     pub warnings: Vec<Warning>,
 }
 
@@ -42,10 +42,10 @@ impl Sampling {
     /// Takes samples until their median is known well enough; [`Warning::Noise`] if it never is.
     ///
     /// # Errors
-    /// Those of `sample`; it ends at the first.
+    /// The first error of `sample`.
     ///
     /// # Panics
-    /// If `at_least` is 0, or `at_most` is less than that.
+    /// If `at_least` is 0, or `at_most` is less than `at_least`.
     pub fn measure<E>(&self, mut sample: impl FnMut() -> Result<f64, E>) -> Result<Measurement, E> {
         assert!(0 < self.at_least && self.at_least <= self.at_most, "a measurement needs a sample");
         let mut samples = Vec::new();
@@ -64,7 +64,7 @@ impl Sampling {
     }
 
     /// Measures one of `parts` equal parts of some work. `time` runs all of it and returns its µs.
-    /// [`Warning::TooShort`] if all of it is too short.
+    /// [`Warning::TooShort`] if the whole is too short.
     pub(super) fn measure_each_of<E>(
         &self,
         parts: f64,
@@ -91,7 +91,8 @@ impl Sampling {
     }
 }
 
-/// Calls `time`, which runs something and gives its microseconds, until [`WARM_UP_US`] have passed.
+/// Calls `time`, which runs something and returns its microseconds, until [`WARM_UP_US`] have
+/// passed.
 pub(super) fn warm_up<E>(mut time: impl FnMut() -> Result<f64, E>) -> Result<(), E> {
     let mut passed = 0.0;
     for _ in 0..WARM_UP_LAUNCHES {
@@ -108,7 +109,7 @@ mod tests {
     use super::*;
     use std::convert::Infallible;
 
-    /// Measures samples 1 ± `scatter`, by turns.
+    /// Measures samples that alternate between 1 + `scatter` and 1 − `scatter`.
     fn alternating(scatter: f64) -> Measurement {
         let mut sign = 1.0;
         let measured = Sampling::default().measure(|| {
@@ -119,21 +120,21 @@ mod tests {
     }
 
     #[test]
-    fn what_is_steady_takes_the_fewest_samples() {
+    fn steady_times_need_the_fewest_samples() {
         let steady = alternating(0.0001);
         assert_eq!(steady.time.samples, SAMPLES);
         assert_eq!(steady.warnings, []);
     }
 
     #[test]
-    fn what_scatters_takes_more_samples_until_its_median_is_known() {
+    fn scattered_times_need_more_samples_until_the_median_is_known() {
         let scattered = alternating(0.01);
         assert!((SAMPLES + 1..51).contains(&scattered.time.samples));
         assert_eq!(scattered.warnings, []);
     }
 
     #[test]
-    fn what_never_settles_is_told_with_a_warning() {
+    fn times_that_never_settle_get_a_warning() {
         let noisy = alternating(0.5);
         assert_eq!(noisy.time.samples, 51);
         assert!(
@@ -143,12 +144,12 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_sample_ends_it() {
+    fn a_failed_sample_ends_the_measurement() {
         assert_eq!(Sampling::default().measure(|| Err("lost")), Err("lost"));
     }
 
     #[test]
-    fn the_warm_up_ends_when_its_time_has_passed_or_none_passes() {
+    fn the_warm_up_ends_after_its_time_or_if_no_time_passes() {
         let launches = |us: f64| {
             let mut launches = 0;
             let done = warm_up(|| {

@@ -1,9 +1,10 @@
-//! The suite `scaling`: a sum and a scan of f32 that lie on several GPUs in stripes, by the number of GPUs.
+//! The suite `scaling`: a sum and a scan of f32 arrays that are striped over several GPUs, by the
+//! number of GPUs.
 //!
-//! Each length is measured on 1, 2, 4, 8 and so on of the GPUs (strong scaling), and so many times the length on
-//! as many GPUs (weak scaling). The time of a call is a slope of time on the host, as in the suite `system`:
-//! several calls in a row, until the streams of all GPUs are empty. The sum is also timed alone, until the host
-//! has its value. Results must have the bits that fewer GPUs gave.
+//! Each length is measured on 1, 2, 4, 8 and so on of the GPUs (strong scaling), and k times the
+//! length on k GPUs (weak scaling). The time of a call is a slope of host time, as in the suite
+//! `system`: several calls in a row, until the streams of all GPUs are empty. The sum is also timed
+//! alone, until the host has its value. Results must be bit-identical to those on fewer GPUs.
 
 use super::slope::slope_of;
 use super::system::{gpu_counts, names};
@@ -19,47 +20,48 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Instant;
 
-/// Lengths on one GPU unless others are asked for.
+/// Lengths on one GPU unless others are requested.
 pub const SCALING_SIZES: [usize; 3] = [1 << 28, 1 << 30, 1 << 32];
 
-/// µs of the calls in a row that are timed, about. [`Devices::synchronize`] sleeps between its looks after 20 ms.
+/// Approximate µs of the calls in a row that are timed. [`Devices::synchronize`] sleeps between
+/// polls after 20 ms.
 const IN_A_ROW_US: f64 = 15_000.0;
 
-/// Calls in a row at most.
+/// Maximum number of calls in a row.
 const MOST_CALLS: f64 = 200.0;
 
-/// What is measured of each array, as it is called in a record: sums in a row, one sum until the host has it, and
-/// inclusive sums in a row.
+/// The measurements of each array, by their names in records: sums in a row, one sum until the host
+/// has it, and inclusive sums in a row.
 pub const SCALED: [&str; 3] = ["sum", "value", "scan"];
 
 /// A run of the suite.
 #[derive(Clone, Copy, Debug)]
 pub struct Scaling<'a> {
-    /// The numbers of the GPUs. A GPU whose number is here twice counts as two.
+    /// The numbers of the GPUs. A GPU that is listed twice counts as two.
     pub ordinals: &'a [u32],
     /// The lengths on one GPU.
     pub sizes: &'a [usize],
-    /// Elements of a stripe, a power of two; none for those that [`Spread::alloc`] chooses.
+    /// Elements of a stripe, a power of two. `None` for the length that [`Spread::alloc`] chooses.
     pub stripe: Option<usize>,
-    /// How often to measure.
+    /// Sampling parameters.
     pub sampling: Sampling,
 }
 
-/// An array that is measured.
+/// A measured array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScalingPoint {
-    /// On how many GPUs it lies.
+    /// Number of GPUs.
     pub gpus: usize,
-    /// How many elements it has.
+    /// Number of elements.
     pub n: usize,
 }
 
 /// The result of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scalings {
-    /// One for each of [`SCALED`] and each array, by the number of GPUs, then by the length.
+    /// A record for each of [`SCALED`] and each array, by the number of GPUs, then by the length.
     pub records: Vec<Record>,
-    /// The arrays that did not fit.
+    /// The arrays that did not fit in memory.
     pub too_large: Vec<ScalingPoint>,
 }
 
@@ -77,14 +79,15 @@ impl Scaling<'_> {
         gpu_counts(self.ordinals.len()).into_iter().flat_map(of_count).collect()
     }
 
-    /// Measures each of [`points`](Self::points). `open` opens GPUs by their numbers. `step` is called before each
-    /// point and after each record.
+    /// Measures each of [`points`](Self::points). `open` opens GPUs by their numbers. Calls `step`
+    /// before each point and after each record.
     ///
     /// # Errors
-    /// Those of `open` and of the devices; [`MeasureError::Wrong`] if a result has other bits than on fewer GPUs.
+    /// [`MeasureError::Wrong`] if a result is not bit-identical to that on fewer GPUs; or if `open`
+    /// or a device fails.
     ///
     /// # Panics
-    /// As [`Sampling::measure`] does.
+    /// If [`Sampling::measure`] panics.
     pub fn run(
         &self,
         mut open: impl FnMut(&[u32]) -> Result<Devices, DeviceError>,
@@ -98,7 +101,7 @@ impl Scaling<'_> {
             let ScalingPoint { gpus, n } = point;
             let devices = match opened.take() {
                 Some(devices) if devices.len() == gpus => devices,
-                // Those of fewer GPUs are closed first.
+                // The devices for fewer GPUs are closed first.
                 _ => open(&self.ordinals[..gpus])?,
             };
             match self.measure(&devices, n) {
@@ -152,7 +155,7 @@ impl Scaling<'_> {
         }
     }
 
-    /// The times of [`SCALED`] for an array of `n` elements, and what tells one result from another.
+    /// The times of [`SCALED`] for an array of `n` elements, and a fingerprint of the results.
     fn measure(&self, devices: &Devices, n: usize) -> Result<([Measurement; 3], u64), DeviceError> {
         let (op, sampling) = (Sum::<f32>::new(), &self.sampling);
         let input = match self.stripe {
@@ -222,7 +225,7 @@ fn filled(devices: &Devices, mut spread: Spread<f32>) -> Result<Spread<f32>, Dev
     Ok(spread)
 }
 
-/// A number of the sum and of the last result of each stripe.
+/// A hash of the sum and of the last result of each stripe.
 fn fingerprint(sum: f32, scanned: &Spread<f32>) -> Result<u64, DeviceError> {
     let mut ends = Vec::new();
     for gpu in 0..scanned.parts() {
@@ -253,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn each_length_is_on_every_number_of_gpus_and_grows_with_it() {
+    fn each_length_is_measured_on_every_number_of_gpus_and_scaled_with_it() {
         let scaling =
             Scaling { ordinals: &[0, 1, 2, 3], sizes: &[100, 200], stripe: None, sampling: ONCE };
         let of = |gpus, lens: &[usize]| {
@@ -292,12 +295,12 @@ mod tests {
     }
 
     #[test]
-    fn stripes_are_as_long_as_they_were_asked_for() {
+    fn stripes_have_the_requested_length() {
         let scaling =
             Scaling { ordinals: &[0], sizes: &[5003], stripe: Some(1 << 16), sampling: ONCE };
         let done = scaling.run(emulated, |_| ()).expect("the emulator should run all");
         assert!(done.records.iter().all(|record| record.params["stripe"] == 1 << 16));
-        // On one device stripes may be short, so two take the place of one.
+        // Stripes may be short on one device, so two replace one.
         let short = Scaling { sizes: &[(1 << 20) + 1], stripe: Some(1 << 9), ..scaling };
         let refused = short.run(|_| emulated(&[0, 1]), |_| ()).expect_err("a tile is longer");
         assert!(refused.to_string().contains("stripes of 512 elements"), "{refused}");

@@ -50,19 +50,20 @@ pub const SCAN: Throughput = Throughput {
     }),
 };
 
-/// Results that are checked at once.
+/// Number of results that are checked at once.
 const PART: usize = 1 << 20;
 
-/// Parts of an output that are checked, at most, with the first and the last.
+/// Maximum number of checked parts of an output, including the first and the last.
 const MOST_PARTS: usize = 64;
 
-/// Sums of `T`, compared with CUB's default mode. Its floating-point sums may differ between runs.
+/// Sums of `T`, compared with CUB's default mode. CUB's floating-point sums may differ between
+/// runs.
 const fn of<T: Element>(variant: &'static str, measure: Measure) -> Case {
     Case::new::<T>(variant, "sum", &["default"], measure)
 }
 
-/// µs of one scan of `n` elements in device memory, with the sums stored there. None if a design is
-/// asked for but only one is possible.
+/// µs of one scan of `n` elements in device memory, with the sums stored there. `None` if a
+/// specific design is requested but only one is possible.
 fn measure<T: Summed>(
     bench: &mut Bench<'_>,
     load: &Load,
@@ -72,7 +73,7 @@ where
     Sum<T>: Scannable + Operation<Element = T, Accumulator = T, Output = T>,
 {
     let Load { n, plan } = *load;
-    // This comes first: an array that does not fit in memory may have more tiles than a scan
+    // Allocate this first: an array that does not fit in memory may have more tiles than a scan
     // allows.
     let inputs = bench.stock.inputs::<T>(bench.device, n, plan.calls)?;
     let mut scanner = Scanner::new(Sum::<T>::new(), bench.device, n)?;
@@ -86,7 +87,7 @@ where
     let mut outputs: Vec<Buffer<T>> = outputs.collect::<Result<_, DeviceError>>()?;
     let scan = |i: usize| scanner.launch(&inputs[i], &mut outputs[i], Form::Inclusive);
     // SAFETY: a scan only reads its input, writes all of its output and leaves its workspace ready
-    // for the next one; all of them outlive the measurement.
+    // for the next one. All of them outlive the measurement.
     let measured = unsafe { time_cold(bench.device, &plan, bench.sampling, scan) }?;
     check(&outputs[plan.calls - 1])?;
     Ok(Some(measured))
@@ -126,15 +127,15 @@ fn parts(n: usize) -> impl Iterator<Item = Range<usize>> {
 
 /// An element whose sums can be checked.
 trait Summed: Element + Display {
-    /// Whether a scan may give this for the `exact` sum of `elements` elements, each added at most
-    /// `depth` times.
+    /// Whether this is a valid scan result for the `exact` sum of `elements` elements, each added
+    /// at most `depth` times.
     fn is_sum(self, exact: i64, elements: usize, depth: u64) -> bool;
 }
 
 macro_rules! integers {
     ($($ty:ty),*) => {$(
         impl Summed for $ty {
-            /// It wraps around.
+            /// Wraps around.
             fn is_sum(self, exact: i64, _elements: usize, _depth: u64) -> bool {
                 self == exact as Self
             }
@@ -146,7 +147,7 @@ integers! { i32, u32, u64 }
 macro_rules! floats {
     ($($ty:ident),*) => {$(
         impl Summed for $ty {
-            /// Nothing is rounded as long as this type has every integer up to the sum.
+            /// Nothing is rounded as long as this type can represent every integer up to the sum.
             fn is_sum(self, exact: i64, elements: usize, depth: u64) -> bool {
                 let magnitude = elements as f64 * f64::from(Self::LEAST.abs());
                 let bound = match magnitude <= 2.0 / f64::from($ty::EPSILON) {
@@ -166,7 +167,7 @@ mod tests {
     use gridsync::device::{Device, Emulator, EmulatorConfig};
 
     #[test]
-    fn each_design_is_measured_where_both_can_scan() {
+    fn each_design_is_measured_if_both_can_scan() {
         let records = SCAN.in_emulator(&SCAN.cases[..3], 100);
         let told = records.iter().map(|record| (record.variant, record.bytes));
         let small = ("auto", Some(2 * 4 * 100));
@@ -204,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn the_parts_that_are_checked_go_from_the_first_result_to_the_last() {
+    fn the_checked_parts_include_the_first_and_the_last_result() {
         assert_eq!((parts(10).next(), parts(10).count()), (Some(0..10), 1));
         assert_eq!(parts(PART + 1).collect::<Vec<_>>(), [0..PART, PART..PART + 1]);
         let many: Vec<_> = parts(1 << 32).collect();

@@ -1,5 +1,5 @@
-//! The suite `scan-threads`: every thread of the grid gets the sum of the numbers of all threads before
-//! it, again and again. The peer does the same with cooperative groups' `grid.sync()`.
+//! The suite `scan-threads`: every thread of the grid gets the sum of the numbers of all preceding
+//! threads, repeatedly. The peer does the same with cooperative groups' `grid.sync()`.
 
 use super::suite::if_resident;
 use super::{Design, FEW, MANY, Measurement, PeerProgram, Sampling, Shape, Suite, slope};
@@ -40,8 +40,8 @@ fn exchange(
     let numbers = device.zeroed::<u32>((blocks * threads) as usize)?;
     let measured = slope(device, FEW, MANY, sampling, |rounds| {
         let args = (words.view(), numbers.view(), rounds);
-        // SAFETY: the exchange's words start at 0; there is a number for each thread; all blocks of
-        // the geometry are resident; both buffers outlive the launches.
+        // SAFETY: the exchange's words start at 0, there is a number for each thread, and all
+        // blocks of the geometry are resident. Both buffers outlive the launches.
         unsafe { device.launch::<exchange_scan_threads_only>(&geometry, args) }
     })?;
     Ok(Some(measured))

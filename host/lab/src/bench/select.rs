@@ -1,5 +1,5 @@
-//! The suites `select`, `partition` and `unique`: some elements of an array, packed, compared with
-//! CUB.
+//! The suites `select`, `partition` and `unique`: some elements of an array, compacted, compared
+//! with CUB.
 
 mod check;
 
@@ -11,8 +11,8 @@ use gridsync::primitives::select::{FirstOfRun, Selector, Within};
 use gridsync::primitives::{Room, Wanted};
 use gridsync_entries::select::Selectable;
 
-/// Cases of operations: percent of the elements that are kept => percent that are written. Each is
-/// compared with the mode of the peer that keeps the same.
+/// Cases of operations: percentage of kept elements => percentage of written elements. Each is
+/// compared with the peer's mode that keeps the same.
 macro_rules! keeping {
     ($($op:literal by $measure:ident: $($percent:literal => $written:literal),*;)*) => {
         &[$($(Case::new::<f32>(
@@ -25,7 +25,7 @@ macro_rules! keeping {
     };
 }
 
-/// Lengths that are measured unless others are asked for.
+/// Lengths that are measured unless others are requested.
 const SIZES: &[usize] = &[1 << 16, 1 << 20, 1 << 24, 1 << 28];
 
 /// The elements below a bound. The input is uniform between 0 and 1.
@@ -59,7 +59,7 @@ pub const PARTITION: Throughput = Throughput {
 
 /// The first of each run of equal elements, without and with the lengths of the runs.
 ///
-/// We write where each run begins, in 8 bytes; the lengths are the differences. CUB's
+/// We write the position of each run, in 8 bytes; the lengths are the differences. CUB's
 /// `DeviceRunLengthEncode::Encode` writes the lengths, in 4 bytes.
 pub const UNIQUE: Throughput = Throughput {
     name: "unique",
@@ -91,13 +91,13 @@ fn partition(bench: &mut Bench<'_>, load: &Load, percent: u32) -> Measured {
     measure(bench, load, Values::Uniform, below(percent), Wanted::REST)
 }
 
-/// µs of selecting the first of each run, where `percent` percent of the elements begin a run.
+/// µs of selecting the first of each run, where `percent` percent of the elements start a run.
 fn unique(bench: &mut Bench<'_>, load: &Load, percent: u32) -> Measured {
     let by = FirstOfRun::<f32>::new();
     measure(bench, load, Values::Runs { percent }, by, Wanted::default())
 }
 
-/// µs of selecting these elements and the positions where the runs begin.
+/// µs of selecting these elements and the positions where the runs start.
 fn run_lengths(bench: &mut Bench<'_>, load: &Load, percent: u32) -> Measured {
     let by = FirstOfRun::<f32>::new();
     measure(bench, load, Values::Runs { percent }, by, Wanted::POSITIONS)
@@ -109,7 +109,7 @@ fn below(percent: u32) -> Within<f32> {
 }
 
 /// µs of one selection by `by` of `n` elements in device memory. It writes the kept elements, and
-/// whatever else is wanted, to device memory.
+/// the other wanted outputs, to device memory.
 fn measure<S: Selectable<Element = f32>>(
     bench: &mut Bench<'_>,
     load: &Load,
@@ -124,7 +124,7 @@ fn measure<S: Selectable<Element = f32>>(
     let mut selector = Selector::new(by, bench.device, n)?;
     let select = |i: usize| selector.launch_part(&inputs[i], 0..n, outputs[i].to());
     // SAFETY: a selection only reads its input, writes its outputs and leaves its workspace ready
-    // for the next one; all of them outlive the measurement.
+    // for the next one. All of them outlive the measurement.
     let measured = unsafe { time_cold(bench.device, &plan, bench.sampling, select) }?;
     if load.is_checked() {
         check(&outputs[0], by, &inputs[0])?;
@@ -141,7 +141,7 @@ mod tests {
         for (suite, written) in [
             (SELECT, &[0, 1, 50, 99, 100][..]),
             (PARTITION, &[100; 5]),
-            // A run length takes 12 bytes.
+            // A run length has 12 bytes.
             (UNIQUE, &[0, 1, 50, 99, 100, 3, 150, 300]),
         ] {
             let moved = suite.cases.iter().map(|case| case.moved(100, suite.ceiling));
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn every_operation_is_measured_and_found_right() {
+    fn every_operation_is_measured_and_right() {
         let half = |suite: &Throughput, op| {
             let of_op =
                 suite.cases.iter().find(|case| (case.op, case.variant) == (op, "kept 50 %"));

@@ -1,17 +1,17 @@
-//! The time of one round, without the cost of a launch.
+//! The time of one round, excluding the cost of a launch.
 
 use super::sampling::warm_up;
 use super::{Measurement, Sampling};
 use gridsync::device::{Device, DeviceError};
 
-/// Microseconds of device time per round of what `launch(rounds)` puts into the stream: the slope
-/// between `few` and `many` rounds, after a warm-up.
+/// Device time in microseconds per round of everything that `launch(rounds)` puts into the stream:
+/// the slope between `few` and `many` rounds, after a warm-up.
 ///
 /// # Errors
-/// Those of the device.
+/// If the device fails.
 ///
 /// # Panics
-/// If `many` is not greater than `few`, or as [`Sampling::measure`] does.
+/// If `many` is not greater than `few`, or [`Sampling::measure`] panics.
 pub fn slope(
     device: &Device,
     few: u32,
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn too_few_rounds_are_told() {
+    fn too_few_rounds_get_a_warning() {
         // 2000 rounds of 10 ns are 20 µs.
         let warnings = with_round_of(0.01).warnings;
         assert!(

@@ -3,21 +3,21 @@
 /// A summary of several samples of one quantity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
-    /// The sample in the middle, or the mean of the two in the middle.
+    /// The middle sample, or the mean of the two middle samples.
     pub median: f64,
-    /// The distance between the quartiles. Outliers do not move it. It shows two modes, which the
-    /// median distance from the median may not show.
+    /// The interquartile range. Outliers do not change it. It detects two modes, which the median
+    /// absolute deviation may miss.
     pub quartile_range: f64,
-    /// The least sample.
+    /// Minimum.
     pub min: f64,
-    /// The greatest sample.
+    /// Maximum.
     pub max: f64,
-    /// How many there were.
+    /// Number of samples.
     pub samples: usize,
 }
 
 impl Spread {
-    /// The spread of `samples`; none if there are no samples.
+    /// The spread of `samples`, or `None` if it is empty.
     #[must_use]
     pub fn of(mut samples: Vec<f64>) -> Option<Self> {
         samples.sort_by(f64::total_cmp);
@@ -31,8 +31,8 @@ impl Spread {
         })
     }
 
-    /// How well the median is known: its standard error divided by the median. Infinite if the
-    /// median is not above 0.
+    /// Uncertainty of the median: its standard error divided by the median. Infinite if the median
+    /// is not above 0.
     ///
     /// For n normal samples of standard deviation σ the standard error of the median is about
     /// √(π/2)·σ/√n, and the quartiles are about 1.349·σ apart.
@@ -47,7 +47,7 @@ impl Spread {
     }
 }
 
-/// The quantile `part` of `sorted`, interpolated between two samples. `sorted` is not empty.
+/// The quantile `part` of `sorted`, interpolated between two samples. `sorted` must not be empty.
 fn quantile(sorted: &[f64], part: f64) -> f64 {
     let place = part * (sorted.len() - 1) as f64;
     let (below, above) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_median_lies_between_the_least_and_the_greatest() {
+    fn the_median_is_between_the_minimum_and_the_maximum() {
         let spread = Spread::of(vec![3.0, 1.0, 2.5, 2.0]).expect("four samples have a spread");
         assert_eq!((spread.min, spread.median, spread.max), (1.0, 2.25, 3.0));
         assert_eq!(spread.quartile_range, 2.625 - 1.75);
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn an_outlier_leaves_the_uncertainty_alone_and_more_samples_lessen_it() {
+    fn an_outlier_does_not_change_the_uncertainty_and_more_samples_reduce_it() {
         let uncertainty = |samples: Vec<f64>| {
             let spread = Spread::of(samples).expect("there are samples");
             spread.uncertainty()

@@ -1,5 +1,5 @@
-//! A suite of latencies: several designs of one operation of a whole grid, measured at several
-//! shapes of grids, and a peer.
+//! A suite of latencies: several designs of one operation of a whole grid, measured at several grid
+//! shapes, and a peer.
 
 use super::{Measurement, Peer, PeerError, PeerProgram, Record, SAMPLES, Sampling, Step, Warning};
 use gridsync::device::{Device, DeviceError, Geometry, KernelInfo};
@@ -8,14 +8,14 @@ use std::collections::HashMap;
 
 /// Rounds of the shorter launch of a slope.
 pub const FEW: u32 = 200;
-/// Rounds of the longer one.
+/// Rounds of the longer launch.
 pub const MANY: u32 = 2200;
 
-/// Numbers of threads in a block that are measured unless others are asked for.
+/// Numbers of threads per block that are measured unless others are requested.
 pub const THREADS: [u32; 4] = [32, 128, 256, 1024];
 
-/// Numbers of blocks that are measured on a device unless others are asked for: a quarter, a half,
-/// one, two and four for each multiprocessor.
+/// Numbers of blocks that are measured on a device unless others are requested: a quarter, a half,
+/// one, two and four per multiprocessor.
 #[must_use]
 pub fn default_blocks(multiprocessors: u32) -> [u32; 5] {
     [(1, 4), (1, 2), (1, 1), (2, 1), (4, 1)]
@@ -25,25 +25,25 @@ pub fn default_blocks(multiprocessors: u32) -> [u32; 5] {
 /// Designs of one operation, and its peer.
 #[derive(Clone, Copy, Debug)]
 pub struct Suite {
-    /// What it is called.
+    /// Name.
     pub name: &'static str,
-    /// The designs. A new design is a line in its table.
+    /// The designs. To add a design, add a line to its table.
     pub designs: &'static [Design],
     pub(super) peer: PeerProgram,
 }
 
-/// A design, and how it is measured.
+/// A design, and the function that measures it.
 #[derive(Clone, Copy, Debug)]
 pub struct Design {
-    /// What it is called in a record.
+    /// Name in records.
     pub name: &'static str,
     pub(super) kernel: KernelInfo,
     pub(super) cluster: Option<u32>,
     pub(super) measure: Measure,
 }
 
-/// Measures a design, in clusters of this many blocks if it uses clusters. None if the grid cannot
-/// be resident.
+/// Measures a design, in clusters of this many blocks if it uses clusters. `None` if the grid
+/// cannot be resident.
 pub(super) type Measure =
     fn(&Device, Option<u32>, Shape, &Sampling) -> Result<Option<Measurement>, DeviceError>;
 
@@ -55,7 +55,7 @@ impl Design {
     }
 }
 
-/// The geometry, or none if the grid cannot be resident.
+/// The geometry, or `None` if the grid cannot be resident.
 pub(super) fn if_resident(
     geometry: Result<Geometry, DeviceError>,
 ) -> Result<Option<Geometry>, DeviceError> {
@@ -65,7 +65,7 @@ pub(super) fn if_resident(
     }
 }
 
-/// Whether the grid is at fault, on one GPU or on one of several.
+/// Whether the error means that the grid does not fit, on one GPU or on one of several.
 fn does_not_fit(error: &DeviceError) -> bool {
     match error {
         DeviceError::OnGpu { error, .. } => does_not_fit(error),
@@ -119,7 +119,7 @@ impl Suite {
     /// [`SAMPLES`] slopes.
     ///
     /// # Errors
-    /// [`PeerError`], as it says.
+    /// [`PeerError`].
     pub fn peers(&self, shapes: &[Shape]) -> Result<HashMap<Shape, Peer>, PeerError> {
         let sampling = Sampling { at_least: SAMPLES, at_most: SAMPLES, ..Sampling::default() };
         let question = |shape: Shape| format!("{} {}", shape.blocks, shape.threads);
@@ -134,18 +134,18 @@ impl Suite {
         Ok(shapes.iter().filter_map(peer).collect())
     }
 
-    /// Measures each of `designs`, which are of this suite, at each of `shapes`: µs per crossing,
-    /// back to back. `step` is called before each point, also if its grid turns out not to fit, and
-    /// after each record. `peers` has the times of the peer, from [`peers`](Self::peers).
+    /// Measures each of `designs`, which belong to this suite, at each of `shapes`: µs per
+    /// crossing, back to back. Calls `step` before each point, even if its grid turns out not to
+    /// fit, and after each record. `peers` has the times of the peer, from [`peers`](Self::peers).
     ///
-    /// At the end the first point is measured again. If it has moved, every record says so:
+    /// At the end the first point is measured again. If it moved, every record gets a
     /// [`Warning::Drift`].
     ///
     /// # Errors
-    /// Those of the device.
+    /// If the device fails.
     ///
     /// # Panics
-    /// As [`Sampling::measure`] does.
+    /// If [`Sampling::measure`] panics.
     pub fn run(
         &self,
         device: &Device,
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_design_whose_kernel_is_not_there_is_left_out_and_a_lost_device_is_not() {
+    fn a_design_without_a_kernel_is_left_out_and_a_lost_device_is_an_error() {
         let unknown = DeviceError::UnknownKernel { name: "phase_barrier_only", image: 75 };
         let look = |design: &Design| match design.name {
             "phase" => Err(unknown.clone()),

@@ -1,60 +1,60 @@
-//! What a reader of a number should know before trusting it.
+//! Warnings about a measurement.
 
 use serde_json::{Value, json};
 use std::fmt;
 
-/// Microseconds that the timed work of a sample should take at least. The resolution of events,
-/// half a microsecond, is half a percent of it.
+/// Minimum duration in microseconds of the timed work of a sample. The resolution of events, half a
+/// microsecond, is half a percent of it.
 pub const SHORTEST_US: f64 = 100.0;
 
-/// How much the first point of a run may change until its end, relative to itself.
+/// Maximum change of the first point from the start to the end of a run, relative to itself.
 pub const MOST_DRIFT: f64 = 0.02;
 
-/// A rule of measuring that a measurement broke, and by how much.
+/// A measurement rule that was broken, and by how much.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Warning {
-    /// The samples still scattered after the largest number of samples.
+    /// The samples still scattered after the maximum number of samples.
     Noise {
-        /// The relative standard error of the median, as [`Spread::uncertainty`] says.
+        /// The relative standard error of the median (see [`Spread::uncertainty`]).
         ///
         /// [`Spread::uncertainty`]: super::Spread::uncertainty
         uncertainty: f64,
-        /// The uncertainty that was asked for.
+        /// The requested uncertainty.
         allowed: f64,
-        /// How many samples were taken.
+        /// Number of samples.
         samples: usize,
     },
-    /// The same for the peer's samples. The ratio to the peer is known no better.
+    /// The same for the peer's samples. The ratio to the peer is at least as uncertain.
     PeerNoise {
         /// The relative standard error of the peer's median.
         uncertainty: f64,
-        /// The uncertainty that was asked for.
+        /// The requested uncertainty.
         allowed: f64,
-        /// How many samples it took.
+        /// Number of samples.
         samples: usize,
     },
     /// The timed work of a sample was so short that the resolution of events matters.
     TooShort {
-        /// The time it took, µs.
+        /// Measured time, µs.
         us: f64,
-        /// The time it should take, µs.
+        /// Minimum time, µs.
         at_least_us: f64,
     },
     /// The first point of the run had moved when it was measured again at the end. All records of
-    /// the run carry this: the cause, such as a throttled clock, may have changed them too.
+    /// the run carry this warning: the cause, such as a throttled clock, may have changed them too.
     Drift {
-        /// Its median at the start, µs.
+        /// Median at the start, µs.
         before_us: f64,
-        /// Its median at the end, µs.
+        /// Median at the end, µs.
         after_us: f64,
-        /// How much it may change, relative to itself.
+        /// Maximum change, relative to itself.
         allowed: f64,
     },
 }
 
 impl Warning {
-    /// The warning for a sample whose timed work took `us` microseconds, if that is too short.
+    /// The warning for a sample whose timed work lasted `us` microseconds, if that is too short.
     #[must_use]
     pub fn too_short(us: f64) -> Option<Self> {
         (us < SHORTEST_US).then_some(Self::TooShort { us, at_least_us: SHORTEST_US })
@@ -71,7 +71,7 @@ impl Warning {
         })
     }
 
-    /// What it is called in a record.
+    /// Name in records.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         match self {
@@ -82,7 +82,7 @@ impl Warning {
         }
     }
 
-    /// Its kind and its numbers as a JSON object. A number that is not finite becomes null.
+    /// Kind and numbers as a JSON object. A number that is not finite becomes null.
     #[must_use]
     pub fn json(&self) -> Value {
         let kind = self.kind();
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_point_may_drift_by_a_fiftieth_either_way() {
+    fn a_point_may_drift_by_two_percent_either_way() {
         assert_eq!(Warning::drift(1.0, 1.019), None);
         assert_eq!(Warning::drift(1.0, 0.981), None);
         for after_us in [0.97, 1.03] {
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_warning_says_its_numbers() {
+    fn a_warning_includes_its_numbers() {
         let warning = Warning::drift(2.0, 2.2).expect("10 % are too much");
         let text = warning.to_string();
         for part in ["2.000", "2.200", "+10.0 %", "2 % are allowed"] {

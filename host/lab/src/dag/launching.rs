@@ -9,11 +9,12 @@ use gridsync_lab_kernels::dag::launching::{
     STREAMS, dag_from_device_phases, dag_from_device_stream, dag_from_device_streams, word,
 };
 
-/// The most launches that may wait at once, unless the host allows more (`cudaLimitDevRuntimePendingLaunchCount`,
-/// CUDA C++ Programming Guide, "CUDA Dynamic Parallelism").
+/// The most launches that may be pending, unless the host allows more
+/// (`cudaLimitDevRuntimePendingLaunchCount`, CUDA C++ Programming Guide, "CUDA Dynamic
+/// Parallelism").
 const PENDING: usize = 2048;
 
-/// The nodes as a kernel launches them.
+/// The nodes, in the form in which a kernel launches them.
 pub(super) struct Launching {
     how: FromDevice,
     nodes: Buffer<u32>,
@@ -24,7 +25,7 @@ pub(super) struct Launching {
 }
 
 impl Launching {
-    /// Puts the nodes of `runner` on its device.
+    /// Uploads the nodes of `runner` to its device.
     pub(super) fn new(runner: &Runner<'_>, how: FromDevice) -> Result<Self, DeviceError> {
         let Runner { device, dag, work, .. } = runner;
         let levels = dag.levels();
@@ -68,7 +69,7 @@ impl Launching {
     /// Launches the kernel that launches the nodes.
     ///
     /// # Safety
-    /// The memory is that of the runner, and nobody else uses it meanwhile.
+    /// The memory belongs to the runner, and nothing else uses it during the run.
     pub(super) unsafe fn launch(
         &self,
         device: &Device,
@@ -79,8 +80,9 @@ impl Launching {
         let geometry = &self.geometry;
         let (nodes, shape, status) = (self.nodes.view(), self.shape.view(), self.status.view());
         let args = (nodes, shape, arrays, inputs, times, status);
-        // SAFETY: one thread, or the grid of the first level's first node. The nodes are in an order of the
-        // graph, or of its levels, and wait for the streams of their inputs. The caller promises the rest.
+        // SAFETY: the grid is one thread, or that of the first level's first node. The nodes are
+        // ordered by the graph or by its levels, and wait for the streams of their inputs. The
+        // caller guarantees the rest.
         unsafe {
             match self.how {
                 FromDevice::OneStream => device.launch::<dag_from_device_stream>(geometry, args),
@@ -100,7 +102,7 @@ impl Launching {
     }
 }
 
-/// The words of a node.
+/// The words that describe a node.
 fn node(runner: &Runner<'_>, id: NodeId, streams: &[usize]) -> [u32; word::ALL] {
     let step = &runner.work.steps[id];
     let other = |&&before: &&NodeId| streams[before] != streams[id];

@@ -1,44 +1,44 @@
-//! The ways to run a graph of kernels.
+//! Methods to run a graph of kernels.
 
 use gridsync::device::Way;
 
 /// How a kernel launches the nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FromDevice {
-    /// Into one stream of the device.
+    /// Into one device stream.
     OneStream,
-    /// Into several streams of the device, with an event for each.
+    /// Into several device streams, with an event for each.
     Streams,
-    /// Level by level: the nodes of one in any order, the next level by a tail launch.
+    /// Level by level: the nodes of a level in any order, the next level by a tail launch.
     Phases,
 }
 
-/// A way to run a graph of kernels.
+/// A method to run a graph of kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Method {
-    /// A launch for each node, put together in this way.
+    /// A launch for each node, combined in this way.
     Launches(Way),
-    /// A launch for each node, in one stream, each of which starts while the one before it runs and waits for
-    /// its end by itself.
+    /// A launch for each node, all in one stream. Each starts while the previous one runs, and
+    /// waits for its end on the device.
     Overlapping,
-    /// The same in a graph.
+    /// The same in a CUDA graph.
     OverlappingGraph,
     /// A kernel launches the nodes.
     FromDevice(FromDevice),
-    /// One kernel, with a barrier of the grid after each level of the graph.
+    /// One kernel, with a grid barrier after each level of the graph.
     Levels,
-    /// One kernel, whose tasks wait for each other edge by edge.
+    /// One kernel whose tasks wait for each other edge by edge.
     Edges,
-    /// The same, with blocks that take turns: each node of a chain is in another block.
+    /// The same, but consecutive nodes of a chain run in different blocks.
     Turns,
-    /// One kernel, whose tasks send each element as a word to those that wait for it.
+    /// One kernel whose tasks send each element as a word to the tasks that wait for it.
     Words,
-    /// The same, with blocks that take turns.
+    /// The same, but consecutive nodes of a chain run in different blocks.
     WordTurns,
 }
 
 impl Method {
-    /// All, in the order of the tables.
+    /// All methods, in the order of the tables.
     pub const ALL: [Self; 14] = [
         Self::Launches(Way::OneStream),
         Self::Launches(Way::Streams),
@@ -56,7 +56,7 @@ impl Method {
         Self::WordTurns,
     ];
 
-    /// The name, for people and for `--by`.
+    /// Name, for output and for `--by`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -77,7 +77,7 @@ impl Method {
         }
     }
 
-    /// What it is, in a few words.
+    /// Short description.
     #[must_use]
     pub const fn what(self) -> &'static str {
         match self {
@@ -100,7 +100,7 @@ impl Method {
         }
     }
 
-    /// What the peer of CUDA C++ calls it, if it has that for chains.
+    /// The CUDA C++ peer's name for it, if the peer has it for chains.
     #[must_use]
     pub const fn in_cpp(self) -> Option<&'static str> {
         match self {
@@ -114,7 +114,7 @@ impl Method {
         }
     }
 
-    /// Whether it is one kernel for all nodes.
+    /// Whether one kernel runs all nodes.
     #[must_use]
     pub const fn is_one_kernel(self) -> bool {
         matches!(self, Self::Levels | Self::Edges | Self::Turns | Self::Words | Self::WordTurns)

@@ -1,8 +1,8 @@
-//! Graphs of kernels, run by every means there is.
+//! Graphs of kernels, run by every method.
 //!
-//! [`Work`] describes a graph whose nodes compute something that depends on all that comes before. A
-//! [`Runner`] has it on a device, and gets it [ready](Runner::ready) to be run by a [`Method`]. Every result is
-//! compared with that of [`Work::reference`].
+//! [`Work`] describes a graph in which the result of each node depends on everything before it. A
+//! [`Runner`] holds it on a device and [prepares](Runner::ready) it for a [`Method`]. Every result
+//! is compared with [`Work::reference`].
 
 mod launching;
 mod method;

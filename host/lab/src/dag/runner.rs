@@ -1,4 +1,4 @@
-//! A graph on a device, ready to be run.
+//! A graph on a device, ready to run.
 
 use super::launching::Launching;
 use super::{Method, Work};
@@ -14,13 +14,13 @@ use gridsync_lab_kernels::dag::nodes::{
 use gridsync_lab_kernels::dag::tasks::{argument, dag_edges, dag_levels, dag_words};
 use thiserror::Error;
 
-/// Why a graph could not be run.
+/// An error from running a graph.
 #[derive(Debug, Error)]
 pub enum RunError {
-    /// The graph is no graph.
+    /// The graph is invalid.
     #[error(transparent)]
     Dag(#[from] DagError),
-    /// The plan for one kernel was refused. That is a fault of gridsync, or the grid is too large.
+    /// The plan for one kernel was refused. Either gridsync has a bug or the grid is too large.
     #[error(transparent)]
     Plan(#[from] PlanError),
     /// The device failed.
@@ -35,14 +35,14 @@ pub struct Runner<'a> {
     pub(super) dag: Checked,
     expected: Vec<u32>,
     arrays: Buffer<u32>,
-    /// The inputs of all nodes, and where those of each begin.
+    /// The inputs of all nodes, and where each node's inputs start.
     inputs: Buffer<u32>,
     pub(super) firsts: Vec<usize>,
-    /// When each node began and ended, if that is wanted.
+    /// Start and end of each node, if they are recorded.
     times: Buffer<u64>,
 }
 
-/// Something that runs the whole graph when it is launched.
+/// A launch that runs the whole graph.
 pub struct Ready<'a> {
     runner: &'a Runner<'a>,
     how: How,
@@ -56,21 +56,21 @@ enum How {
     Launching(Launching),
 }
 
-/// When a node began and ended, in nanoseconds of the device's global timer.
+/// Start and end of a node, in nanoseconds of the device's global timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// When its first block began.
+    /// Start of its first block.
     pub begin: u64,
-    /// When its last block ended.
+    /// End of its last block.
     pub end: u64,
 }
 
 impl<'a> Runner<'a> {
-    /// Puts the arrays of `work` on `device`. If `timed`, each node notes when it begins and ends, which
-    /// takes some time itself.
+    /// Uploads the arrays of `work` to `device`. If `timed`, each node records its start and end,
+    /// which costs some time itself.
     ///
     /// # Errors
-    /// [`RunError::Dag`] for a graph with a cycle, and errors of the device.
+    /// [`RunError::Dag`] if the graph has a cycle; or if the device fails.
     pub fn new(device: &'a Device, work: &'a Work, timed: bool) -> Result<Self, RunError> {
         let arrays = device.zeroed(work.steps.len() * work.elements as usize)?;
         let dag = work.dag(arrays.address())?;
@@ -98,11 +98,11 @@ impl<'a> Runner<'a> {
         &self.dag
     }
 
-    /// The grid of one kernel: a block for each that the widest level can use, as far as all of them can be
-    /// resident and each has a multiprocessor.
+    /// Number of blocks of one kernel: as many as the widest level can use, but no more than can be
+    /// resident and no more than there are multiprocessors.
     ///
     /// # Errors
-    /// Errors of the device.
+    /// If the device fails.
     pub fn blocks(&self) -> Result<u32, DeviceError> {
         let width = |level: &Vec<NodeId>| {
             level.iter().map(|&id| u64::from(self.work.steps[id].blocks)).sum::<u64>()
@@ -118,11 +118,11 @@ impl<'a> Runner<'a> {
         Ok(edges.min(levels).min(resident_blocks::<dag_words>(self.device, self.work.threads, 0)?))
     }
 
-    /// Gets the graph ready to be run by `method`, in `blocks` blocks if that is one kernel.
+    /// Prepares the graph for `method`, with `blocks` blocks if the method uses one kernel.
     ///
     /// # Errors
-    /// [`RunError::Plan`] if not all blocks can be resident, and errors of the device:
-    /// [`DeviceError::Unsupported`] if it cannot do it in this way.
+    /// [`RunError::Plan`] if not all blocks can be resident; [`DeviceError::Unsupported`] if the
+    /// device does not support the method; or if the device fails.
     pub fn ready(&'a self, method: Method, blocks: u32) -> Result<Ready<'a>, RunError> {
         let on = blocks as usize;
         let how = match method {
@@ -136,7 +136,8 @@ impl<'a> Runner<'a> {
             Method::OverlappingGraph => {
                 let launch = |&id: &NodeId| {
                     let (geometry, args) = (self.geometry(id).overlapping(), self.args(id));
-                    // SAFETY: nothing runs before the graph does, and then the promise of `Ready` holds.
+                    // SAFETY: nothing runs before `Ready::launch`, which keeps the arrays alive and
+                    // launches only the checked graph.
                     unsafe {
                         match only(args) {
                             Some(args) => {
@@ -174,7 +175,7 @@ impl<'a> Runner<'a> {
         Geometry::new(self.work.steps[id].blocks, self.work.threads)
     }
 
-    /// How many cycles a node spins. The emulator's clock says nothing about time.
+    /// Number of cycles that a node spins; the emulator's clock does not measure time.
     pub(super) fn cycles(&self, id: NodeId) -> u32 {
         let properties = self.device.properties();
         match properties.is_emulated() {
@@ -197,7 +198,7 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// The arguments of the kernel of a node.
+    /// Kernel arguments of a node.
     fn args(&self, id: NodeId) -> Args {
         let step = &self.work.steps[id];
         let inputs = self.inputs.view().part(self.firsts[id], step.after.len());
@@ -222,14 +223,14 @@ impl<'a> Runner<'a> {
         ids.map(launch).collect()
     }
 
-    /// The plan of the graph whose nodes take words on the device, with a word for each element.
+    /// The plan of the graph whose nodes receive words on the device, with a word for each element.
     fn words(&self, plan: impl Fn(&Checked) -> Plan) -> Result<How, RunError> {
         let dag = self.work.dag_of_words(self.arrays.address())?;
         let (tasks, geometry) = self.tasks(&dag, &plan(&dag))?;
         Ok(How::Words(tasks, geometry, self.device.zeroed(self.arrays.len())?))
     }
 
-    /// The plan of `dag` on the device, if it can be run.
+    /// Uploads the plan of `dag`, if it can run.
     fn tasks(&self, dag: &Checked, plan: &Plan) -> Result<(Tasks, Geometry), RunError> {
         let valid = plan.validate(dag, self.resident()?.into())?;
         let tasks = Tasks::new(self.device, &valid, |id, part| self.arguments(id, part))?;
@@ -258,7 +259,7 @@ impl<'a> Runner<'a> {
     /// The first wrong element of the arrays, as a sentence.
     ///
     /// # Errors
-    /// Errors of the download.
+    /// If the download fails.
     pub fn wrong(&self) -> Result<Option<String>, DeviceError> {
         let arrays = self.arrays.download()?;
         let elements = self.work.elements as usize;
@@ -273,17 +274,17 @@ impl<'a> Runner<'a> {
     /// Zeroes the arrays and the times.
     ///
     /// # Errors
-    /// Errors of the device.
+    /// If the device fails.
     pub fn clear(&mut self) -> Result<(), DeviceError> {
         self.arrays.zero()?;
-        // The greatest number for the beginning, and 0 for the end.
+        // The maximum for the start, and 0 for the end.
         self.times.copy_from(&[u64::MAX, 0].repeat(self.times.len() / 2))
     }
 
-    /// When each node of the last run began and ended.
+    /// Start and end of each node in the last run.
     ///
     /// # Errors
-    /// Errors of the download.
+    /// If the download fails.
     pub fn spans(&self) -> Result<Vec<Span>, DeviceError> {
         let times = self.times.download()?;
         Ok(times.as_chunks().0.iter().map(|&[begin, end]| Span { begin, end }).collect())
@@ -293,7 +294,7 @@ impl<'a> Runner<'a> {
 /// The arguments of [`dag_node_overlapped`].
 type OnlyArgs = (Global<u32>, Global<u32>, Global<u32>, u32, u32);
 
-/// Those arguments, if the node has no work and notes no times.
+/// These arguments, if the node does not spin and does not record times.
 fn only((arrays, inputs, out, operation, value, cycles, times): Args) -> Option<OnlyArgs> {
     (cycles == 0 && times.is_empty()).then_some((arrays, inputs, out, operation, value))
 }
@@ -302,43 +303,51 @@ impl Ready<'_> {
     /// Puts one run of the whole graph into the device's stream.
     ///
     /// # Errors
-    /// Errors of the launches.
+    /// If a launch fails.
     ///
-    /// A kernel that launches the nodes keeps its own errors: see [`refused`](Self::refused).
+    /// If a kernel launches the nodes, their errors are reported by [`refused`](Self::refused).
     pub fn launch(&self) -> Result<(), DeviceError> {
         let Runner { device, arrays, inputs, work, times, .. } = self.runner;
         let (arrays, inputs, times) = (arrays.view(), inputs.view(), times.view());
         match &self.how {
-            // SAFETY: the runner has the arrays, and outlives this. The nodes touch what they say in the
-            // graph, which was checked.
+            // SAFETY: the runner owns the arrays and outlives this. The nodes only touch the arrays
+            // that the checked graph names.
             How::Graph(graph) => unsafe { graph.launch() },
             How::Edges(tasks, geometry) => {
                 let args = (tasks.plan(), tasks.state(), arrays, inputs, work.elements, times);
-                // SAFETY: as above. The plan was validated for as many blocks as the grid has, and its
-                // state belongs to this device's stream.
+                // SAFETY: the runner owns the arrays and outlives this. The nodes only touch the
+                // arrays that the checked graph names. The plan was validated for the number of
+                // blocks of the grid, and its state belongs to this device's stream.
                 unsafe { device.launch::<dag_edges>(geometry, args) }
             }
             How::Levels(tasks, geometry, words) => {
                 let (plan, state) = (tasks.plan(), tasks.state());
                 let args = (plan, state, arrays, inputs, work.elements, times, words.view());
-                // SAFETY: as above, with the words of a barrier that begin as 0.
+                // SAFETY: the runner owns the arrays and outlives this. The nodes only touch the
+                // arrays that the checked graph names. The plan was validated for the number of
+                // blocks of the grid, its state belongs to this device's stream, and the barrier's
+                // words start at 0.
                 unsafe { device.launch::<dag_levels>(geometry, args) }
             }
             How::Words(tasks, geometry, words) => {
                 let (plan, state) = (tasks.plan(), tasks.state());
                 let args = (plan, state, arrays, inputs, work.elements, times, words.view());
-                // SAFETY: as above. The words belong to this plan alone.
+                // SAFETY: the runner owns the arrays and outlives this. The nodes only touch the
+                // arrays that the checked graph names. The plan was validated for the number of
+                // blocks of the grid, its state belongs to this device's stream, and only this plan
+                // uses the words.
                 unsafe { device.launch::<dag_words>(geometry, args) }
             }
-            // SAFETY: as above.
+            // SAFETY: the runner owns the arrays and outlives this. The nodes only touch the arrays
+            // that the checked graph names.
             How::Launching(launching) => unsafe { launching.launch(device, arrays, inputs, times) },
         }
     }
 
-    /// Why the device refused to launch a node from a kernel, if it did.
+    /// The error of a launch from a kernel, if the device refused one.
     ///
     /// # Errors
-    /// Errors of the download.
+    /// If the download fails.
     pub fn refused(&self) -> Result<Option<String>, DeviceError> {
         match &self.how {
             How::Launching(launching) => launching.refused(),

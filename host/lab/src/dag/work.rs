@@ -1,4 +1,4 @@
-//! What the nodes of a graph compute.
+//! Computations of the nodes of a graph.
 
 use gridsync::dag::{Checked, Dag, DagError, Node, NodeId};
 use gridsync::parallel::try_map;
@@ -7,20 +7,20 @@ use gridsync_lab_kernels::dag::Operation;
 use gridsync_verify::random;
 use std::convert::Infallible;
 
-/// One node: an array, each element of which joins the elements of all inputs to a number.
+/// A node: an array, each element of which combines the elements of all inputs with a number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
     /// Its name.
     pub name: String,
-    /// What it does with its inputs.
+    /// How it combines its inputs.
     pub operation: Operation,
-    /// The number that its inputs are joined to.
+    /// The number that its inputs are combined with.
     pub value: u32,
     /// The nodes that are its inputs, in order.
     pub after: Vec<NodeId>,
-    /// How long it takes at least, in microseconds. In the emulator it takes no time.
+    /// Minimum run time in microseconds. In the emulator it takes no time.
     pub microseconds: f64,
-    /// How many blocks it has.
+    /// Number of blocks.
     pub blocks: u32,
 }
 
@@ -38,14 +38,14 @@ impl Step {
     }
 }
 
-/// A graph and what its nodes compute.
+/// A graph and the computations of its nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Work {
     /// The nodes.
     pub steps: Vec<Step>,
     /// The elements of each node's array.
     pub elements: u32,
-    /// The threads of each block.
+    /// Threads of each block.
     pub threads: u32,
 }
 
@@ -60,7 +60,7 @@ impl Work {
         ])
     }
 
-    /// Nodes one after the other, each of which adds 1.
+    /// A chain of nodes, each of which adds 1.
     #[must_use]
     pub fn chain(nodes: usize) -> Self {
         let step = |id: usize| {
@@ -70,8 +70,8 @@ impl Work {
         Self::of((0..nodes).map(step).collect())
     }
 
-    /// Nodes with up to four inputs each, mostly among the 64 nodes before. What they compute depends on the
-    /// order of their inputs.
+    /// Nodes with up to four inputs each, mostly among the 64 previous nodes. The results depend on
+    /// the order of the inputs.
     #[must_use]
     pub fn random(seed: u64, nodes: usize) -> Self {
         let mut drawn = 0;
@@ -99,19 +99,19 @@ impl Work {
         Self { steps, elements: 1, threads: 32 }
     }
 
-    /// The graph, with the arrays at address `arrays`. In one kernel, nodes of one element take the values
-    /// of their inputs instead of reading them.
+    /// The graph, with the arrays at address `arrays`. In one kernel, nodes of one element receive
+    /// the values of their inputs instead of reading them.
     ///
     /// # Errors
-    /// [`DagError`], if the graph has a cycle.
+    /// [`DagError`] if the graph has a cycle.
     pub fn dag(&self, arrays: u64) -> Result<Checked, DagError> {
         self.dag_of(arrays, false)
     }
 
-    /// The graph, whose nodes take the elements of their inputs as words.
+    /// The graph, whose nodes receive the elements of their inputs as words.
     ///
     /// # Errors
-    /// [`DagError`], if the graph has a cycle.
+    /// [`DagError`] if the graph has a cycle.
     pub fn dag_of_words(&self, arrays: u64) -> Result<Checked, DagError> {
         self.dag_of(arrays, true)
     }
@@ -133,7 +133,7 @@ impl Work {
         dag.check()
     }
 
-    /// Whether a node's inputs can carry their values to it.
+    /// Whether a node's inputs can pass their values to it.
     #[must_use]
     pub fn takes_values(&self, id: NodeId) -> bool {
         let after = &self.steps[id].after;
@@ -143,8 +143,8 @@ impl Work {
             && after.iter().all(|&before| self.steps.get(before).is_some_and(|it| it.blocks == 1))
     }
 
-    /// The element of each node's array: all elements of an array are the same. Computed with rayon, level by
-    /// level.
+    /// The element of each node's array: all elements of an array are equal. Computed with rayon,
+    /// level by level.
     #[must_use]
     pub fn reference(&self, dag: &Checked) -> Vec<u32> {
         let mut values = vec![0; self.steps.len()];

@@ -2,7 +2,7 @@
 
 use super::svg;
 
-/// A number of 0 or more with three digits, or with more before the point.
+/// A nonnegative number with three digits, or with more before the point.
 #[must_use]
 pub fn three_digits(value: f64) -> String {
     format!("{value:.*}", svg::three_digits(value))

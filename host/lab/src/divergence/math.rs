@@ -15,7 +15,7 @@ use simt::Counts;
 type Args = (Global<f32>, Global<u32>, u32, u32);
 
 /// Steps of the loops in the arms when they are timed: enough for a launch of 100 µs or more, at 4
-/// cycles a step and 2 GHz.
+/// cycles per step and 2 GHz.
 const TIMED_STEPS: u32 = 1 << 16;
 
 /// A kernel in one of its forms.
@@ -28,11 +28,11 @@ struct Form {
 /// A kernel in its three forms.
 #[derive(Clone, Copy, Debug)]
 pub struct Math {
-    /// What it is called.
+    /// Name.
     pub name: &'static str,
-    /// The condition for 100.
+    /// The condition for the result 100.
     pub condition: &'static str,
-    /// The same for the host, written in another way.
+    /// The same for the host, in a different form.
     gets_100: fn(u32) -> bool,
     written: Form,
     looped: Form,
@@ -52,7 +52,7 @@ macro_rules! forms {
     };
 }
 
-/// The kernels. The last one has the fault of [`MATH[4]`](MATH) as C would compile it.
+/// All kernels. The last one has the bug of [`MATH[4]`](MATH) as C would compile it.
 #[rustfmt::skip]
 pub const MATH: [Math; 6] = [
     forms!("math1", "tid % 2 == 0", |tid| tid.is_multiple_of(2),
@@ -69,7 +69,7 @@ pub const MATH: [Math; 6] = [
         divergence_math4_fault divergence_math4_fault_looped divergence_math4_fault_counted),
 ];
 
-/// The shape of a launch.
+/// Size of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Setup {
     /// Threads of a block.
@@ -81,49 +81,49 @@ pub struct Setup {
 /// Branch instructions in the PTX of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Branches {
-    /// As it is written.
+    /// As written.
     pub written: usize,
-    /// With loops in its arms. The branches of the loops count too.
+    /// With loops in its arms, including the branches of the loops.
     pub looped: usize,
 }
 
 /// Microseconds of a launch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Times {
-    /// As it is written, the launch included.
+    /// As written, including the launch.
     pub written: Spread,
     /// With loops of [`Times::STEPS`] steps in its arms.
     pub looped: Spread,
 }
 
-/// What was found about a kernel.
+/// Findings about a kernel.
 #[derive(Clone, Copy, Debug)]
 pub struct Found {
     /// The kernel.
     pub math: Math,
-    /// What the emulator counted in the whole grid.
+    /// The emulator's counts for the whole grid.
     pub counts: Counts,
-    /// Branches and diverged branches, as the warps counted them on the device.
+    /// Branches and diverged branches, as counted by the warps on the device.
     pub counted: [u64; COUNTS],
-    /// Elements that any of the forms got wrong.
+    /// Elements that are wrong in any of the forms.
     pub wrong: usize,
-    /// The times. None in the emulator.
+    /// The times. `None` in the emulator.
     pub times: Option<Times>,
 }
 
 impl Times {
-    /// Multiply-adds of a loop that was timed.
+    /// Multiply-adds of a timed loop.
     pub const STEPS: u32 = TIMED_STEPS;
 }
 
 impl Setup {
-    /// The least grid of blocks of `block` threads that has `size` threads or more.
+    /// The smallest grid of blocks of `block` threads that has at least `size` threads.
     #[must_use]
     pub const fn of(block: u32, size: u32) -> Self {
         Self { block, blocks: size.div_ceil(block) }
     }
 
-    /// Threads of the grid, and elements that they write.
+    /// Threads of the grid, which is also the number of elements that they write.
     #[must_use]
     pub const fn threads(self) -> u32 {
         self.block * self.blocks
@@ -135,13 +135,13 @@ impl Form {
         Self { name: K::NAME, launch: Device::launch::<K> }
     }
 
-    /// Runs the form once: its results and what it counted.
+    /// Runs the form once; returns its results and its counts.
     fn run(self, device: &Device, setup: Setup) -> Result<(Vec<f32>, Vec<u32>), DeviceError> {
         let c = device.zeroed::<f32>(setup.threads() as usize)?;
         let counts = device.zeroed::<u32>(COUNTS)?;
         let args = (c.view(), counts.view(), ROUNDS, 0);
-        // SAFETY: an element for each thread and the counts, alive until the downloads; enough
-        // rounds, and a 0.
+        // SAFETY: there is an element for each thread, and the counts. They live until the
+        // downloads. The rounds suffice, and the last argument is 0.
         unsafe { (self.launch)(device, &Geometry::new(setup.blocks, setup.block), args) }?;
         Ok((c.download()?, counts.download()?))
     }
@@ -153,7 +153,8 @@ impl Form {
         let geometry = Geometry::new(setup.blocks, setup.block);
         let measured = once(device, &Sampling::default(), || {
             let args = (c.view(), counts.view(), rounds, 0);
-            // SAFETY: as in `run`; `once` waits for its launches.
+            // SAFETY: there is an element for each thread, and the counts; they live until `once`
+            // has waited for its launches. The rounds suffice, and the last argument is 0.
             unsafe { (self.launch)(device, &geometry, args) }
         })?;
         Ok(measured.time)
@@ -161,7 +162,7 @@ impl Form {
 }
 
 impl Math {
-    /// How many of `values` are not what the host computes.
+    /// Number of `values` that differ from the host's.
     fn wrong(&self, values: &[f32]) -> usize {
         let mut wrong = 0;
         for (tid, &value) in (0..).zip(values) {
@@ -171,10 +172,10 @@ impl Math {
         wrong
     }
 
-    /// The branch instructions in the PTX. None if one of the kernels is not in `modules`.
+    /// The branch instructions in the PTX. `None` if one of the kernels is not in `modules`.
     ///
     /// # Errors
-    /// When an image cannot be read.
+    /// If an image cannot be read.
     pub fn branches(&self, modules: &Modules<'_>) -> Result<Option<Branches>, ImageError> {
         let branches = |form: Form| {
             let module = modules.module(form.name)?;
@@ -185,11 +186,11 @@ impl Math {
         Ok(both.map(|(written, looped)| Branches { written, looped }))
     }
 
-    /// Runs all forms of the kernel on `device`, and the form with loops in an emulator that
-    /// counts. On a GPU it also measures times.
+    /// Runs all forms of the kernel on `device`, and the form with loops in a counting emulator. On
+    /// a GPU it also measures times.
     ///
     /// # Errors
-    /// Those of the device.
+    /// If the device fails.
     pub fn find(&self, device: &Device, setup: Setup) -> Result<Found, DeviceError> {
         let emulator = counting();
         let mut wrong = self.wrong(&self.looped.run(&emulator, setup)?.0);
@@ -230,7 +231,7 @@ impl Found {
 /// no more than [`MATH[1]`](MATH): the warm-up.
 ///
 /// # Errors
-/// Those of the device.
+/// If the device fails.
 pub fn warm_up(device: &Device, setup: Setup) -> Result<(f64, Spread), DeviceError> {
     let c = device.zeroed::<f32>(setup.threads() as usize)?;
     let counts = device.zeroed::<u32>(COUNTS)?;
@@ -238,7 +239,8 @@ pub fn warm_up(device: &Device, setup: Setup) -> Result<(f64, Spread), DeviceErr
     let form = Form::of::<kernels::divergence_warm_up>();
     let first = device.time(|| {
         let args = (c.view(), counts.view(), ROUNDS, 0);
-        // SAFETY: as in `Form::run`; `time` waits for the launch.
+        // SAFETY: there is an element for each thread, and the counts; they live until `time` has
+        // waited for the launch. The rounds suffice, and the last argument is 0.
         unsafe { (form.launch)(device, &geometry, args) }
     })?;
     Ok((first, form.time(device, setup, ROUNDS)?))

@@ -1,7 +1,7 @@
-//! Branch divergence: what it is counted to be, and what it costs.
+//! Branch divergence: its counts and its cost.
 //!
-//! [`math`] has short kernels whose warps part or not. [`ways`] has the cost of up to 32 different
-//! paths. Counts come from an emulator of their own, so they are the same on every device.
+//! [`math`] has short kernels whose warps diverge or not. [`ways`] measures the cost of up to 32
+//! different paths. A separate emulator counts, so the counts are the same on every device.
 
 pub mod math;
 pub mod ways;
@@ -9,12 +9,12 @@ pub mod ways;
 use gridsync::device::{Device, Emulator, EmulatorConfig};
 use simt::Counts;
 
-/// An emulated GPU that counts what warps do.
+/// A counting emulator.
 fn counting() -> Device {
     Device::new(Emulator::new(EmulatorConfig { count: true, ..EmulatorConfig::default() }))
 }
 
-/// What the last launch on `emulator` did.
+/// Counts of the last launch on `emulator`.
 fn counts(emulator: &Device) -> Counts {
     emulator.emulated().and_then(|stats| stats.counts).expect("this emulator should count")
 }

@@ -1,6 +1,6 @@
 //! The cost of different paths: dealt to the lanes of each warp, or to whole warps.
 //!
-//! Costs are slopes over the rounds of a path, so that all that happens once cancels out.
+//! Costs are slopes over the rounds of a path, so everything that happens once cancels out.
 
 use super::{counting, counts};
 use crate::bench::{FEW, MANY, SAMPLES, Spread};
@@ -8,16 +8,16 @@ use gridsync::device::{Device, DeviceError, Geometry};
 use gridsync_lab_kernels::divergence::STEPS;
 use gridsync_lab_kernels::divergence::ways::divergence_ways;
 
-/// How many different paths there are.
+/// Numbers of different paths.
 pub const WAYS: [u32; 6] = [1, 2, 4, 8, 16, 32];
 
 /// Threads of the block: 32 warps, so that 32 paths can be dealt to whole warps.
 pub const THREADS: u32 = 1024;
 
-/// Rounds in the emulator: a slope of counts needs no more.
+/// Rounds in the emulator: enough for a slope of exact counts.
 const COUNTED_ROUNDS: [u32; 2] = [2, 10];
 
-/// To what the paths are dealt in turn.
+/// How paths are dealt: in turn to the lanes of each warp, or in turn to whole warps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deal {
     /// The lanes of each warp.
@@ -26,26 +26,26 @@ pub enum Deal {
     Warps,
 }
 
-/// What a round of all paths costs.
+/// Cost of a round of all paths.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cost {
-    /// How many different paths there are.
+    /// Number of different paths.
     pub ways: u32,
-    /// To what they are dealt.
+    /// Whether they are dealt to lanes or to warps.
     pub deal: Deal,
-    /// Loop branches of a warp, as the emulator counts them: 1 if it takes one path.
+    /// Loop branches of a warp, as counted by the emulator: 1 if it runs one path.
     pub instructions: f64,
-    /// Cycles of the block. None in the emulator.
+    /// Cycles of the block. `None` in the emulator.
     pub cycles: Option<Spread>,
     /// Threads with a wrong result.
     pub wrong: usize,
 }
 
-/// The cost for each number of [`WAYS`], dealt to lanes and then to warps. `step` is called after
-/// each of the 2·6.
+/// The cost for each number of [`WAYS`], dealt to lanes and then to warps. Calls `step` after each
+/// of the 2·6 measurements.
 ///
 /// # Errors
-/// Those of the device.
+/// If the device fails.
 pub fn costs(device: &Device, mut step: impl FnMut()) -> Result<Vec<Cost>, DeviceError> {
     let mut costs = Vec::new();
     for ways in WAYS {
@@ -87,7 +87,7 @@ fn cost(device: &Device, ways: u32, deal: Deal) -> Result<Cost, DeviceError> {
     Ok(Cost { ways, deal, instructions, cycles, wrong })
 }
 
-/// Runs the block once: the results of its threads, and its cycles.
+/// Runs the block once; returns the results of its threads, and its cycles.
 fn run(
     device: &Device,
     ways: u32,
@@ -99,12 +99,12 @@ fn run(
     let to_warps = u32::from(deal == Deal::Warps);
     let args = (results.view(), cycles.view(), ways, to_warps, rounds, 0);
     // SAFETY: one block, with an element for each thread and one for the cycles, alive until the
-    // downloads; the ways are powers of two up to 32, and there is a 0.
+    // downloads; the ways are powers of two up to 32, and the last argument is 0.
     unsafe { device.launch::<divergence_ways>(&Geometry::new(1, THREADS), args) }?;
     Ok((results.download()?, cycles.download()?[0]))
 }
 
-/// How many of `results` are not what the path of their thread computes.
+/// Number of `results` that differ from the result of their thread's path.
 fn wrong_results(results: &[f32], ways: u32, deal: Deal, rounds: u32) -> usize {
     let paths: Vec<f32> = (0..ways)
         .map(|path| {

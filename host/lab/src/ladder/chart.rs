@@ -1,22 +1,22 @@
-//! A ladder as charts.
+//! Charts of a ladder.
 
 use super::{Climbed, Counted, Ladder, Report};
 use crate::display::svg::{Bars, Estimate, Role, Row};
 
-/// What the chart of the counts shows.
+/// The chart of the counts.
 #[derive(Clone, Copy, Debug)]
 pub struct Operations {
     /// Its title.
     pub title: &'static str,
-    /// What the axis shows.
+    /// Label of the axis.
     pub x_label: &'static str,
-    /// What the first bar of each rung shows. The others are bank conflicts and barriers.
+    /// Label of the first bar of each rung. The other bars are bank conflicts and barriers.
     pub first: &'static str,
     /// The three bars of a rung.
     pub bars: fn(&Counted) -> [f64; 3],
 }
 
-/// GB/s of each rung, and the rate of the roof. None if nothing was timed.
+/// GB/s of each rung, and the rate of the roof. `None` if nothing was timed.
 #[must_use]
 pub fn rates_chart<L: Ladder>(report: &Report<L>, device: &str) -> Option<Bars> {
     let roof = report.roof.as_ref()?;
@@ -30,7 +30,7 @@ pub fn rates_chart<L: Ladder>(report: &Report<L>, device: &str) -> Option<Bars> 
     })
 }
 
-/// What one block does in each rung.
+/// Counts of one block for each rung.
 #[must_use]
 pub fn operations_chart<L: Ladder>(report: &Report<L>) -> Bars {
     let Operations { title, x_label, first, bars } = L::OPERATIONS;
@@ -62,7 +62,7 @@ mod tests {
     use crate::ladder::{scans, sums};
     use gridsync::device::Geometry;
 
-    /// The chart of two rungs. Only the second was counted.
+    /// A chart of two rungs; only the second was counted.
     fn chart<L: Ladder>(plan: L::Plan, counted: Counted) -> Bars {
         let climbed = |number, name, counted| Climbed {
             number,
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_counted_rung_is_a_row_and_the_note_says_who_counted() {
+    fn a_counted_rung_is_a_row_and_the_note_names_the_emulator() {
         let counted = Counted { elements: 512, barriers: 18, ..Counted::default() };
         let sums = chart::<sums::Climb<f32>>(Geometry::new(1, 256), counted);
         let scans = chart::<scans::Climb>(scans::Moves::default(), counted);

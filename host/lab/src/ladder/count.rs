@@ -1,4 +1,4 @@
-//! What one block does, counted by the emulator.
+//! Operations of one block, counted by the emulator.
 
 use bytemuck::Pod;
 use cuda_std::memory::{Global, Scalar};
@@ -8,14 +8,14 @@ use gridsync_kernels::grid::scan::STATE;
 use gridsync_verify::{Kind, Sample, sample};
 use simt::{LaunchConfig, Memory};
 
-/// What one block does with the elements that it takes.
+/// Operations of one block on its elements.
 ///
-/// A **warp operation** is one instruction of a warp, for any number of active lanes. The additions
-/// that a thread does by itself are not counted, nor are bulk copies. The block runs alone, so it
-/// waits for no other block: how often it would look is not counted.
+/// A **warp operation** is one instruction of a warp, with any number of active lanes. Excluded are
+/// additions in a thread's registers, and bulk copies. The block runs alone, so it never waits for
+/// another block, and polling is not counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counted {
-    /// Elements that the block takes.
+    /// Elements of the block.
     pub elements: usize,
     /// Additions of a warp in shared memory: stores to the word that the lane has just loaded.
     pub shared_additions: u64,
@@ -23,8 +23,8 @@ pub struct Counted {
     pub shuffles: u64,
     /// Loads and stores of a warp in shared memory.
     pub shared_accesses: u64,
-    /// The extra passes of those accesses through shared memory, because lanes wanted different
-    /// words of one bank.
+    /// The additional passes of these accesses through shared memory, because lanes accessed
+    /// different words of one bank.
     pub bank_conflicts: u64,
     /// Barriers of the block.
     pub barriers: u64,
@@ -43,27 +43,28 @@ impl Counted {
         self.shared_accesses + self.shuffles
     }
 
-    /// The part of `times` for 256 elements.
+    /// `times` scaled to 256 elements.
     #[must_use]
     pub fn for_256_elements(&self, times: u64) -> f64 {
         times as f64 * 256.0 / self.elements as f64
     }
 }
 
-/// What a kernel of a rung may need. Everything but the input is 0 at first.
+/// Arguments that a kernel of a rung may need. Everything but the input starts at 0.
 pub(super) struct Views<T: Scalar> {
     pub(super) input: Global<T>,
     /// As long as the input.
     pub(super) output: Global<T>,
-    /// The sum of the one block.
+    /// Sum of the one block.
     pub(super) sums: Global<T>,
     /// A ticket, the words of a barrier, or the state of the library's scan.
     pub(super) state: Global<u32>,
-    /// A ticket, and a word for the one tile and the one group.
+    /// A ticket, and a word for the only tile and the only group.
     pub(super) words: Global<u64>,
 }
 
-/// Runs `body` as the one block of `config` on `elements` elements, and counts what its warps do.
+/// Runs `body` as the only block of `config` on `elements` elements, and counts the operations of
+/// its warps.
 pub(super) fn one_block<T: Sample + Pod + Scalar>(
     config: &LaunchConfig<'_>,
     elements: usize,
@@ -92,7 +93,7 @@ pub(super) fn one_block<T: Sample + Pod + Scalar>(
     })
 }
 
-/// The view of a copy of `host`, at a multiple of 256 bytes.
+/// The view of a copy of `host`, aligned to 256 bytes.
 fn uploaded<T: Pod + Scalar>(memory: &mut Memory, host: &[T]) -> Global<T> {
     let bytes: &[u8] = bytemuck::cast_slice(host);
     let address =

@@ -4,7 +4,7 @@ use cuda_std::launch::Kernel;
 use gridsync::device::{Device, DeviceError, Geometry};
 use gridsync::launch::resident_blocks;
 
-/// Any kernel that takes these arguments.
+/// Any kernel with these arguments.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry<Args> {
     pub(super) name: &'static str,
@@ -23,12 +23,12 @@ impl<Args> Entry<Args> {
 /// [`Device::launch`] as a function pointer.
 ///
 /// # Safety
-/// As for that.
+/// As for [`Device::launch`].
 unsafe fn launch<K: Kernel>(
     device: &Device,
     geometry: &Geometry,
     args: K::Args,
 ) -> Result<(), DeviceError> {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { device.launch::<K>(geometry, args) }
 }

@@ -1,11 +1,11 @@
-//! Climbs a ladder: every rung is checked, counted, and timed on a GPU.
+//! Climbs a ladder: checks and counts every rung, and times it on a GPU.
 
 use super::{Counted, Ladder, Roof, Rung};
 use crate::bench::{Measurement, Sampling, once};
 use gridsync::device::{Device, DeviceError};
 use gridsync_verify::{Kind, sample};
 
-/// Why a ladder was not climbed.
+/// An error from climbing a ladder.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LadderError {
@@ -17,11 +17,11 @@ pub enum LadderError {
     Wrong {
         /// The rung.
         number: u32,
-        /// What it is called.
+        /// Name.
         name: &'static str,
         /// Elements.
         len: usize,
-        /// The result, and what it should be.
+        /// The result, and the expected one.
         fault: String,
     },
 }
@@ -30,24 +30,24 @@ pub enum LadderError {
 pub struct Climbed<L: Ladder> {
     /// Its number.
     pub number: u32,
-    /// What it is called.
+    /// Name.
     pub name: &'static str,
     /// Elements that it was measured with.
     pub len: usize,
-    /// What it launched.
+    /// Its launches.
     pub plan: L::Plan,
-    /// The time of all its launches, µs; none in the emulator.
+    /// The time of all its launches, µs; `None` in the emulator.
     pub measured: Option<Measurement>,
-    /// What one block does. None if the rung does not work in blocks.
+    /// Operations of one block. `None` if the rung has no blocks to count.
     pub counted: Option<Counted>,
 }
 
-/// A rung that does not exist on the device, or for that length.
+/// A rung that is not available on the device, or for this length.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Absent {
-    /// What it is called.
+    /// Name.
     pub name: &'static str,
-    /// Why.
+    /// Reason.
     pub error: DeviceError,
 }
 
@@ -55,7 +55,7 @@ pub struct Absent {
 pub struct Report<L: Ladder> {
     /// Elements of the input.
     pub len: usize,
-    /// The best rate that a rung can have; none in the emulator.
+    /// The best rate that a rung can reach. `None` in the emulator.
     pub roof: Option<Roof>,
     /// The rungs, all of them right.
     pub climbed: Vec<Climbed<L>>,
@@ -64,7 +64,7 @@ pub struct Report<L: Ladder> {
 }
 
 impl<L: Ladder> Climbed<L> {
-    /// Bytes that every rung has to move for as many elements.
+    /// Bytes that every rung has to move for this number of elements.
     #[must_use]
     pub const fn bytes(&self) -> usize {
         self.len * L::BYTES
@@ -78,11 +78,11 @@ impl<L: Ladder> Climbed<L> {
     }
 }
 
-/// Climbs `L` with `len` elements, or fewer for rungs that would take seconds. `step` is called
+/// Climbs `L` with `len` elements, or fewer for rungs that would run for seconds. Calls `step`
 /// before each rung.
 ///
 /// # Errors
-/// [`LadderError::Wrong`] at the first wrong result, and those of the device.
+/// [`LadderError::Wrong`] at the first wrong result; or if the device fails.
 pub fn measure<L: Ladder>(
     device: &Device,
     len: usize,
@@ -108,7 +108,7 @@ pub fn measure<L: Ladder>(
     Ok(Report { len, roof, climbed, absent })
 }
 
-/// Checks one rung, times it, and counts what it does.
+/// Checks one rung, times it, and counts its operations.
 fn one<L: Ladder>(
     device: &Device,
     ladder: &mut L,

@@ -1,13 +1,13 @@
 //! The ladders: one computation in many steps, from one thread to the rate of the memory.
 //!
-//! A [`Ladder`] is an input and the memory that its rungs work in. A [`Rung`] is one way to do the
-//! computation. Its kernels are in [`gridsync_lab_kernels::ladder`]. [`measure()`] compares the
-//! result of every rung with the reference, times the rung, and has the emulator count what one
-//! block does ([`Counted`]).
+//! A [`Ladder`] has an input and the memory that its rungs work in. A [`Rung`] is one way to do the
+//! computation. The kernels are in [`gridsync_lab_kernels::ladder`]. [`measure()`] compares the
+//! result of every rung with the reference, times the rung, and counts the operations of one block
+//! in the emulator ([`Counted`]).
 //!
-//! A rung is timed as a whole: all of its launches, and setting words to 0 where it needs that. Its
-//! rate counts only the bytes that every rung has to move. A kernel that only moves those bytes
-//! gives the best possible rate, in the same run ([`Roof`]).
+//! A rung is timed as a whole, with all of its launches and with setting words to 0 where it needs
+//! that. Its rate counts only the bytes that every rung has to move. A kernel that only moves these
+//! bytes, measured in the same run, gives the best possible rate ([`Roof`]).
 
 mod chart;
 mod count;
@@ -31,12 +31,12 @@ use std::fmt::Debug;
 /// One way to do the computation of a ladder.
 #[derive(Clone, Copy, Debug)]
 pub struct Rung<Launched> {
-    /// Its number. For the ladder's own kernels it is the number of their file.
+    /// Number. For the ladder's own kernels it is the number of their file.
     pub number: u32,
-    /// What it is called.
+    /// Name.
     pub name: &'static str,
-    /// The most elements that it is measured with. More would take seconds, or would be rounded so
-    /// often that the error bound of an f32 sum promises nothing.
+    /// The most elements that it is measured with. More would run for seconds, or would be rounded
+    /// so often that the error bound of an f32 sum is useless.
     pub at_most: usize,
     launched: Launched,
 }
@@ -47,41 +47,41 @@ pub trait Ladder: Sized {
     type Element: Sample + Pod;
     /// How a rung is launched.
     type Launched;
-    /// What a rung launches for a number of elements.
+    /// The launches of a rung for a number of elements.
     type Plan: Clone + Debug + PartialEq;
 
-    /// What is computed, in one word.
+    /// The computation, in one word.
     const NAME: &'static str;
     /// The name of the type of the elements.
     const DTYPE: &'static str;
     /// Bytes that every rung has to move for each element.
     const BYTES: usize;
-    /// What the kernel that only moves those bytes does, in one word.
+    /// The work of the kernel that only moves these bytes, in one word.
     const ROOF: &'static str;
-    /// What the chart of the counts shows.
+    /// The chart of the counts.
     const OPERATIONS: Operations;
 
     /// All rungs, from the lowest to the highest.
     fn rungs() -> Vec<Rung<Self::Launched>>;
 
-    /// Takes `input` to `device`, and allocates.
+    /// Uploads `input` to `device`, and allocates the memory.
     ///
     /// # Errors
-    /// Those of the device.
+    /// If the device fails.
     fn new(device: &Device, input: &[Self::Element]) -> Result<Self, DeviceError>;
 
-    /// What `rung` launches for `len` elements.
+    /// The launches of `rung` for `len` elements.
     ///
     /// # Errors
-    /// Those of asking how many blocks can be resident.
+    /// If querying the number of resident blocks fails.
     fn plan(&self, rung: &Rung<Self::Launched>, len: usize) -> Result<Self::Plan, DeviceError>;
 
-    /// Puts into the stream all that `rung` does with the first `len` elements, by its
-    /// [`plan`](Self::plan) for them. Waits for nothing.
+    /// Puts all launches of `rung` on the first `len` elements into the stream, by its
+    /// [`plan`](Self::plan) for them. Does not wait.
     ///
     /// # Errors
-    /// [`DeviceError::Unsupported`] if the rung does not exist on this device, or for this length;
-    /// those of the launches. After a fault of the emulator the ladder cannot be used again.
+    /// [`DeviceError::Unsupported`] if the rung is not available on this device or for this length;
+    /// or if a launch fails. After a fault in the emulator the ladder cannot be used again.
     ///
     /// # Panics
     /// If the input has fewer elements.
@@ -92,11 +92,11 @@ pub trait Ladder: Sized {
         plan: &Self::Plan,
     ) -> Result<(), DeviceError>;
 
-    /// Runs `rung` on `input`, which is the first part of the ladder's own, and says what is wrong
-    /// with the result. None if nothing is.
+    /// Runs `rung` on `input`, which is a prefix of the ladder's own input, and describes the error
+    /// in the result. `None` if the result is right.
     ///
     /// # Errors
-    /// Those of [`launch`](Self::launch), and of the copies.
+    /// If [`launch`](Self::launch) or a copy fails.
     fn fault(
         &mut self,
         rung: &Rung<Self::Launched>,
@@ -104,21 +104,21 @@ pub trait Ladder: Sized {
         plan: &Self::Plan,
     ) -> Result<Option<String>, DeviceError>;
 
-    /// Counts what one block of `rung` does; none if the rung does not work in blocks.
+    /// Counts the operations of one block of `rung`. `None` if the rung has no blocks to count.
     ///
     /// # Errors
-    /// A fault of the kernel.
+    /// If the kernel faults.
     fn count(rung: &Rung<Self::Launched>) -> Result<Option<Counted>, DeviceError>;
 
     /// The numbers of blocks to try for the kernel that only moves the bytes of `len` elements.
     ///
     /// # Errors
-    /// Those of asking how many blocks can be resident.
+    /// If querying the number of resident blocks fails.
     fn roof_grids(&self, len: usize) -> Result<Vec<u32>, DeviceError>;
 
     /// Puts a launch of that kernel with `blocks` blocks into the stream.
     ///
     /// # Errors
-    /// Those of the launch.
+    /// If the launch fails.
     fn launch_roof(&self, len: usize, blocks: u32) -> Result<(), DeviceError>;
 }

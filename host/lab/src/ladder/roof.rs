@@ -7,22 +7,23 @@ use gridsync::device::{Device, DeviceError};
 use gridsync::launch::resident_blocks;
 use gridsync_lab_kernels::ladder::THREADS;
 
-/// Grids that are tried, as multiples of the blocks that can be resident.
+/// Grids to try, as multiples of the number of resident blocks.
 const TIMES_RESIDENT: [u32; 4] = [1, 2, 4, 8];
 
 /// The best rate of a kernel that only moves the bytes that every rung has to move.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Roof {
-    /// Blocks of its grid, the best of those tried.
+    /// Blocks of the best grid.
     pub blocks: u32,
     /// Its time, µs.
     pub measured: Measurement,
-    /// What it reads and writes, GB/s (10⁹ bytes).
+    /// Rate of its reads and writes, GB/s (10⁹ bytes).
     pub gb_per_s: f64,
 }
 
 impl Roof {
-    /// The roof of `ladder` for `len` elements. None in the emulator, where time means nothing.
+    /// The roof of `ladder` for `len` elements. `None` in the emulator, where times are
+    /// meaningless.
     pub(super) fn of<L: Ladder>(
         device: &Device,
         ladder: &L,
@@ -44,7 +45,7 @@ impl Roof {
     }
 }
 
-/// Some multiples of the blocks of `K` that can be resident.
+/// Some multiples of the number of resident blocks of `K`.
 pub(super) fn grids<K: Kernel>(device: &Device) -> Result<Vec<u32>, DeviceError> {
     let resident = resident_blocks::<K>(device, THREADS, 0)?.max(1);
     Ok(TIMES_RESIDENT.map(|times| times * resident).to_vec())

@@ -9,14 +9,14 @@ use gridsync::launch::{Plan, plan};
 use gridsync_lab_kernels::xpx::{xpx_grid_barrier_alone, xpx_stage};
 use serde_json::json;
 
-/// Why there is no comparison.
+/// An error from a comparison.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LaunchesError {
     /// The device failed.
     #[error(transparent)]
     Device(#[from] DeviceError),
-    /// A form gives a wrong result, so its time means nothing.
+    /// A form gives a wrong result, so its time is meaningless.
     #[error(
         "the form {} is wrong at {} blocks of {} threads: {} of {} elements of X differ from the reference, the first X[{}]; that is a fault of gridsync",
         .form.name(), .setup.blocks, .setup.threads, .wrong.elements, .setup.elements, .wrong.first.start
@@ -26,7 +26,7 @@ pub enum LaunchesError {
         form: Form,
         /// The shape.
         setup: Setup,
-        /// Where it is wrong.
+        /// Errors of the result.
         wrong: Wrong,
     },
 }
@@ -39,7 +39,7 @@ pub struct Timed {
     /// Microseconds of device time per transform X→P→X: the time of a whole job divided by its
     /// rounds.
     pub time: Spread,
-    /// The broken rules of measuring.
+    /// The measurement rules that were broken.
     pub warnings: Vec<Warning>,
 }
 
@@ -48,7 +48,7 @@ pub struct Timed {
 pub struct Absent {
     /// The form.
     pub form: Form,
-    /// Why.
+    /// Reason.
     pub error: DeviceError,
 }
 
@@ -59,8 +59,8 @@ pub struct Comparison {
     pub setup: Setup,
     /// Transforms of a job.
     pub rounds: u32,
-    /// What [`plan`] chooses there: one launch, or one for each stage if the blocks cannot all be
-    /// resident.
+    /// Choice of [`plan`] for this shape: one launch, or one for each stage if the blocks cannot
+    /// all be resident.
     pub plan: Plan,
     /// The forms that ran, in order.
     pub timed: Vec<Timed>,
@@ -69,14 +69,14 @@ pub struct Comparison {
 }
 
 /// Measures each of `forms` at one shape: a job of `rounds` transforms, by the rules of [`once`]. A
-/// form's result has to equal the reference before it is timed. `step` is called before each form.
+/// form's result has to equal the reference before it is timed. Calls `step` before each form.
 ///
 /// # Errors
 /// [`LaunchesError::Wrong`]; [`DeviceError::EmptyGrid`] and [`DeviceError::BadBlock`] if no form
-/// can run at that shape, and others of the device.
+/// can run at that shape; or if the device fails.
 ///
 /// # Panics
-/// As [`Sampling::measure`] does.
+/// If [`Sampling::measure`] panics.
 pub fn compare(
     device: &Device,
     forms: &[Form],
@@ -128,7 +128,7 @@ pub(super) fn measure(
     })
 }
 
-/// Whether the error says that a form does not exist on this device, or at this shape.
+/// Whether the error means that a form is not available on this device or at this shape.
 fn is_absence(error: &DeviceError) -> bool {
     matches!(
         error,
@@ -140,23 +140,23 @@ fn is_absence(error: &DeviceError) -> bool {
 }
 
 impl Comparison {
-    /// The median of microseconds per transform of `form`. None if it did not run.
+    /// The median of microseconds per transform of `form`. `None` if it did not run.
     #[must_use]
     pub fn time(&self, form: Form) -> Option<f64> {
         let timed = self.timed.iter().find(|timed| timed.form == form)?;
         Some(timed.time.median)
     }
 
-    /// The gain of `form` over `many`, in percent of the time of `many`. Above 0 `form` is faster.
-    /// None if one of the two did not run.
+    /// The gain of `form` over `many`, in percent of the time of `many`. Above 0, `form` is faster.
+    /// `None` if one of the two did not run.
     #[must_use]
     pub fn gain(&self, form: Form, many: Form) -> Option<f64> {
         let many = self.time(many)?;
         Some(100.0 * (many - self.time(form)?) / many)
     }
 
-    /// The measurements as records of the suite `launches`, each with the number of its `figure` if
-    /// it belongs to one.
+    /// The measurements as records of the suite `launches`, each with the number of its `figure`,
+    /// if any.
     #[must_use]
     pub fn records(&self, device: &str, figure: Option<u32>) -> Vec<Record> {
         let Setup { elements, blocks, threads } = self.setup;
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn every_form_is_measured_where_all_blocks_are_resident() {
+    fn every_form_is_measured_if_all_blocks_are_resident() {
         let compared = compared(2);
         let forms: Vec<_> = compared.timed.iter().map(|timed| timed.form).collect();
         assert_eq!(forms, Form::ALL);
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn where_the_blocks_cannot_be_resident_the_barriers_are_absent_and_the_plan_is_stages() {
+    fn without_residency_the_barriers_are_absent_and_the_plan_is_stages() {
         let compared = compared(5);
         let barrier = |form| matches!(form, Form::Barrier(_));
         assert!(compared.timed.iter().all(|timed| !barrier(timed.form)));

@@ -1,14 +1,14 @@
-//! What a crossing of the grid barrier and a launch should cost, by two models.
+//! Predicted cost of a grid barrier crossing and of a launch, by two models.
 //!
 //! **By parts.** A crossing by b blocks takes as long as the steps of its slowest path:
 //!
 //! `crossing = 2 · bar.sync + fence + b / clock + seen + look`
 //!
-//! The threads of a block meet in a `bar.sync` before it arrives, and in another after its wait.
-//! Its first thread releases what the block wrote, which costs a fence. The blocks add to one word
-//! of the L2, one after another: one in each cycle, we assume. Another multiprocessor has to see
-//! the last of these additions. One of many blocks has just looked too early, and needs a round
-//! trip to the L2 to look again.
+//! The threads of a block synchronize with a `bar.sync` before the block arrives, and with another
+//! after its wait. Its first thread releases the block's writes, which costs a fence. The blocks
+//! add to one word of the L2 sequentially, one per cycle by assumption. Another multiprocessor has
+//! to see the last of these additions (`seen`). With many blocks, one of them has just polled too
+//! early, and needs a round trip to the L2 to poll again (`look`).
 //!
 //! A stage of w µs in its own launch takes the device `w + gap`, with the gap between two launches
 //! of a graph. But a launch takes the host `launch`, and the longer of the two counts:
@@ -18,9 +18,8 @@
 //! `over launches: 2 · (max(launch, w + gap) − w − crossing)`,
 //! `over a graph: 2 · (gap − crossing)`.
 //!
-//! **In series.** A cruder model: the blocks cross one after another, each with 3 accesses of 500
-//! cycles at 1.5 GHz, and a launch takes 10 µs. In this model 10 blocks cross in the time of a
-//! launch.
+//! **Serial.** A cruder model: the blocks cross sequentially, each with 3 accesses of 500 cycles at
+//! 1.5 GHz, and a launch takes 10 µs. In this model 10 blocks cross in the time of a launch.
 
 use super::compare::Comparison;
 use super::form::{Design, Form};
@@ -41,7 +40,7 @@ pub struct Terms {
     pub fence: f64,
     /// The time from a store until another multiprocessor sees it.
     pub seen: f64,
-    /// A load from the L2 that the next one depends on.
+    /// A load from the L2 that the next load depends on.
     pub look: f64,
     /// The time from one launch to the next in a chain of empty kernels that the host launches.
     pub launch: f64,
@@ -60,7 +59,7 @@ impl Terms {
         gap: 0.55,
     };
 
-    /// Microseconds that `blocks` blocks take to cross at a clock of `mhz`.
+    /// Microseconds of a crossing by `blocks` blocks at a clock of `mhz`.
     #[must_use]
     pub fn crossing(&self, blocks: u32, mhz: f64) -> f64 {
         let additions = f64::from(blocks) / mhz;
@@ -68,34 +67,34 @@ impl Terms {
     }
 }
 
-/// Microseconds that `blocks` blocks take to cross in the serial model.
+/// Microseconds of a crossing by `blocks` blocks in the serial model.
 fn serial_crossing(blocks: u32) -> f64 {
     f64::from(blocks) * SERIAL_CROSSING_CYCLES / SERIAL_MHZ
 }
 
-/// What one launch with the [`GridBarrier`](gridsync_kernels::grid::barrier::GridBarrier) saves at
-/// one shape, predicted and measured, in microseconds. Below 0 the one launch is slower.
+/// Savings of one launch with the [`GridBarrier`](gridsync_kernels::grid::barrier::GridBarrier) at
+/// one shape, predicted and measured, in microseconds. Below 0, the one launch is slower.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Prediction {
-    /// A crossing, by its parts.
+    /// Time of a crossing, by parts.
     pub crossing: f64,
-    /// A crossing, by the serial model.
+    /// Time of a crossing, by the serial model.
     pub serial_crossing: f64,
-    /// Saved per transform over launches, by the parts.
+    /// Saved per transform over launches, by parts.
     pub over_launches: f64,
-    /// Saved per transform over a graph, by the parts.
+    /// Saved per transform over a graph, by parts.
     pub over_graph: f64,
     /// Saved per transform over launches, by the serial model.
     pub serial_over_launches: f64,
-    /// Saved per transform over launches, as measured. None if the launches were not measured.
+    /// Saved per transform over launches, as measured. `None` if the launches were not measured.
     pub measured_over_launches: Option<f64>,
-    /// Saved per transform over a graph, as measured. None if the graph was not measured.
+    /// Saved per transform over a graph, as measured. `None` if the graph was not measured.
     pub measured_over_graph: Option<f64>,
 }
 
 impl Prediction {
-    /// The prediction for `compared` on a device with a clock of `mhz`. None if the one launch did
-    /// not run there, or if the clock is 0, which means unknown.
+    /// The prediction for `compared` on a device with a clock of `mhz`. `None` if the single launch
+    /// did not run there, or if the clock is 0 (unknown).
     #[must_use]
     pub fn of(compared: &Comparison, terms: &Terms, mhz: f64) -> Option<Self> {
         let single = compared.time(Form::Barrier(Design::Grid))?;
@@ -129,7 +128,7 @@ mod tests {
     use gridsync::device::Geometry;
     use gridsync::launch::Plan;
 
-    /// The prediction for `blocks` blocks if one launch takes `single` µs per transform.
+    /// The prediction for `blocks` blocks if the single launch takes `single` µs per transform.
     fn predicted(blocks: u32, single: f64) -> Prediction {
         let timed = |form, us| Timed {
             form,
@@ -147,14 +146,14 @@ mod tests {
     }
 
     #[test]
-    fn in_series_ten_blocks_cross_in_the_time_of_a_launch() {
+    fn in_the_serial_model_ten_blocks_cross_in_the_time_of_a_launch() {
         let ten = predicted(10, 4.0);
         assert!((ten.serial_crossing - SERIAL_LAUNCH_US).abs() < 1e-9);
         assert!(ten.serial_over_launches.abs() < 1e-9);
     }
 
     #[test]
-    fn a_launch_by_the_host_is_hidden_by_a_long_stage_and_not_by_a_short_one() {
+    fn a_long_stage_hides_a_host_launch_and_a_short_one_does_not() {
         let crossing = Terms::H200.crossing(100, 1000.0);
         assert!((crossing - (2.0 * 0.019 + 0.138 + 0.1 + 0.283 + 0.161)).abs() < 1e-9);
         let short = predicted(100, 2.0 * (1.0 + crossing));

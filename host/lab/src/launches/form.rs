@@ -1,4 +1,4 @@
-//! The forms that are compared.
+//! The compared forms.
 
 use cuda_std::memory::Global;
 use gridsync::device::{Buffer, Device, DeviceError, Geometry};
@@ -9,15 +9,15 @@ use gridsync_kernels::grid::barrier::{
 };
 use gridsync_lab_kernels::xpx::Transforms;
 
-/// A way to run X→P→X again and again.
+/// A way to run X→P→X repeatedly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// A launch for each stage.
     Launches,
-    /// The same launches recorded in one graph, which one call puts into the stream.
+    /// The same launches recorded in a graph, which one call puts into the stream.
     Graph,
-    /// A launch for each stage, which may start before the previous launch has ended: programmatic
-    /// dependent launch, compute capability 9.0.
+    /// A launch for each stage, which may start before the previous launch has ended (programmatic
+    /// dependent launch, compute capability 9.0).
     Overlapped,
     /// The overlapping launches recorded in one graph.
     OverlappedGraph,
@@ -32,9 +32,9 @@ pub enum Design {
     Grid,
     /// [`FlipBarrier`], the design of cooperative groups.
     Flip,
-    /// [`GrowingBarrier`] that waits by volatile loads.
+    /// [`GrowingBarrier`] that polls with volatile loads.
     GrowingVolatile,
-    /// [`GrowingBarrier`] that waits in a loop of inline PTX.
+    /// [`GrowingBarrier`] that polls in a loop of inline PTX.
     GrowingPtx,
     /// [`GenerationBarrier`].
     Generation,
@@ -60,7 +60,7 @@ impl Form {
         Self::Barrier(Design::Tree),
     ];
 
-    /// The name of the form. For a barrier, it is the name in `gridsync bench barrier`.
+    /// Name of the form. For a barrier, it is the name in `gridsync bench barrier`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -82,14 +82,14 @@ impl Form {
 /// X, P, the words of the barrier, rounds.
 pub(super) type Args = (Global<f32>, Global<f32>, Global<u32>, u32);
 
-/// How the kernel of a design is launched.
+/// The functions that launch the kernel of a design.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Single {
     /// The geometry for this many blocks and threads per block, if all can be resident.
     pub(super) geometry: fn(&Device, u32, u32) -> Result<Geometry, DeviceError>,
     /// The words of the barrier.
     pub(super) words: fn(&Device, &Geometry) -> Result<Buffer<u32>, DeviceError>,
-    /// The launch.
+    /// Launches the kernel.
     pub(super) launch: unsafe fn(&Device, &Geometry, Args) -> Result<(), DeviceError>,
 }
 
@@ -106,7 +106,7 @@ impl Single {
 }
 
 impl Design {
-    /// How its kernel is launched.
+    /// The functions that launch its kernel.
     pub(super) const fn single(self) -> Single {
         match self {
             Self::Grid => Single::of::<GridBarrier>(),

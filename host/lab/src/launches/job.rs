@@ -1,4 +1,4 @@
-//! A form made ready to run.
+//! A form that is ready to run.
 
 use super::form::{Form, Single};
 use crate::xpx::{Setup, Wrong, start};
@@ -17,12 +17,12 @@ pub struct Job {
     work: Work,
 }
 
-/// What a job puts into the stream.
+/// The launches of a job.
 #[derive(Debug)]
 enum Work {
-    /// A launch for each stage, overlapping if the geometry says so.
+    /// A launch for each stage; they overlap if the geometry requests it.
     Stages(Geometry),
-    /// A graph of those launches.
+    /// A graph of these launches.
     Graph(Graph),
     /// One launch, with a barrier.
     Single { single: Single, geometry: Geometry, words: Buffer<u32> },
@@ -33,8 +33,8 @@ impl Job {
     ///
     /// # Errors
     /// [`DeviceError::GridTooLarge`] if the form has a barrier and its blocks cannot all be
-    /// resident, [`DeviceError::UnknownKernel`] or [`DeviceError::Unsupported`] if this device does
-    /// not have the form, and others of the device.
+    /// resident; [`DeviceError::UnknownKernel`] or [`DeviceError::Unsupported`] if the form is not
+    /// available on this device; or if the device fails.
     pub fn new(
         device: &Device,
         form: Form,
@@ -45,8 +45,7 @@ impl Job {
         let p = device.zeroed::<f32>(setup.elements)?;
         let plain = Geometry::new(setup.blocks, setup.threads);
         let overlapping = || {
-            // A device below 9.0 does not have this kernel. The error comes now, not in the first
-            // launch.
+            // A device below 9.0 does not have this kernel. Fail now, not in the first launch.
             let kernel = KernelInfo::of::<xpx_stage_overlapped>();
             device.backend().attributes(&kernel)?;
             Ok::<_, DeviceError>(plain.overlapping())
@@ -70,33 +69,33 @@ impl Job {
     /// Puts all rounds into the stream. They start from the contents of X.
     ///
     /// # Errors
-    /// Those of the launches.
+    /// If a launch fails.
     pub fn run(&self) -> Result<(), DeviceError> {
         let Self { device, x, p, .. } = self;
         match &self.work {
             Work::Stages(geometry) => launch_stages(device, geometry, x, p, self.rounds),
-            // SAFETY: the graph's launches are those of `launch_stages`, on the buffers that this
-            // job holds, which are freed in stream order.
+            // SAFETY: the graph's launches are those of `launch_stages`, on the buffers of this
+            // job, which are freed in stream order.
             Work::Graph(graph) => unsafe { graph.launch() },
             Work::Single { single, geometry, words } => {
                 let args = (x.view(), p.view(), words.view(), self.rounds);
-                // SAFETY: X and P are two buffers of one length; the words are those of the design,
-                // 0 at first and used by this job only; all blocks of the geometry are resident.
-                // Buffers are freed in stream order, so they outlive the launch.
+                // SAFETY: X and P are two buffers of the same length. The words are those of the
+                // design, start at 0 and are used by this job only. All blocks of the geometry are
+                // resident. Buffers are freed in stream order, so they outlive the launch.
                 unsafe { (single.launch)(device, geometry, args) }
             }
         }
     }
 
-    /// Sets X and P to their first values, runs all rounds, and compares X with the reference, bit
-    /// by bit.
+    /// Sets X and P to their initial values, runs all rounds, and compares X with the reference,
+    /// bit by bit.
     ///
-    /// P holds NaN at first, which stays in all means if a thread reads it too early. Means settle
-    /// after some rounds, so a fault in a later round may not show here. The tests of the barriers
+    /// P initially holds NaN, which stays in all means if a thread reads it too early. Means settle
+    /// after some rounds, so an error in a later round may not show here. The tests of the barriers
     /// find those.
     ///
     /// # Errors
-    /// Those of the device.
+    /// If the device fails.
     pub fn check(&mut self) -> Result<Option<Wrong>, DeviceError> {
         let start = start(self.setup.elements);
         self.x.copy_from(&start)?;
@@ -107,7 +106,7 @@ impl Job {
     }
 }
 
-/// Launches both stages of each round, overlapping if `geometry` says so.
+/// Launches both stages of each round; they overlap if `geometry` requests it.
 fn launch_stages(
     device: &Device,
     geometry: &Geometry,
@@ -121,8 +120,8 @@ fn launch_stages(
         Device::launch::<xpx_stage>
     };
     for _ in 0..rounds {
-        // SAFETY: X and P are two buffers of one length, and freed in stream order; the overlapping
-        // kernel waits for the launch before it.
+        // SAFETY: X and P are two buffers of the same length, freed in stream order. The
+        // overlapping kernel waits for the previous launch.
         unsafe {
             stage(device, geometry, (x.view(), p.view()))?;
             stage(device, geometry, (p.view(), x.view()))?;
@@ -137,7 +136,7 @@ mod tests {
     use gridsync::device::{Emulator, EmulatorConfig};
 
     #[test]
-    fn a_job_of_another_number_of_rounds_than_its_reference_is_found_wrong() {
+    fn a_job_with_a_wrong_number_of_rounds_fails_its_check() {
         let device = Device::new(Emulator::new(EmulatorConfig::default()));
         let setup = Setup { elements: 96, blocks: 3, threads: 32 };
         let mut job = Job::new(&device, Form::Graph, &setup, 1).expect("it should be recorded");

@@ -1,14 +1,14 @@
-//! Many launches against one: X→P→X again and again, with the end of a launch as the barrier
-//! between two stages ("multi-kernel launch", MKL), or with a grid barrier within one launch
-//! ("single kernel launch", SKL).
+//! Many launches against one: repeated X→P→X, with the end of a launch as the barrier between two
+//! stages ("multi-kernel launch", MKL), or with a grid barrier within one launch ("single kernel
+//! launch", SKL).
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
 //! | `form.rs` | the forms: launches, graphs of them, and one launch with each barrier |
-//! | `job.rs` | a form made ready to run, and checked against the reference |
+//! | `job.rs` | a form that is ready to run, and checked against the reference |
 //! | `compare.rs` | the time of each form at one shape |
 //! | `sweep.rs` | the times at many shapes, and their charts, Fig. 5 and Fig. 6 |
-//! | `cost.rs` | what two models predict |
+//! | `cost.rs` | the predictions of two models |
 
 mod compare;
 mod cost;

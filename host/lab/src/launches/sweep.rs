@@ -16,20 +16,19 @@ pub const THREADS_IN_ALL: u32 = 1024;
 
 const GRID: Form = Form::Barrier(Design::Grid);
 
-/// A figure. In both there is an element for each thread.
+/// A figure. Both have an element for each thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Figure {
-    /// The gain of one launch over many, for each number of blocks and of threads in a block.
+    /// The gain of one launch over many, by number of blocks and threads per block.
     Fig5,
-    /// The time of each form for each number of blocks, at a constant number of threads in the
-    /// grid.
+    /// The time of each form by number of blocks, with a constant number of threads in the grid.
     Fig6,
 }
 
 impl Figure {
     const ALL: [Self; 2] = [Self::Fig5, Self::Fig6];
 
-    /// Its number.
+    /// Number.
     const fn number(self) -> u32 {
         match self {
             Self::Fig5 => 5,
@@ -37,7 +36,7 @@ impl Figure {
         }
     }
 
-    /// The forms that it shows.
+    /// Forms in the figure.
     const fn forms(self) -> &'static [Form] {
         match self {
             Self::Fig5 => &[Form::Launches, Form::Graph, GRID],
@@ -51,7 +50,7 @@ impl Figure {
         }
     }
 
-    /// The shapes that it shows.
+    /// Shapes in the figure.
     fn setups(self) -> Vec<Setup> {
         let setup = |blocks: u32, threads: u32| Setup {
             elements: (blocks * threads) as usize,
@@ -68,20 +67,20 @@ impl Figure {
     }
 }
 
-/// How many points a [`sweep`] has, each a form at a shape.
+/// Number of points in a [`sweep`]. Each point is a form at a shape.
 pub const POINTS: usize = BLOCKS.len() * (3 * THREADS.len() + 5);
 
-/// What was measured for the figures.
+/// Measurements for the figures.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sweep {
     /// A comparison at each shape, with its figure.
     pub points: Vec<(Figure, Comparison)>,
 }
 
-/// Measures the forms of both figures at their shapes, as [`compare`] does. `step` is called before
-/// each point.
+/// Measures the forms of both figures at their shapes with [`compare`]. Calls `step` before each
+/// point.
 ///
-/// At the end the first point is measured again. If it has moved, every point says so:
+/// At the end the first point is measured again. If it moved, every point gets a
 /// [`Warning::Drift`].
 ///
 /// # Errors
@@ -147,8 +146,8 @@ impl Sweep {
         }
     }
 
-    /// Fig. 6: the time of each form with [`THREADS_IN_ALL`] threads, for each number of blocks,
-    /// relative to the longest time of all.
+    /// Fig. 6: the time of each form with [`THREADS_IN_ALL`] threads by number of blocks, relative
+    /// to the longest time.
     #[must_use]
     pub fn fig6(&self) -> Lines {
         let times = |form| {
@@ -172,7 +171,7 @@ impl Sweep {
         }
     }
 
-    /// All that was measured.
+    /// All measurements.
     #[must_use]
     pub fn records(&self, device: &str) -> Vec<Record> {
         self.points
@@ -182,7 +181,7 @@ impl Sweep {
     }
 }
 
-/// What the form is called in a chart.
+/// Name of the form in charts.
 const fn described(form: Form) -> &'static str {
     match form {
         Form::Launches => "many launches",
@@ -203,7 +202,7 @@ mod tests {
     use gridsync::launch::Plan;
 
     /// A sweep in which many launches take 8 µs, the graph 4 µs, and all other forms 5 µs plus 0.1
-    /// µs for each block.
+    /// µs per block.
     fn made_up() -> Sweep {
         let timed = |form, setup: &Setup| {
             let us = match form {
@@ -250,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn fig6_is_a_part_of_the_longest_time() {
+    fn fig6_is_relative_to_the_longest_time() {
         let chart = made_up().fig6();
         chart.svg().expect("it should be a whole chart");
         let ends: Vec<_> = chart.series.iter().map(|s| s.points[5]).collect();

@@ -8,28 +8,28 @@ use simt::{Fault, LaunchConfig, Memory, Schedule, Space};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-/// The most words of the emulator's memory: each location is an allocation of its own.
+/// The most words of the emulator's memory: each location is a separate allocation.
 const CAPACITY: usize = 1 << 16;
 
 /// The most steps of one run.
 const STEPS: u64 = 1 << 20;
 
-/// What the emulator has shown.
+/// Results of the emulator.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Emulated {
     /// The final states, each with the first seed that reached it.
     pub states: BTreeMap<Vec<i32>, u64>,
-    /// The first seed under which a thread waited for ever.
+    /// The first seed with which a thread waited forever.
     pub endless: Option<u64>,
-    /// The number of schedules.
+    /// Number of schedules.
     pub schedules: u64,
 }
 
-/// Runs a test under one schedule after the other, until all states of the model have been reached, or `most`
+/// Runs a test under successive schedules until all states of the model have been reached or `most`
 /// schedules have run.
 ///
 /// # Errors
-/// Why the emulator cannot run the test.
+/// The reason why the emulator cannot run the test.
 pub fn emulate(test: &Test, model: &Judgement, most: u64) -> Result<Emulated, &'static str> {
     let gpus = gpus(test)?;
     let mut emulated = Emulated::default();
@@ -73,8 +73,8 @@ fn gpus(test: &Test) -> Result<Vec<Vec<Vec<usize>>>, &'static str> {
     Ok(gpus)
 }
 
-/// How often a thread comes to the barrier of its block of `threads` threads; none if that is not certain, or it
-/// is another barrier.
+/// Number of times that a thread reaches the barrier of its block of `threads` threads. `None` if
+/// it is uncertain, or for any other barrier.
 fn barriers(thread: &Thread, threads: usize) -> Option<usize> {
     let instructions = || thread.statements.iter().map(|statement| statement.instruction);
     let all = |operand: Operand| operand == Operand::Constant(threads as i32);
@@ -95,13 +95,13 @@ fn barriers(thread: &Thread, threads: usize) -> Option<usize> {
     }
 }
 
-/// Whether the question does not ask about this state.
+/// Whether the question excludes this state.
 fn is_filtered(test: &Test, columns: &[Term], values: &[i32]) -> bool {
     let value = |term| columns.iter().position(|&it| it == term).map_or(0, |at| values[at]);
     test.filter.as_ref().is_some_and(|filter: &Formula| !filter.holds(&value))
 }
 
-/// Runs the test once. Returns the final values of `columns`; none if a thread waits for ever.
+/// Runs the test once. Returns the final values of `columns`, or `None` if a thread waits forever.
 fn run(test: &Test, gpus: &[Vec<Vec<usize>>], columns: &[Term], seed: u64) -> Option<Vec<i32>> {
     let mut memory = Memory::new(CAPACITY);
     let locations: Vec<u64> = test
@@ -113,7 +113,7 @@ fn run(test: &Test, gpus: &[Vec<Vec<usize>>], columns: &[Term], seed: u64) -> Op
             at
         })
         .collect();
-    // GPUs and blocks that have fewer than others get some that do nothing.
+    // GPUs and blocks with fewer blocks and threads than others get some that do nothing.
     let blocks = gpus.iter().map(Vec::len).max().unwrap_or(1);
     let threads = gpus.iter().flatten().map(Vec::len).max().unwrap_or(1);
     let config = LaunchConfig {
@@ -152,7 +152,7 @@ fn run(test: &Test, gpus: &[Vec<Vec<usize>>], columns: &[Term], seed: u64) -> Op
     Some(columns.iter().map(value).collect())
 }
 
-/// Executes the code of the calling thread, and returns its registers.
+/// Executes the code of the calling thread and returns its registers.
 fn execute(thread: &Thread, locations: &[u64]) -> BTreeMap<Register, i32> {
     let mut registers = thread.registers.clone();
     let mut next = 0;
@@ -220,7 +220,7 @@ impl Word {
         Self(core::ptr::with_exposed_provenance_mut(address as usize))
     }
 
-    /// Whether the emulator lets the calling thread make this access.
+    /// Whether the emulator allows this access by the calling thread.
     fn may(self, access: simt::Access) -> bool {
         simt::access(self.0.cast(), 4, access)
     }
@@ -229,13 +229,14 @@ impl Word {
         if !self.may(ordered(simt::Access::read(Space::Global), access)) {
             return 0;
         }
-        // SAFETY: the emulator found the word live and written, and no other thread runs now.
+        // SAFETY: the emulator has checked that the word is live and written, and no other thread
+        // runs now.
         unsafe { self.0.read() }
     }
 
     fn store(self, value: i32, access: Access) {
         if self.may(ordered(simt::Access::write(Space::Global), access)) {
-            // SAFETY: as above.
+            // SAFETY: the emulator has checked that the word is live, and no other thread runs now.
             unsafe { self.0.write(value) };
         }
     }
@@ -245,7 +246,8 @@ impl Word {
         if !self.may(simt::Access::atomic(Space::Global, order, scope)) {
             return 0;
         }
-        // SAFETY: as above.
+        // SAFETY: the emulator has checked that the word is live and written, and no other thread
+        // runs now.
         unsafe {
             let old = self.0.read();
             self.0.write(new(old));

@@ -1,7 +1,7 @@
-//! Two threads that write and read X and Y: the example of the CUDA C++ Programming Guide, "Memory Fence
-//! Functions". Can the reader see the second write and not the first, B = 20 with A = 1?
+//! Two threads that write and read X and Y: the example of the CUDA C++ Programming Guide, "Memory
+//! Fence Functions". Can the reader see the second write and not the first, B = 20 with A = 1?
 
-/// A name, and the test.
+/// Names and texts of the tests.
 pub const WRITE_AND_READ: [(&str, &str); 3] = [
     (
         "writeXY+readXY",

@@ -1,4 +1,5 @@
-//! Litmus tests of PTX's memory model: what the model allows, and what the emulator's weak memory and a GPU show.
+//! Litmus tests of PTX's memory model: what the model allows, and what the emulator's weak memory
+//! and a GPU show.
 
 mod emulated;
 mod fences;
@@ -12,23 +13,23 @@ pub use gpu::{Gpu, OnGpu};
 
 use litmus::{Judgement, Occurrence, Quantifier, Test, TooLarge, judge};
 
-/// A litmus test with all that is known of it.
+/// A litmus test with all its results.
 #[derive(Debug)]
 pub struct Report {
-    /// The file, or the name of a test of our own.
+    /// The file, or the name of a built-in test.
     pub name: String,
     /// The test.
     pub test: Test,
-    /// What the model says.
+    /// Result of the model.
     pub model: Judgement,
-    /// What the emulator shows, or why it cannot run the test.
+    /// Result of the emulator, or the reason why it cannot run the test.
     pub emulated: Result<Emulated, &'static str>,
-    /// What a GPU shows, or why it cannot run the test. None if there is no GPU.
+    /// Result of a GPU, or the reason why it cannot run the test. `None` without a GPU.
     pub on_gpu: Option<Result<OnGpu, &'static str>>,
 }
 
 impl Report {
-    /// Asks the model, and then the emulator, under at most `schedules` schedules.
+    /// Runs the model, and then the emulator under at most `schedules` schedules.
     ///
     /// # Errors
     /// [`TooLarge`] for tests beyond the bounds of the search.
@@ -38,8 +39,8 @@ impl Report {
         Ok(Self { name, test, model, emulated, on_gpu: None })
     }
 
-    /// What the model answers: `reachable` or `unreachable` for `exists` and `~exists`, `holds` or `violated`
-    /// for `forall`.
+    /// The model's answer: `reachable` or `unreachable` for `exists` and `~exists`, `holds` or
+    /// `violated` for `forall`.
     #[must_use]
     pub fn verdict(&self) -> &'static str {
         match (self.test.question.quantifier, self.model.occurrence) {
@@ -50,13 +51,13 @@ impl Report {
         }
     }
 
-    /// Whether the emulator has shown a state for which the question's formula holds.
+    /// Whether the emulator has reached a state that satisfies the question's formula.
     #[must_use]
     pub fn was_seen(&self) -> bool {
         self.emulated.as_ref().is_ok_and(|emulated| self.holds_in_any(emulated.states.keys()))
     }
 
-    /// Whether the GPU has.
+    /// Whether the GPU has reached such a state.
     #[must_use]
     pub fn was_seen_on_gpu(&self) -> bool {
         matches!(&self.on_gpu, Some(Ok(seen)) if self.holds_in_any(seen.states.keys()))
@@ -69,7 +70,7 @@ impl Report {
         states.any(|state| self.test.question.formula.holds(&|term| value(state, term)))
     }
 
-    /// What the emulator or the GPU has shown that the model forbids, as a sentence.
+    /// A state of the emulator or the GPU that the model forbids, as a sentence.
     #[must_use]
     pub fn contradiction(&self) -> Option<String> {
         self.contradiction_on_gpu().or_else(|| self.contradiction_in_emulator())

@@ -4,11 +4,11 @@ use super::Report;
 use gridsync_verify::random;
 use litmus::parse;
 
-/// How many tests, and schedules of each.
+/// Number of tests, and of schedules of each.
 const TESTS: u64 = 3000;
 const SCHEDULES: u64 = 60;
 
-/// Numbers from a seed, one after the other.
+/// A sequence of numbers from a seed.
 struct Draw {
     seed: u64,
     drawn: u64,
@@ -77,6 +77,6 @@ fn the_emulator_shows_nothing_that_the_model_forbids() {
         states += report.model.states.len();
         seen += emulated.states.len();
     }
-    // Load buffering, races of writes, and what takes more schedules are missing.
+    // Not seen are load buffering, races of writes, and states that need more schedules.
     assert!(seen * 4 > states, "{seen} of {states} states were seen");
 }

@@ -1,5 +1,5 @@
-//! The locks in the emulator: their results and races under many schedules, how often they access
-//! memory, and the deadlock of lanes in lockstep.
+//! The locks in the emulator: results and data races under many schedules, memory accesses, and the
+//! deadlock of lanes in lockstep.
 
 use super::field::Field;
 use super::measure::patience_ns;
@@ -8,15 +8,14 @@ use gridsync::device::{Device, DeviceError, Emulator, EmulatorConfig, Geometry, 
 use gridsync_lab_kernels::locks::lockstep::{locks_lockstep, locks_lockstep_cured};
 use simt::Fault;
 
-/// Schedules, drawn from seeds, that each grid runs under.
+/// Number of schedules, drawn from seeds, for each grid.
 pub const SEEDS: u64 = 4;
 
-/// Counts to `sections` in `grid`, and pushes about as many nodes, under the schedules of
-/// [`SEEDS`] seeds, looking for data races. Returns the number of launches, and what was wrong if
-/// anything was.
+/// Counts to `sections` in `grid`, and pushes about as many nodes, under the schedules of [`SEEDS`]
+/// seeds, and checks for data races. Returns the number of launches, and the first error, if any.
 ///
 /// # Errors
-/// Those of the device. A fault in the kernel is not one of them.
+/// If the device fails. A fault in the kernel is not an error here.
 pub fn check(
     tried: Tried,
     grid: Grid,
@@ -45,46 +44,48 @@ pub fn check(
     Ok((launches, None))
 }
 
-/// Accesses to global memory, by any thread, for each time that the lock is taken in a launch that
-/// counts to `sections` in `grid`. All warps take turns, and lanes move in step.
+/// Accesses to global memory by all threads per acquisition of the lock, in a launch that counts to
+/// `sections` in `grid`. Warps are scheduled round-robin, and lanes run in lockstep.
 ///
 /// # Errors
-/// Those of the device.
+/// If the device fails.
 pub fn accesses(tried: Tried, grid: Grid, sections: u32) -> Result<f64, DeviceError> {
     let schedule = Schedule::new(Policy::RoundRobin);
     let config = EmulatorConfig { schedule, ..EmulatorConfig::default() };
     let device = Device::new(Emulator::new(config));
     Field::new(&device, tried, grid, patience_ns(sections))?.count(sections)?;
     let accesses = device.emulated().map_or(0, |stats| stats.accesses);
-    // Each thread takes the lock once more to find that it is done.
+    // Each thread acquires the lock once more to find that the work is done.
     Ok(accesses as f64 / (sections as usize + grid.contenders()) as f64)
 }
 
-/// Lanes of a warp that take a lock in lockstep.
+/// Lanes of a warp that acquire a lock in lockstep.
 #[derive(Debug)]
 pub struct Lockstep {
-    /// The fault of the form that is wrong on purpose. None if it ended.
+    /// The fault of the deliberately broken form. `None` if it ended.
     pub fault: Option<Fault>,
-    /// The counter of the cured form, to which each of the 32 lanes adds 1.
+    /// The counter of the fixed form, to which each of the 32 lanes adds 1.
     pub counter: u32,
 }
 
 /// Runs both forms in one warp, in the emulator, under the schedule of `seed`.
 ///
 /// # Errors
-/// Those of the device, and a fault of the cured form.
+/// If the device fails, or the fixed form faults.
 pub fn lockstep(seed: u64) -> Result<Lockstep, DeviceError> {
     let warp = Geometry::new(1, 32);
     let device = || Device::new(Emulator::new(EmulatorConfig::checking(seed)));
     let cured = device();
     let [lock, counter] = [cured.zeroed::<u32>(1)?, cured.zeroed::<u32>(1)?];
-    // SAFETY: a word each, both 0, and a full warp. The words outlive the launch.
+    // SAFETY: a full warp, and a word each for the lock and the counter, both 0. The words outlive
+    // the launch.
     unsafe { cured.launch::<locks_lockstep_cured>(&warp, (lock.view(), counter.view()))? };
     let counter = counter.download()?[0];
 
     let faulty = device();
     let [lock, guarded] = [faulty.zeroed::<u32>(1)?, faulty.zeroed::<u32>(1)?];
-    // SAFETY: as above. This is the emulator, which ends a deadlock.
+    // SAFETY: a full warp, and a word each for the lock and the counter, both 0. The words outlive
+    // the launch, because the emulator ends a deadlock.
     match unsafe { faulty.launch::<locks_lockstep>(&warp, (lock.view(), guarded.view())) } {
         Ok(()) => Ok(Lockstep { fault: None, counter }),
         Err(DeviceError::Fault(fault)) => Ok(Lockstep { fault: Some(*fault), counter }),
@@ -97,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lanes_in_lockstep_deadlock_under_any_schedule_and_the_cure_never_does() {
+    fn lanes_in_lockstep_deadlock_under_any_schedule_and_the_fix_never_does() {
         for seed in 0..20 {
             let Lockstep { fault, counter } = lockstep(seed).expect("the cure ends");
             assert_eq!(counter, 32, "seed {seed}");

@@ -1,10 +1,10 @@
-//! One lock in one grid, and what its threads did under it.
+//! One lock in one grid, and the results of the work that it guards.
 
 use super::{Grid, Launch, Tried};
 use gridsync::device::{Buffer, Device, DeviceError, Geometry};
 use gridsync_lab_kernels::locks::NODE;
 
-/// A lock, and what it guards, for the threads of one grid. The lock's words stay as they are from
+/// A lock, and the data that it guards, for the threads of one grid. The lock's words persist from
 /// one launch to the next.
 #[derive(Debug)]
 pub struct Field<'a> {
@@ -15,7 +15,7 @@ pub struct Field<'a> {
     lock: Buffer<u32>,
 }
 
-/// What a launch that counts has left.
+/// Result of a launch that counts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Counted {
     /// The counter.
@@ -31,7 +31,7 @@ pub struct Counted {
 }
 
 impl Counted {
-    /// What is wrong, if anything is: a count that does not fit the sections of the threads.
+    /// The error, if any: a count that does not match the sections of the threads.
     #[must_use]
     pub fn wrong(&self) -> Option<String> {
         let Self { counter, sections, .. } = *self;
@@ -48,12 +48,12 @@ impl Counted {
     }
 }
 
-/// What a launch that pushes has left.
+/// Result of a launch that pushes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pushed {
-    /// The head of the list: a node's number plus 1, or 0.
+    /// The head of the list: the index of a node plus 1, or 0.
     pub head: u32,
-    /// The nodes: the number of the next node plus 1, and the thread.
+    /// The nodes: the index of the next node plus 1, and the thread.
     pub nodes: Vec<u32>,
     /// Nodes of each thread.
     pub each: u32,
@@ -62,8 +62,8 @@ pub struct Pushed {
 }
 
 impl Pushed {
-    /// What is wrong, if anything is: a node that is not in the list once, or not as it was pushed.
-    /// A list with threads that gave up may be shorter.
+    /// The error, if any: a node that is not in the list exactly once, or that differs from what
+    /// was pushed. If threads gave up, the list may be shorter.
     #[must_use]
     pub fn wrong(&self) -> Option<String> {
         let all = self.nodes.len() / NODE;
@@ -88,10 +88,10 @@ impl Pushed {
 }
 
 impl<'a> Field<'a> {
-    /// A lock for all threads of `grid`, whose threads wait for at most `patience_ns` nanoseconds.
+    /// A lock for all threads of `grid`, which wait for at most `patience_ns` nanoseconds.
     ///
     /// # Errors
-    /// Those of the device.
+    /// If the device fails.
     pub fn new(
         device: &'a Device,
         tried: Tried,
@@ -105,14 +105,14 @@ impl<'a> Field<'a> {
     /// Counts to `sections`.
     ///
     /// # Errors
-    /// Those of the device. In the emulator a data race is one of them.
+    /// If the device fails. In the emulator, also on a data race.
     pub fn count(&self, sections: u32) -> Result<Counted, DeviceError> {
         let taken = self.device.zeroed(self.grid.contenders())?;
         let ([counter, gave_up], us) = self.launch(self.tried.count, &taken, sections)?;
         Ok(Counted { counter, sections, taken: taken.download()?, gave_up, us })
     }
 
-    /// Lets each thread push `each` nodes.
+    /// Makes each thread push `each` nodes.
     ///
     /// # Errors
     /// As for [`count`](Self::count).
@@ -122,7 +122,8 @@ impl<'a> Field<'a> {
         Ok(Pushed { head, nodes: nodes.download()?, each, gave_up })
     }
 
-    /// Launches a kernel. Returns the guarded word and the give-ups, and the time.
+    /// Launches a kernel. Returns the guarded word, the number of threads that gave up, and the
+    /// time.
     fn launch(
         &self,
         kernel: Launch,
@@ -135,8 +136,8 @@ impl<'a> Field<'a> {
             let [word, gave_up] = &words;
             let (lock, patience) = (self.lock.view(), self.patience_ns);
             let args = (lock, word.view(), out.view(), gave_up.view(), sections, patience);
-            // SAFETY: the lock has its words for the threads of this grid; the others are as long
-            // as the kernels say, and 0; all outlive the launch, which `time` waits for.
+            // SAFETY: the lock has its words for the threads of this grid. The others are as long
+            // as the kernels require, and 0. All outlive the launch, because `time` waits for it.
             unsafe { kernel(self.device, &geometry, args) }
         })?;
         let [word, gave_up] = [words[0].download()?[0], words[1].download()?[0]];
@@ -151,7 +152,7 @@ mod tests {
     use gridsync::device::{Emulator, EmulatorConfig, Policy, Schedule};
 
     #[test]
-    fn a_count_that_does_not_fit_is_wrong() {
+    fn a_mismatched_count_is_an_error() {
         let right = Counted { counter: 5, sections: 5, taken: vec![2, 3], gave_up: 0, us: 1.0 };
         assert_eq!(right.wrong(), None);
         assert_eq!(right.by_block(2), [5]);
@@ -182,7 +183,7 @@ mod tests {
 
     #[test]
     fn a_thread_without_patience_gives_up_and_the_launch_still_ends() {
-        // All warps take turns, so that the threads do wait for each other.
+        // Warps are scheduled round-robin, so the threads do wait for each other.
         let schedule = Schedule::new(Policy::RoundRobin);
         let config = EmulatorConfig { schedule, ..EmulatorConfig::default() };
         let device = Device::new(Emulator::new(config));

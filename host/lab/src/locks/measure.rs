@@ -1,29 +1,28 @@
-//! What a section under a lock costs on a GPU, and who gets the lock.
+//! Cost of a section under a lock on a GPU, and the distribution of the lock among the threads.
 //!
 //! The cost is a **slope**: the time of a launch of many sections, minus that of a launch of few,
-//! divided by the difference. So the launch cancels out, and so does its end, where each thread
-//! takes the lock once more to find that it is done.
+//! divided by the difference. This cancels the launch, and also its end, where each thread acquires
+//! the lock once more to find that the work is done.
 
 use super::field::Field;
 use super::{Grid, Tried};
 use crate::bench::Spread;
 use gridsync::device::{Device, DeviceError};
 
-/// Slopes of which the median counts. Few, because a lock under contention takes its time.
+/// Number of slopes; their median counts. Few, because a lock under contention is slow.
 pub const SAMPLES: usize = 3;
 
-/// The longest wait of a thread in a launch of so many sections, in nanoseconds: a second, or
-/// 100 µs for each section if that is more. Even a thread that starves until the others are done
-/// waits for less.
+/// The longest wait of a thread in a launch of this many sections, in nanoseconds: a second, or 100
+/// µs for each section if that is more. Even a thread that starves until the others are done waits
+/// less.
 #[must_use]
 pub const fn patience_ns(sections: u32) -> u64 {
     let for_all = sections as u64 * 100_000;
     if for_all > 1_000_000_000 { for_all } else { 1_000_000_000 }
 }
 
-/// The grids for a GPU with `multiprocessors`, up to `blocks` blocks. First one thread of each
-/// block, from one block up to `blocks`. Then blocks of `threads` threads, up to one on each
-/// multiprocessor.
+/// The grids for a GPU with `multiprocessors`, up to `blocks` blocks. First one thread per block,
+/// from one block up to `blocks`. Then blocks of `threads` threads, up to one per multiprocessor.
 #[must_use]
 pub fn grids(multiprocessors: u32, blocks: u32, threads: u32) -> [Vec<Grid>; 2] {
     let up_to = |most: u32, threads| {
@@ -37,19 +36,19 @@ pub fn grids(multiprocessors: u32, blocks: u32, threads: u32) -> [Vec<Grid>; 2] 
     [up_to(blocks, 1), up_to(blocks.min(multiprocessors), threads)]
 }
 
-/// What was measured of a lock in one grid.
+/// Measurement of a lock in one grid.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
     /// The grid.
     pub grid: Grid,
-    /// Microseconds per section. None if a thread gave up, if a result was wrong, or if more
-    /// sections took no longer.
+    /// Microseconds per section. `None` if a thread gave up, a result was wrong, or more sections
+    /// did not take longer.
     pub us: Option<Spread>,
-    /// Sections of each block in the last launch that counted. None of them if there was none.
+    /// Sections of each block in the last launch that counted. Empty if there was none.
     pub by_block: Vec<u32>,
-    /// Threads that gave up. The measurement ends with the first launch that has some.
+    /// Threads that gave up. The measurement ends with the first launch in which a thread gives up.
     pub gave_up: u32,
-    /// What is wrong, if anything is.
+    /// The first error, if any.
     pub wrong: Option<String>,
 }
 
@@ -60,13 +59,13 @@ impl Point {
         self.us.map(|us| 1.0 / us.median)
     }
 
-    /// Whether nobody gave up and nothing was wrong so far.
+    /// Whether no thread gave up and no result was wrong so far.
     #[must_use]
     pub const fn is_sound(&self) -> bool {
         self.gave_up == 0 && self.wrong.is_none()
     }
 
-    /// Notes how a launch ended.
+    /// Records the outcome of a launch.
     fn note(&mut self, gave_up: u32, wrong: Option<String>) {
         self.gave_up += gave_up;
         self.wrong = self.wrong.take().or(wrong);
@@ -74,10 +73,10 @@ impl Point {
 }
 
 /// Measures sections under a lock in `grid`, from launches of `sections` and of a quarter of them,
-/// and lets the threads push as many nodes. Ends early if a thread gives up or a result is wrong.
+/// and makes the threads push as many nodes. Stops early if a thread gives up or a result is wrong.
 ///
 /// # Errors
-/// Those of the device.
+/// If the device fails.
 pub fn measure(
     device: &Device,
     tried: Tried,
@@ -110,8 +109,8 @@ pub fn measure(
     Ok(point)
 }
 
-/// Jain's index of fairness: 1 if all took as many sections, 1/n if one of n took all ("A
-/// quantitative measure of fairness", DEC-TR-301, 1984). 1 if there were no sections.
+/// Jain's index of fairness: 1 if all threads got equally many sections, 1/n if one of n got all
+/// ("A quantitative measure of fairness", DEC-TR-301, 1984). Also 1 without any sections.
 #[must_use]
 pub fn jain(taken: &[u32]) -> f64 {
     let sum: f64 = taken.iter().map(|&taken| f64::from(taken)).sum();
@@ -124,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn grids_grow_by_powers_of_two_and_end_with_what_was_asked_for() {
+    fn grids_grow_by_powers_of_two_up_to_the_requested_size() {
         let blocks = |grids: &[Grid]| grids.iter().map(|grid| grid.blocks).collect::<Vec<_>>();
         let [single, warps] = grids(132, 528, 32);
         assert_eq!(blocks(&single), [1, 2, 4, 8, 16, 32, 64, 128, 132, 264, 528]);
@@ -135,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn fairness_is_one_for_all_alike_and_a_share_for_one_alone() {
+    fn fairness_is_1_for_equal_shares_and_1_over_n_for_a_single_winner() {
         assert!((jain(&[7, 7, 7]) - 1.0).abs() < 1e-12);
         assert!((jain(&[9, 0, 0]) - 1.0 / 3.0).abs() < 1e-12);
         assert!((jain(&[0, 0]) - 1.0).abs() < 1e-12);

@@ -1,8 +1,8 @@
-//! Locks that threads of a whole grid contend for.
+//! Locks under contention by the threads of a whole grid.
 //!
 //! * [`field`]: one lock in one grid. The threads add to a counter under the lock, by plain loads
 //!   and stores, or push nodes to a linked list. Both results are checked.
-//! * [`measure`]: what a section costs on a GPU, and who gets the lock.
+//! * [`measure`]: cost of a section on a GPU, and the distribution of the lock among the threads.
 //! * [`emulated`]: the locks under many schedules, and the deadlock of lanes in lockstep.
 
 pub mod emulated;
@@ -19,19 +19,19 @@ use gridsync_lab_kernels::locks::{
 };
 use std::fmt;
 
-/// Lock, counter or head, counts or nodes, give-ups, sections, patience.
+/// Lock, counter or head, counts or nodes, threads that gave up, sections, patience.
 type Args = (Global<u32>, Global<u32>, Global<u32>, Global<u32>, u32, u64);
 
 type Launch = unsafe fn(&Device, &Geometry, Args) -> Result<(), DeviceError>;
 
-/// A lock that is tried.
+/// A tested lock.
 #[derive(Clone, Copy, Debug)]
 pub struct Tried {
-    /// What it is called.
+    /// Name.
     pub name: &'static str,
-    /// How it works, in a few words.
+    /// Short description.
     pub how: &'static str,
-    /// The words for a grid of so many threads.
+    /// Number of words for a grid of this many threads.
     words: fn(usize) -> usize,
     count: Launch,
     push: Launch,
@@ -76,7 +76,7 @@ pub const LOCKS: [Tried; 5] = [
     ),
 ];
 
-/// The threads that contend: all threads of a grid along x.
+/// The contending threads: all threads of a grid along x.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grid {
     /// Blocks.

@@ -1,5 +1,5 @@
-//! How the rate of reading grows with the bytes in flight (Little's law: the bytes in flight are the
-//! rate × the latency).
+//! Read rate as a function of the bytes in flight (Little's law: the bytes in flight are the rate ×
+//! the latency).
 
 use super::{MemoryError, expect};
 use crate::bench::{FEW, MANY, SAMPLES, Spread};
@@ -15,33 +15,33 @@ use gridsync_lab_kernels::memory::bandwidth::{
 /// Bytes of a pack.
 const PACK_BYTES: usize = PACK * size_of::<u32>();
 
-/// Bytes that a longer launch reads if its threads have many in flight: enough for 100 µs at the
+/// Bytes that the longer launch reads if its threads have many in flight: enough for 100 µs at the
 /// rate of any L2.
 const GOAL: usize = 2 << 30;
 
-/// Rounds of a longer launch: enough for 100 µs where few bytes are in flight, and not more than a
-/// few milliseconds.
+/// Rounds of the longer launch: enough for 100 µs with few bytes in flight, and no more than a few
+/// milliseconds.
 const ROUNDS: std::ops::RangeInclusive<usize> = 16..=4096;
 
-/// How much longer a longer launch is than a shorter one.
+/// Ratio of the longer launch to the shorter one.
 const TIMES: u32 = 4;
 
-/// Threads of a block, if a multiprocessor has as many.
+/// Threads of a block, if a multiprocessor can hold as many.
 const THREADS: u32 = 256;
 
 /// Words, sums, first, rounds, zero.
 type Args = (Global<u32>, Global<u32>, u32, u32, u32);
 
-/// A kernel that reads with some packs in flight in each thread.
+/// A kernel that reads with a number of packs in flight in each thread.
 #[derive(Clone, Copy, Debug)]
 pub struct Reader {
-    /// How many.
+    /// Number of packs.
     pub packs: u32,
     kernel: KernelInfo,
     launch: unsafe fn(&Device, &Geometry, Args) -> Result<(), DeviceError>,
 }
 
-/// All of them, with ever more in flight.
+/// All readers, by increasing number of packs.
 pub const READERS: [Reader; 4] = [
     Reader::of::<memory_read_1>(1),
     Reader::of::<memory_read_2>(2),
@@ -55,7 +55,7 @@ impl Reader {
     }
 }
 
-/// A grid of one dimension.
+/// A one-dimensional grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// Blocks.
@@ -64,7 +64,7 @@ pub struct Shape {
     pub threads: u32,
 }
 
-/// The rate with some bytes in flight.
+/// The rate with a number of bytes in flight.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
     /// Threads of a multiprocessor, all resident.
@@ -76,7 +76,7 @@ pub struct Point {
 }
 
 impl Point {
-    /// Bytes that a multiprocessor has in flight, at most.
+    /// The most bytes that a multiprocessor has in flight.
     #[must_use]
     pub const fn in_flight(&self) -> usize {
         self.threads as usize * self.packs as usize * PACK_BYTES
@@ -96,7 +96,7 @@ impl Curve {
     /// The point with the highest rate.
     ///
     /// # Panics
-    /// If there is no point.
+    /// If `points` is empty.
     #[must_use]
     pub fn best(&self) -> &Point {
         let rate = |point: &&Point| point.gb_per_s.median;
@@ -104,7 +104,7 @@ impl Curve {
         best.expect("a curve should have points")
     }
 
-    /// The best point for each number of bytes in flight, from few to many.
+    /// The best point for each number of bytes in flight, in ascending order.
     #[must_use]
     pub fn envelope(&self) -> Vec<&Point> {
         let mut points: Vec<&Point> = self.points.iter().collect();
@@ -116,7 +116,7 @@ impl Curve {
         points
     }
 
-    /// The least bytes in flight in a multiprocessor that give `part` of the best rate.
+    /// The fewest bytes in flight per multiprocessor that reach `part` of the best rate.
     #[must_use]
     pub fn in_flight_for(&self, part: f64) -> usize {
         let enough = part * self.best().gb_per_s.median;
@@ -137,10 +137,10 @@ impl Array {
     /// An array of `bytes` bytes, filled.
     ///
     /// # Errors
-    /// Those of the device.
+    /// If the device fails.
     ///
     /// # Panics
-    /// If `bytes` is no power of two from 16 to 2^34.
+    /// If `bytes` is not a power of two from 16 to 2^34.
     pub fn new(device: &Device, bytes: usize) -> Result<Self, DeviceError> {
         assert!(
             bytes.is_power_of_two() && (PACK_BYTES..=1 << 34).contains(&bytes),
@@ -148,8 +148,8 @@ impl Array {
         );
         let words = device.alloc::<u32>(bytes / size_of::<u32>())?;
         let geometry = Geometry::new(8 * device.properties().multiprocessors, THREADS);
-        // SAFETY: only this launch uses the buffer, which outlives it: dropping one waits for the
-        // stream.
+        // SAFETY: only this launch uses the buffer, which outlives it, because dropping it waits
+        // for the stream.
         unsafe { device.launch::<memory_fill>(&geometry, (words.view(),))? };
         Ok(Self { device: device.clone(), words })
     }
@@ -158,10 +158,11 @@ impl Array {
         (self.words.len() / PACK) as u32
     }
 
-    /// Reads `rounds` rounds from pack `first` on, and returns the microseconds of device time.
+    /// Reads `rounds` rounds, starting at pack `first`, and returns the microseconds of device
+    /// time.
     ///
     /// # Errors
-    /// Those of the device; [`MemoryError::Wrong`] if the sum is wrong.
+    /// [`MemoryError::Wrong`] if the sum is wrong; or if the device fails.
     pub fn read(
         &self,
         reader: &Reader,
@@ -174,8 +175,8 @@ impl Array {
         let geometry = Geometry::new(shape.blocks, shape.threads);
         let time = self.device.time(|| {
             let args = (self.words.view(), sums.view(), first, rounds, 0);
-            // SAFETY: the array has a power of two packs, there is a sum for each thread, and both
-            // outlive the launch, which `time` waits for.
+            // SAFETY: the number of packs is a power of two, and there is a sum for each thread.
+            // Both buffers outlive the launch, because `time` waits for it.
             unsafe { (reader.launch)(&self.device, &geometry, args) }
         })?;
         let read = u64::from(rounds) * threads as u64 * u64::from(reader.packs);
@@ -184,8 +185,8 @@ impl Array {
         Ok(time)
     }
 
-    /// The rate of `reader` in blocks of `threads` threads, `blocks` on each multiprocessor. Every
-    /// launch begins where the last one ended.
+    /// The rate of `reader` with `blocks` blocks of `threads` threads on each multiprocessor. Every
+    /// launch starts where the last one ended.
     fn point(&self, reader: &Reader, blocks: u32, threads: u32) -> Result<Point, MemoryError> {
         let multiprocessors = self.device.properties().multiprocessors;
         let shape = Shape { blocks: blocks * multiprocessors, threads };
@@ -226,10 +227,11 @@ impl Array {
     }
 }
 
-/// The sum of `count` packs of an array of `packs` packs, from pack `first` on and in a circle.
+/// The sum of `count` packs of an array of `packs` packs, starting at pack `first` and wrapping
+/// around.
 fn sum_of_packs(first: u32, count: u64, packs: u32) -> u32 {
     let (first, packs) = (u64::from(first), u64::from(packs));
-    // The sum of the words of the first so many packs.
+    // Sum of the words of the first `end` packs.
     let below = |end: u64| {
         let words = u128::from(end) * PACK as u128;
         word((words * words.saturating_sub(1) / 2) as u32)
@@ -247,12 +249,12 @@ fn total(sums: &[u32]) -> u32 {
     sums.iter().fold(0, |total, &sum| total.wrapping_add(sum))
 }
 
-/// The rates of reading shared memory, in bytes per cycle of a multiprocessor.
+/// The rates of reading shared memory, in bytes per cycle and multiprocessor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shared {
     /// With a block on one multiprocessor.
     pub one: Spread,
-    /// With a block on each.
+    /// With a block on each multiprocessor.
     pub all: Spread,
 }
 
@@ -271,11 +273,11 @@ pub(super) fn shared(device: &Device) -> Result<Shared, MemoryError> {
     Ok(Shared { one: rate(1)?, all: rate(device.properties().multiprocessors)? })
 }
 
-/// Reads shared memory for `rounds` rounds in each of `blocks` blocks, each of which has a
-/// multiprocessor to itself. Returns the cycles of the block in the middle.
+/// Reads shared memory for `rounds` rounds in each of `blocks` blocks, each alone on a
+/// multiprocessor. Returns the cycles of the block in the middle.
 ///
 /// # Errors
-/// Those of the device; [`MemoryError::Wrong`] if the sum is wrong.
+/// [`MemoryError::Wrong`] if the sum is wrong; or if the device fails.
 pub fn read_shared(device: &Device, blocks: u32, rounds: u32) -> Result<f64, MemoryError> {
     let words: Vec<u32> = (0..SHARED_WORDS as u32).map(word).collect();
     let words = device.upload(&words)?;
@@ -305,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sum_of_packs_is_that_of_their_words() {
+    fn the_sum_of_packs_is_the_sum_of_their_words() {
         let packs = 64;
         for (first, count) in [(0, 0), (0, 1), (5, 7), (60, 9), (0, 64), (63, 1000), (1, 129)] {
             let words = (0..count).flat_map(|pack: u64| {
@@ -318,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_curve_tells_its_best_point_and_how_many_bytes_in_flight_come_near_to_it() {
+    fn a_curve_has_a_best_point_and_fewest_bytes_in_flight_near_it() {
         let points =
             vec![point(64, 1, 90.0), point(32, 1, 50.0), point(32, 2, 95.0), point(64, 2, 100.0)];
         let curve = Curve { bytes: 1 << 20, points };

@@ -1,17 +1,17 @@
 //! Random cycles over lines.
 
-/// A cycle that visits each of some lines once, in random order, and then begins again.
+/// A cycle that visits each of a number of lines once, in random order, and then repeats.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cycle {
-    /// The line that follows each line.
+    /// The successor of each line.
     next: Vec<u32>,
 }
 
 impl Cycle {
     /// A cycle over `lines` lines. The same number gives the same cycle.
     ///
-    /// By Sattolo's algorithm ("An algorithm to generate a random cyclic permutation", 1986): like a
-    /// shuffle, but no element may stay where it is, which leaves a single cycle.
+    /// By Sattolo's algorithm ("An algorithm to generate a random cyclic permutation", 1986): like
+    /// a shuffle, but every element has to move, which leaves a single cycle.
     #[must_use]
     pub fn new(lines: usize) -> Self {
         let mut next: Vec<u32> = (0..lines as u32).collect();
@@ -21,22 +21,22 @@ impl Cycle {
         Self { next }
     }
 
-    /// How many lines it has.
+    /// Number of lines.
     #[must_use]
     pub fn lines(&self) -> usize {
         self.next.len()
     }
 
-    /// The line that follows each line.
+    /// The successor of each line.
     #[must_use]
     pub fn next(&self) -> &[u32] {
         &self.next
     }
 
-    /// The line to which `steps` steps from line `first` lead.
+    /// The line that `steps` steps from line `first` lead to.
     ///
     /// # Panics
-    /// If there is no line `first`.
+    /// If `first` is out of range.
     #[must_use]
     pub fn after(&self, first: u32, steps: u32) -> u32 {
         (0..steps).fold(first, |line, _| self.next[line as usize])
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cycle_visits_every_line_once_before_it_comes_back() {
+    fn a_cycle_visits_every_line_once_before_it_repeats() {
         for lines in [1, 2, 3, 100, 4096] {
             let cycle = Cycle::new(lines);
             let mut visited = vec![false; lines];
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_is_not_that_of_the_lines() {
+    fn a_cycle_is_not_in_line_order() {
         let cycle = Cycle::new(1000);
         let next = |line: u32| cycle.after(line, 1);
         let near = (0..1000).filter(|&line| next(line).abs_diff(line) < 10).count();

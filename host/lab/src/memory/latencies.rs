@@ -1,4 +1,4 @@
-//! How long a thread waits for each kind of memory, with one load in flight.
+//! Latency of each kind of memory: the wait of a thread with one load in flight.
 
 use super::cycle::Cycle;
 use super::{MemoryError, Sizes, expect, slopes};
@@ -25,10 +25,10 @@ const L2_LINES: usize = (1 << 20) / LINE_BYTES;
 /// Threads of the block whose barrier is measured.
 pub const BARRIER_THREADS: u32 = 256;
 
-/// Words, found, cycles, first, warm, steps.
+/// Words, final index, cycles, first index, warm-up steps, steps.
 pub type WalkArgs = (Global<u32>, Global<u32>, Global<u64>, u32, u32, u32);
 
-/// Found, cycles, steps.
+/// Result of each thread, cycles, steps.
 pub type RepeatArgs = (Global<u32>, Global<u64>, u32);
 
 /// Latencies in cycles of a multiprocessor.
@@ -42,25 +42,25 @@ pub struct Latencies {
     pub shared: Spread,
     /// A load that hits the L1.
     pub l1: Spread,
-    /// A load from the shared memory of another multiprocessor; none before sm_90.
+    /// A load from the shared memory of another multiprocessor. `None` before sm_90.
     pub other_shared: Option<Spread>,
     /// A load that hits the L2.
     pub l2: Spread,
-    /// A load from device memory, from an array of a few times the L2.
+    /// A load from device memory, in an array of a few times the size of the L2.
     pub device_memory: Walked,
-    /// A load from device memory, from an array of many times the L2. It also has to look up more
-    /// addresses.
+    /// A load from device memory, in an array of many times the size of the L2. It also has to
+    /// translate more addresses.
     pub large: Walked,
     /// Atomics and fences with no store in flight.
     pub operations: Vec<Cost>,
 }
 
-/// A latency in an array.
+/// Latency in an array.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Walked {
     /// Bytes of the array.
     pub bytes: usize,
-    /// Cycles of a load.
+    /// Cycles per load.
     pub cycles: Spread,
 }
 
@@ -91,18 +91,18 @@ pub(super) fn measure(device: &Device, sizes: &Sizes) -> Result<Latencies, Memor
 }
 
 /// A cluster of two blocks, each with more than half of a multiprocessor's shared memory, so that
-/// they are on two multiprocessors.
+/// they run on two multiprocessors.
 #[must_use]
 pub fn two_multiprocessors(device: &Device) -> Geometry {
     let half = device.properties().shared_per_multiprocessor / 2;
     Geometry::new(2, 1).clusters_of(2).with_dynamic_shared(half)
 }
 
-/// Walks in an array of `bytes` bytes, none of which is in the L2. All walks together visit a line
-/// once at most.
+/// Walks in an array of `bytes` bytes, none of which is in the L2. Together, the walks visit a line
+/// at most once.
 fn from_memory(device: &Device, bytes: usize, sizes: &Sizes) -> Result<Walked, MemoryError> {
     let walk = Walk::new(device, bytes / LINE_BYTES)?;
-    // These zeros take the place of the cycle in the L2.
+    // These zeros evict the cycle from the L2.
     drop(device.zeroed::<u8>(sizes.few_caches)?);
     let cycles = walk.slopes::<memory_walk_l2>(&Geometry::new(1, 1), 0)?;
     Ok(Walked { bytes, cycles })
@@ -120,7 +120,7 @@ impl Walk {
     /// A random cycle over `lines` lines.
     ///
     /// # Errors
-    /// Those of the device.
+    /// If the device fails.
     pub fn new(device: &Device, lines: usize) -> Result<Self, DeviceError> {
         const THREADS: u32 = 256;
         let cycle = Cycle::new(lines);
@@ -128,20 +128,20 @@ impl Walk {
         let words = device.zeroed::<u32>(lines * LINE)?;
         let blocks = (lines as u32).div_ceil(THREADS).min(8 * device.properties().multiprocessors);
         let geometry = Geometry::new(blocks, THREADS);
-        // SAFETY: there is a line for each element of the cycle. Both buffers outlive the launch:
-        // dropping one waits for the stream.
+        // SAFETY: there is a line for each element of the cycle. Both buffers outlive the launch,
+        // because dropping one waits for the stream.
         unsafe { device.launch::<memory_spread>(&geometry, (next.view(), words.view()))? };
         Ok(Self { device: device.clone(), cycle, words })
     }
 
-    /// Walks from line `first`, `warm` steps and then `steps` steps that are timed. Returns the line
-    /// that it comes to, and the cycles of the timed steps.
+    /// Walks from line `first`: `warm` steps, then `steps` timed steps. Returns the final line, and
+    /// the cycles of the timed steps.
     ///
     /// # Errors
-    /// Those of the device; [`MemoryError::Wrong`] if it comes to a wrong line.
+    /// [`MemoryError::Wrong`] if the final line is wrong; or if the device fails.
     ///
     /// # Panics
-    /// If the cycle has no line `first`.
+    /// If `first` is out of range.
     pub fn run<K: Kernel<Args = WalkArgs>>(
         &self,
         geometry: &Geometry,
@@ -154,15 +154,15 @@ impl Walk {
         let cycles = self.device.zeroed::<u64>(1)?;
         let index = |line| line * LINE as u32;
         let args = (self.words.view(), found.view(), cycles.view(), index(first), warm, steps);
-        // SAFETY: the words hold a cycle of indices, and `first` is one of them. There is one element
-        // for what is found and one for the cycles. All outlive the launch, because the downloads
-        // wait for it.
+        // SAFETY: the words hold a cycle of indices, and `first` is one of them. There is one
+        // element for the final index and one for the cycles. All outlive the launch, because the
+        // downloads wait for it.
         unsafe { self.device.launch::<K>(geometry, args)? };
         expect(K::NAME, found.download()?[0], index(line))?;
         Ok((line, cycles.download()?[0]))
     }
 
-    /// Cycles of a step. Each walk goes on where the last one ended.
+    /// Cycles per step. Each walk starts where the last one ended.
     fn slopes<K: Kernel<Args = WalkArgs>>(
         &self,
         geometry: &Geometry,
@@ -177,9 +177,9 @@ impl Walk {
     }
 }
 
-/// What [`repeat`] runs, and what it leaves.
+/// A kernel for [`repeat`], and its result.
 pub trait Repeated: Kernel<Args = RepeatArgs> {
-    /// What thread `thread` finds after `steps` steps.
+    /// Result of thread `thread` after `steps` steps.
     fn found(thread: u32, steps: u32) -> u32;
 }
 
@@ -195,17 +195,17 @@ impl Repeated for memory_barrier {
     }
 }
 
-/// Runs a kernel that repeats something `steps` times, in one block of `threads` threads: 32 for the
-/// shuffle. Returns the cycles of the first thread.
+/// Runs a kernel that repeats something `steps` times, in one block of `threads` threads (32 for
+/// the shuffle). Returns the cycles of the first thread.
 ///
 /// # Errors
-/// Those of the device; [`MemoryError::Wrong`] if a thread finds something else.
+/// [`MemoryError::Wrong`] if a thread has a wrong result; or if the device fails.
 pub fn repeat<K: Repeated>(device: &Device, threads: u32, steps: u32) -> Result<f64, MemoryError> {
     let found = device.zeroed::<u32>(threads as usize)?;
     let cycles = device.zeroed::<u64>(threads as usize)?;
     let args = (found.view(), cycles.view(), steps);
-    // SAFETY: there is an element for each thread of the one block. Both buffers outlive the launch,
-    // because the downloads wait for it.
+    // SAFETY: there is an element for each thread of the one block. Both buffers outlive the
+    // launch, because the downloads wait for it.
     unsafe { device.launch::<K>(&Geometry::new(1, threads), args)? };
     for (thread, found) in found.download()?.into_iter().enumerate() {
         expect(K::NAME, found, K::found(thread as u32, steps))?;

@@ -1,9 +1,9 @@
-//! How far single lines of the L2 are from two multiprocessors.
+//! Latencies of single lines of the L2 from two multiprocessors.
 //!
-//! The L2 of a large GPU has two partitions, and a multiprocessor is near to one of them (NVIDIA A100
-//! Tensor Core GPU Architecture, "A100 L2 cache"). Nobody tells which line is where. But if the
-//! latencies of lines differ, and those that are slow from one multiprocessor are fast from another,
-//! it is the way that is longer.
+//! The L2 of a large GPU has two partitions, and a multiprocessor is near one of them (NVIDIA A100
+//! Tensor Core GPU Architecture, "A100 L2 cache"). It is not documented which line is where. But if
+//! latencies differ between lines, and the lines that are slow from one multiprocessor are fast
+//! from another, the cause is the distance.
 
 use super::{MemoryError, expect};
 use crate::bench::Spread;
@@ -12,7 +12,7 @@ use gridsync::device::{Device, Geometry};
 use gridsync_lab_kernels::memory::LINE;
 use gridsync_lab_kernels::memory::lines::{LOADS, memory_lines};
 
-/// Lines that are looked at: enough for a smooth histogram, and all of them stay in the L2.
+/// Number of measured lines: enough for a smooth histogram, and all of them stay in the L2.
 const LINES: usize = 2048;
 
 /// The latencies of the same lines from two multiprocessors.
@@ -20,35 +20,35 @@ const LINES: usize = 2048;
 pub struct Lines {
     /// From the first multiprocessor.
     pub first: Seen,
-    /// From the one whose latencies differ most from the first one's.
+    /// From the multiprocessor whose latencies differ most from the first one's.
     pub other: Seen,
-    /// How much the two agree: the correlation of their latencies, 1 if both find the same lines
-    /// slow, and −1 if the one finds slow what the other finds fast.
+    /// Correlation of their latencies: 1 if both find the same lines slow, and −1 if one finds the
+    /// lines slow that the other finds fast.
     pub correlation: f64,
 }
 
 /// The latencies of lines from one multiprocessor, in cycles.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Seen {
-    /// That of each line.
+    /// Latency of each line.
     pub cycles: Vec<f64>,
-    /// A twentieth of the lines is faster.
+    /// 5 % of the lines are faster.
     pub p5: f64,
-    /// The median.
+    /// Median.
     pub p50: f64,
-    /// A twentieth of the lines is slower.
+    /// 5 % of the lines are slower.
     pub p95: f64,
-    /// The part of the lines above the middle between `p5` and `p95`.
+    /// Fraction of the lines above the midpoint of `p5` and `p95`.
     pub slow_part: f64,
-    /// The median of those at or below the middle.
+    /// Median of the lines at or below the midpoint.
     pub fast: f64,
-    /// The median of those above the middle; that of the others if there are none.
+    /// Median of the lines above the midpoint; equal to `fast` if there are none.
     pub slow: f64,
 }
 
 impl Lines {
-    /// Compares the first of `blocks` with the one that agrees with it least. None if there is no
-    /// block, or no line.
+    /// Compares the first of `blocks` with the one that agrees with it least. `None` without blocks
+    /// or without lines.
     #[must_use]
     pub fn of(blocks: &[Vec<f64>]) -> Option<Self> {
         let first = blocks.first().filter(|lines| !lines.is_empty())?;
@@ -57,7 +57,7 @@ impl Lines {
         Some(Self { first: Seen::of(first), other: Seen::of(other), correlation: agreement(other) })
     }
 
-    /// How many times as long a slow line takes as a fast one, from the first multiprocessor.
+    /// Ratio of the latencies of slow and fast lines, from the first multiprocessor.
     #[must_use]
     pub fn ratio(&self) -> f64 {
         self.first.slow / self.first.fast
@@ -87,7 +87,7 @@ impl Seen {
     }
 }
 
-/// The correlation of two lists (Pearson's), 0 if one of them is constant.
+/// Pearson correlation of two lists, 0 if one of them is constant.
 fn correlation(a: &[f64], b: &[f64]) -> f64 {
     let mean = |list: &[f64]| list.iter().sum::<f64>() / list.len() as f64;
     let (mean_a, mean_b) = (mean(a), mean(b));
@@ -99,10 +99,10 @@ fn correlation(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// Cycles of a load of each of `lines` lines, from each of `blocks` blocks of one thread. With as
-/// many blocks as multiprocessors, each block has one of its own.
+/// many blocks as multiprocessors, each block has its own multiprocessor.
 ///
 /// # Errors
-/// Those of the device; [`MemoryError::Wrong`] if a load gives a wrong word.
+/// [`MemoryError::Wrong`] if a load returns a wrong word; or if the device fails.
 pub fn look(device: &Device, lines: usize, blocks: u32) -> Result<Vec<Vec<f64>>, MemoryError> {
     let mut words = vec![0; lines * LINE];
     words.iter_mut().enumerate().step_by(LINE).for_each(|(index, word)| *word = index as u32);
@@ -121,7 +121,7 @@ pub fn look(device: &Device, lines: usize, blocks: u32) -> Result<Vec<Vec<f64>>,
     Ok(cycles.chunks(lines).map(of_block).collect())
 }
 
-/// Looks at lines from all multiprocessors, once before it counts.
+/// Measures lines from all multiprocessors, after one pass that is not counted.
 pub(super) fn measure(device: &Device) -> Result<Lines, MemoryError> {
     let blocks = device.properties().multiprocessors;
     look(device, LINES, blocks)?;
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn two_groups_are_told_apart_and_the_other_multiprocessor_sees_them_reversed() {
+    fn two_groups_are_separated_and_reversed_on_the_other_multiprocessor() {
         let lines = Lines::of(&partitions()).expect("there are lines");
         let Seen { fast, slow, slow_part, .. } = lines.first;
         assert_eq!((fast, slow), (203.0, 303.0));
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_are_all_as_far_have_no_slow_group() {
+    fn lines_at_equal_distance_have_no_slow_group() {
         let lines = Lines::of(&vec![vec![250.0; 100]; 3]).expect("there are lines");
         assert_eq!((lines.first.slow_part, lines.ratio(), lines.correlation), (0.0, 1.0, 0.0));
         assert_eq!(Lines::of(&[]), None);

@@ -1,11 +1,11 @@
 //! The latencies and bandwidths of a device.
 //!
-//! * [`latencies`]: how long a thread waits for each kind of memory, with one load in flight.
-//! * [`lines`]: how far single lines of the L2 are from two multiprocessors.
-//! * [`bandwidth`]: how the rate of reading grows with the bytes in flight.
+//! * [`latencies`]: latency of each kind of memory, with one load in flight.
+//! * [`lines`]: latencies of single lines of the L2 from two multiprocessors.
+//! * [`bandwidth`]: read rate as a function of the bytes in flight.
 //!
-//! A latency is a slope in cycles, as in [`fences`]: two walks of different length,
-//! their difference divided by the steps between them. Every walk and every sum is compared with the
+//! A latency is a slope in cycles, as in [`fences`]: the difference between two walks of different
+//! length, divided by the difference in steps. Every walk and every sum is compared with the
 //! host's.
 
 pub mod bandwidth;
@@ -23,30 +23,30 @@ use lines::Lines;
 /// Bytes of the large arrays in device memory, if there is room: far more than any L2.
 const LARGE: usize = 1 << 30;
 
-/// The part of the free memory that an array may have. With what is there at the same time, this
-/// keeps below a quarter: others may want some.
+/// An array uses at most the free memory divided by this. With everything else that is allocated
+/// at the same time, the total stays below a quarter: other programs may need some.
 const PART_OF_FREE: usize = 8;
 
-/// Caches that an array in device memory is larger than, at least.
+/// An array that is read from device memory is at least this many times as large as the L2.
 const CACHES: usize = 4;
 
-/// Why a device was not measured.
+/// An error from measuring a device.
 #[derive(Debug, thiserror::Error)]
 pub enum MemoryError {
     /// The device failed.
     #[error(transparent)]
     Device(#[from] DeviceError),
-    /// A kernel computed something wrong.
+    /// A kernel computed a wrong result.
     #[error("{what} gave {found} on the device, but {expected} on the host")]
     Wrong {
-        /// What was computed.
+        /// The computation.
         what: &'static str,
-        /// What the kernel found.
+        /// Result of the kernel.
         found: u32,
-        /// What is right.
+        /// Expected result.
         expected: u32,
     },
-    /// There is not enough free memory.
+    /// Not enough memory is free.
     #[error(
         "{free} bytes of device memory are free, and arrays that no cache holds need {needed}: end other programs that use the device"
     )]
@@ -58,7 +58,7 @@ pub enum MemoryError {
     },
 }
 
-/// What was measured.
+/// Results.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
     /// Clock of a multiprocessor, MHz.
@@ -67,9 +67,9 @@ pub struct Measured {
     pub multiprocessors: u32,
     /// Bytes of the L2.
     pub l2_bytes: u32,
-    /// Bandwidth of device memory by clock and width, GB/s, if the device tells.
+    /// Bandwidth of device memory by clock and bus width, GB/s, if the device reports them.
     pub peak_gb_per_s: Option<f64>,
-    /// How long a thread waits.
+    /// Latency of each kind of memory.
     pub latencies: Latencies,
     /// Lines of the L2, from two multiprocessors.
     pub lines: Lines,
@@ -82,26 +82,26 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// Nanoseconds of some cycles.
+    /// Converts cycles to nanoseconds.
     #[must_use]
     pub fn ns(&self, cycles: f64) -> f64 {
         cycles * 1e3 / self.clock_mhz
     }
 
-    /// GB/s of `at_work` multiprocessors that each read so many bytes per cycle.
+    /// GB/s of `at_work` multiprocessors that each read this many bytes per cycle.
     #[must_use]
     pub fn gb_per_s(&self, bytes_per_cycle: f64, at_work: u32) -> f64 {
         bytes_per_cycle * self.clock_mhz * f64::from(at_work) / 1e3
     }
 
-    /// The best rate of reading device memory, as a percentage of what clock and width allow.
+    /// The best rate of reading device memory, as a percentage of the peak bandwidth.
     #[must_use]
     pub fn percent_of_peak(&self) -> Option<f64> {
         let best = self.device_memory.best().gb_per_s.median;
         self.peak_gb_per_s.map(|peak| 100.0 * best / peak)
     }
 
-    /// Bytes in flight in a multiprocessor that a curve needs by Little's law, if a load takes
+    /// Bytes in flight per multiprocessor that a curve needs by Little's law, if a load takes
     /// `cycles` cycles: bandwidth × latency.
     #[must_use]
     pub fn little(&self, curve: &Curve, cycles: f64) -> f64 {
@@ -109,13 +109,13 @@ impl Measured {
     }
 }
 
-/// The parts that [`measure`] measures.
+/// Number of parts that [`measure`] measures.
 pub const PARTS: usize = 6;
 
-/// Measures all. `step` is called before each of [`PARTS`] parts, with its name.
+/// Measures everything. Calls `step` before each of [`PARTS`] parts, with its name.
 ///
 /// # Errors
-/// Those of the device; a wrong result; too little free memory.
+/// If the device fails, a result is wrong, or too little memory is free.
 pub fn measure(
     device: &Device,
     mut step: impl FnMut(&'static str),
@@ -149,13 +149,13 @@ pub fn measure(
     })
 }
 
-/// Bytes of the arrays.
+/// Sizes of the arrays in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Sizes {
     /// Fits in the L2 with room to spare: a power of two, at most a third. Lines may be in the L2
     /// twice, near and far.
     in_l2: usize,
-    /// A few times the L2: no line is there, and addresses are found fast.
+    /// A few times the L2: no line is in the L2, and address translation is fast.
     few_caches: usize,
     /// Many times the L2.
     many_caches: usize,
@@ -165,7 +165,7 @@ struct Sizes {
 
 impl Sizes {
     fn of(l2: usize, free: usize) -> Result<Self, MemoryError> {
-        // A device that does not tell is taken for a small one.
+        // A device that does not report its L2 is assumed to be small.
         let l2 = l2.max(1 << 20);
         let usable = free / PART_OF_FREE;
         let least = (CACHES * l2).next_power_of_two();
@@ -184,7 +184,7 @@ impl Sizes {
 
 /// Keeps the device busy until its clocks are up.
 fn warm_up(array: &Array, multiprocessors: u32) -> Result<(), MemoryError> {
-    /// Launches at most: it ends even if the device tells no time.
+    /// Maximum number of launches, so that it ends even if the device measures no time.
     const LAUNCHES: u32 = 1000;
     let shape = Shape { blocks: 4 * multiprocessors, threads: 256 };
     let mut passed = 0.0;
@@ -197,8 +197,8 @@ fn warm_up(array: &Array, multiprocessors: u32) -> Result<(), MemoryError> {
     Ok(())
 }
 
-/// The slopes of `run`, which does something so many times and returns the cycles. One run before
-/// does not count.
+/// The slopes of `run`, which repeats something a given number of times and returns the cycles. The
+/// first run is not counted.
 fn slopes(mut run: impl FnMut(u32) -> Result<f64, MemoryError>) -> Result<Spread, MemoryError> {
     run(FEW)?;
     let mut slope = || Ok((-run(FEW)? + run(MANY)?) / f64::from(MANY - FEW));
@@ -206,7 +206,7 @@ fn slopes(mut run: impl FnMut(u32) -> Result<f64, MemoryError>) -> Result<Spread
     Ok(Spread::of(slopes).expect("there should be samples"))
 }
 
-/// Fails unless a kernel has found what is right.
+/// Fails unless a kernel has found the expected value.
 fn expect(what: &'static str, found: u32, expected: u32) -> Result<(), MemoryError> {
     match found == expected {
         true => Ok(()),

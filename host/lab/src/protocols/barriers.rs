@@ -16,7 +16,7 @@ use gridsync_verify::{CaseError, Crossing, DESIGNS};
 /// The rounds of a launch. An exchange is attached again in the fourth.
 const ROUNDS: u32 = 4;
 
-/// Longer than any crossing takes, in ns.
+/// Longer than any crossing, in ns.
 const LONG: u64 = 50_000_000;
 
 /// The designs of the barrier, and the other ways to cross one.
@@ -54,7 +54,7 @@ pub(super) fn exchanges() -> Vec<Protocol> {
     ]
 }
 
-/// A grid of so many blocks and threads, all of them resident.
+/// A grid of this many blocks and threads, all of them resident.
 fn grid<K: Kernel>(device: &Device, blocks: u32, threads: u32) -> Result<Geometry, CaseError> {
     Ok(cooperative::<K>(device, Blocks::Exactly(blocks), threads, 0)?)
 }
@@ -72,26 +72,27 @@ fn in_phases(device: &Device) -> Result<(), CaseError> {
     let (cells, work) = (device.zeroed::<u32>(threads)?, device.zeroed::<u32>(threads)?);
     let errors = device.zeroed::<u32>(1)?;
     let args = (barrier.view(), cells.view(), errors.view(), work.view(), ROUNDS, 0);
-    // SAFETY: the barrier's words, an element of the other arrays for each thread, and a counter. They live until the
-    // download. All blocks are resident.
+    // SAFETY: the buffers have the barrier's words, an element of the other arrays for each thread,
+    // and a counter. They live until the download. All blocks are resident.
     unsafe { device.launch::<phased_barrier_rounds>(&geometry, args)? };
     none(errors.download()?[0])
 }
 
-/// Even and odd blocks have a barrier each.
+/// Even and odd blocks use separate barriers.
 fn of_subsets(device: &Device) -> Result<(), CaseError> {
     let geometry = grid::<subset_barrier_rounds>(device, 4, THREADS)?;
     let barriers = device.zeroed::<u32>(2 * GridBarrier::words(2))?;
     let cells = device.zeroed::<u32>(4 * THREADS as usize)?;
     let errors = device.zeroed::<u32>(1)?;
     let args = (barriers.view(), cells.view(), errors.view(), ROUNDS, 0);
-    // SAFETY: the words of two barriers, an element for each thread, and a counter. They live until the download. All
-    // blocks are resident.
+    // SAFETY: the buffers have the words of two barriers, an element for each thread, and a
+    // counter. They live until the download. All blocks are resident.
     unsafe { device.launch::<subset_barrier_rounds>(&geometry, args)? };
     none(errors.download()?[0])
 }
 
-/// The bounded barrier: with all blocks, without one of them, and with less time than a crossing takes.
+/// The bounded barrier: with all blocks, without one of them, and with a limit shorter than a
+/// crossing.
 fn bounded(device: &Device) -> Result<(), CaseError> {
     let bounded = |limit: u64, absent: u32| -> Result<_, CaseError> {
         let geometry = grid::<bounded_rounds>(device, 3, THREADS)?;
@@ -99,8 +100,8 @@ fn bounded(device: &Device) -> Result<(), CaseError> {
         let cells = device.zeroed::<u32>(6 * THREADS as usize)?;
         let crossed = device.zeroed::<u32>(3)?;
         let args = (words.view(), cells.view(), crossed.view(), ROUNDS, limit, absent, 1);
-        // SAFETY: the words of the barrier, two cells for each thread, and an element for each block. They live until
-        // the downloads. All blocks are resident.
+        // SAFETY: the buffers have the words of the barrier, two cells for each thread, and an
+        // element for each block. They live until the downloads. All blocks are resident.
         unsafe { device.launch::<bounded_rounds>(&geometry, args)? };
         let missing = BoundedBarrier::missing(&words.download()?, 3);
         Ok((crossed.download()?, missing.map(|missing| missing.ranks)))
@@ -113,7 +114,7 @@ fn bounded(device: &Device) -> Result<(), CaseError> {
             return Err(CaseError::Wrong(what));
         }
     }
-    // Who is late is chance, but every block is within a round of the others.
+    // Which block is late is random, but every block is within a round of the others.
     let (crossed, _) = bounded(40, 3)?;
     let (least, most) = (crossed.iter().min(), crossed.iter().max());
     right((most > least.map(|least| least + 1).as_ref()).then(|| format!("crossed {crossed:?}")))
@@ -126,8 +127,8 @@ fn exchange<K: Kernel<Args = (Global<u64>, Global<u32>, u32, u32)>>(
     let geometry = grid::<K>(device, 3, 64)?;
     let words = device.zeroed::<u64>(2 * Exchange::words(3))?;
     let errors = device.zeroed::<u32>(1)?;
-    // SAFETY: the words of two exchanges and a counter, alive until the download. Warps are whole, and all blocks
-    // are resident.
+    // SAFETY: the buffers have the words of two exchanges and a counter. They live until the
+    // download. Warps are whole, and all blocks are resident.
     unsafe { device.launch::<K>(&geometry, (words.view(), errors.view(), ROUNDS, 0))? };
     none(errors.download()?[0])
 }

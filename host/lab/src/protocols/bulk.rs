@@ -8,14 +8,14 @@ use gridsync_kernels::grid::scan::{BULK_SHARED, BULK_THREADS, Form, STATE, Shape
 use gridsync_kernels::op::Sum;
 use gridsync_verify::{CaseError, Kind, sample};
 
-/// A scan in one block that uses its stages again, and one in two blocks.
+/// A scan in one block that reuses its stages, and one in two blocks.
 pub(super) fn scan() -> Protocol {
     let tile = Shape::for_bulk::<u32>(1).tile::<u32>();
     let run = move |device: &Device| {
         in_blocks(device, 8 * tile + 5, 1)?;
         in_blocks(device, 3 * tile, 2)
     };
-    // As much shared memory as a block of Hopper has.
+    // As much shared memory as a block on Hopper has.
     let config = EmulatorConfig {
         multiprocessors: 2,
         shared_per_block: 227 << 10,
@@ -39,8 +39,8 @@ fn in_blocks(device: &Device, len: usize, blocks: u32) -> Result<(), CaseError> 
         mode: Form::Inclusive as u32,
     });
     let geometry = Geometry::new(blocks, BULK_THREADS).with_dynamic_shared(BULK_SHARED);
-    // SAFETY: the tiles are the input's, buffers begin at multiples of 256 bytes, and the workspace is new. All live
-    // until the download has waited for the launch.
+    // SAFETY: the tiles are those of the input, buffers are aligned to 256 bytes, and the workspace
+    // is new. All live until the download has waited for the launch.
     unsafe { device.launch::<<Sum<u32> as Scannable>::Bulk>(&geometry, args)? };
     let got = output.download()?;
     let expected = reference::scan_in(op, shape, &host, Form::Inclusive);

@@ -1,19 +1,19 @@
-//! Kernels that run in the emulator only. They look at memory where the kernels on the GPU need not.
+//! Kernels that run in the emulator only. They access memory where the kernels on the GPU need not.
 
 use cuda_std::prelude::*;
 use cuda_std::warp::{FULL_MASK, lane_id};
 use gridsync_kernels::grid::barrier::{BoundedBarrier, BoundedSystemBarrier, Members};
 use gridsync_kernels::grid::lock::{Lock, SpinLock};
 
-/// Crosses a [`BoundedBarrier`] `rounds` times. Before each crossing every thread writes the number of the round to
-/// its cell, and after it reads the cell of the thread at its place in the next block. The blocks from `absent` on
-/// leave after `leave_after` rounds. `crossed[b]` becomes the number of rounds that block b has crossed and found
-/// right.
+/// Crosses a [`BoundedBarrier`] `rounds` times. Before each crossing every thread writes the number
+/// of the round to its cell, and afterwards reads the cell of the thread with the same index in the
+/// next block. Blocks with index `absent` and above leave after `leave_after` rounds. `crossed[b]`
+/// becomes the number of rounds that block b has crossed with the right value.
 ///
 /// # Safety
 ///
-/// `barrier` has the words of a [`BoundedBarrier`], all 0. `crossed` has an element for each block and `cells` two for
-/// each thread. All blocks are co-resident.
+/// `barrier` has the words of a [`BoundedBarrier`], all 0. `crossed` has an element for each block
+/// and `cells` two for each thread. All blocks are co-resident.
 #[kernel(cooperative)]
 pub(super) unsafe fn bounded_rounds(
     barrier: Global<u32>,
@@ -28,7 +28,8 @@ pub(super) unsafe fn bounded_rounds(
     let (block, threads) = (thread::block_index(), thread::threads_per_block());
     let next = (block + 1) % thread::block_count() * threads + thread::index_in_block();
     let rounds = if block >= absent as usize { leave_after } else { rounds };
-    // Cells of even and odd rounds, so that nobody writes what others still read.
+    // Cells alternate between even and odd rounds, so that no thread overwrites a cell that others
+    // still read.
     let at = |thread: usize, round: u32| 2 * thread + round as usize % 2;
     let mut done = 0;
     while done < rounds {
@@ -43,8 +44,8 @@ pub(super) unsafe fn bounded_rounds(
     }
 }
 
-/// Does the same with a [`BoundedSystemBarrier`]. After each crossing every thread reads the cell of the thread at its
-/// place on the next GPU, from `next`.
+/// Does the same with a [`BoundedSystemBarrier`]. After each crossing every thread reads the cell
+/// of the thread with the same index on the next GPU, from `next`.
 ///
 /// # Safety
 ///
@@ -63,7 +64,8 @@ pub(super) unsafe fn bounded_system_rounds(
     let mut barrier = BoundedSystemBarrier::attach(words, limit_ns);
     let block = thread::block_index();
     let rounds = if block >= absent as usize { leave_after } else { rounds };
-    // Cells of even and odd rounds, so that nobody writes what others still read.
+    // Cells alternate between even and odd rounds, so that no thread overwrites a cell that others
+    // still read.
     let at = |round: u32| 2 * thread::index() + round as usize % 2;
     let mut done = 0;
     while done < rounds {
@@ -78,8 +80,9 @@ pub(super) unsafe fn bounded_system_rounds(
     }
 }
 
-/// Each warp takes the lock `sections` times. Each of its lanes adds 1 to its element of `counts`, which the lanes of
-/// all warps share, and another 1 to the next lane's.
+/// Each warp acquires the lock by two methods, `sections` times each. Under the lock, each of its
+/// lanes adds 1 to its element of `counts`, which the lanes of all warps share, and another 1 to
+/// the next lane's.
 ///
 /// # Safety
 ///

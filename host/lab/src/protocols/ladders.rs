@@ -1,15 +1,15 @@
-//! The rungs of the ladders: sums and scans from one thread up, each with barriers of its own.
+//! The rungs of the ladders: sums and scans from one thread up, each with different barriers.
 
 use super::{Protocol, right};
 use crate::ladder::Ladder;
 use gridsync::device::{Device, EmulatorConfig};
 use gridsync_verify::{Kind, sample};
 
-/// Elements for several blocks, and a rest. The higher rungs take more for each block.
+/// Enough elements for several blocks, and a remainder. The higher rungs process more per block.
 const FEW: usize = 2600;
 const MANY: usize = 9000;
 
-/// The rungs of a ladder, but for those that are the library's.
+/// The rungs of a ladder, except those that are the library's.
 pub(super) fn rungs<L: Ladder<Launched: Copy + Send + Sync + 'static>>() -> Vec<Protocol> {
     let own = L::rungs().into_iter().filter(|rung| !rung.name.starts_with("the library's"));
     let all = own.map(|rung| {

@@ -1,6 +1,6 @@
-//! Every protocol between threads that gridsync has, each in a small grid with checked results.
+//! Every protocol between threads in gridsync, each in a small grid with checked results.
 //!
-//! `gridsync emulate` runs them under many schedules, and with one place weaker than it is written.
+//! `gridsync emulate` runs them under many schedules, and with one ordering or wait weakened.
 
 mod barriers;
 mod bulk;
@@ -24,9 +24,9 @@ use gridsync_verify::{
 };
 use kernels::warps_add;
 
-/// A protocol, and a run of it that is small and says whether it went right.
+/// A protocol, and a small run of it that checks its results.
 pub struct Protocol {
-    /// What it is called, such as `barrier/tree`.
+    /// Name, such as `barrier/tree`.
     pub name: String,
     /// The emulated GPU that it runs on.
     pub config: EmulatorConfig,
@@ -46,7 +46,7 @@ impl Protocol {
     /// Runs it on `device`.
     ///
     /// # Errors
-    /// What is wrong with its results, and those of the device.
+    /// If a result is wrong or the device fails.
     pub fn run(&self, device: &Device) -> Result<(), Wrong> {
         (self.run)(device).map_err(|error| match error {
             CaseError::Device(error) => Wrong::Device(error),
@@ -55,7 +55,8 @@ impl Protocol {
     }
 }
 
-/// Threads of a block: a warp and one more, so that warps have to meet, and one is not whole.
+/// Threads of a block: a warp and one thread, so that warps have to synchronize, and one is
+/// partial.
 const THREADS: u32 = 33;
 
 /// All protocols.
@@ -80,12 +81,12 @@ pub fn protocols() -> Vec<Protocol> {
     all
 }
 
-/// Ok if nothing is wrong.
+/// Ok if `wrong` is `None`.
 fn right(wrong: Option<String>) -> Result<(), CaseError> {
     wrong.map_or(Ok(()), |what| Err(CaseError::Wrong(what)))
 }
 
-/// The locks of the library, taken by threads and by whole warps.
+/// The locks of the library, acquired by threads and by whole warps.
 fn locks() -> Vec<Protocol> {
     let library = LOCKS.iter().filter(|lock| lock.name != "textbook");
     let by_threads = library.map(|&lock| {
@@ -99,7 +100,8 @@ fn locks() -> Vec<Protocol> {
     });
     let by_lanes = Protocol::new("lock/lanes", |device| {
         let (lock, counts) = (device.zeroed::<u32>(1)?, device.zeroed::<u32>(32)?);
-        // SAFETY: a word of a lock and 32 counts, alive until the download, and whole warps.
+        // SAFETY: the buffers have a word of a lock and 32 counts, which live until the download.
+        // Warps are whole.
         unsafe {
             let geometry = Geometry::new(2, 64);
             device.launch::<warps_add>(&geometry, (lock.view(), counts.view(), 2))?;
@@ -110,10 +112,10 @@ fn locks() -> Vec<Protocol> {
     by_threads.chain([by_lanes]).collect()
 }
 
-/// Sums whose values travel in one word and in two.
+/// Sums whose values are passed in one word and in two.
 const NARROW_AND_WIDE: [&str; 2] = ["sum_f32", "sum_f64"];
 
-/// The primitives, each for elements whose results travel in one word and in several.
+/// The primitives, each for elements whose results are passed in one word and in several.
 fn primitives() -> Vec<Protocol> {
     let mut all = Vec::new();
     for kind in reduce_kinds().into_iter().filter(|kind| NARROW_AND_WIDE.contains(&kind.name)) {
@@ -142,7 +144,7 @@ fn primitives() -> Vec<Protocol> {
         }));
     }
     for kind in kendall_kinds().into_iter().filter(|kind| kind.element == "f32") {
-        // Of more than one block each.
+        // More than one block each.
         for (name, method, len) in
             [("pairs", Correlating::Pairs, 257), ("sort", Correlating::Sort, 1100)]
         {

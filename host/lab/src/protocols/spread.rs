@@ -42,8 +42,8 @@ fn by_bulk(devices: &Devices) -> Result<(), CaseError> {
     twice(devices, shape, 5, |args| Launch::new::<bulk::sum_u32>(geometry, (args,)))
 }
 
-/// Scans two arrays, whose last tile has `rest` elements, in stripes of one tile, by the same words. Nobody waits in
-/// between.
+/// Scans two arrays, whose last tile has `rest` elements, in stripes of one tile, with the same
+/// words and no wait in between.
 fn twice(
     devices: &Devices,
     shape: Shape,
@@ -77,8 +77,9 @@ fn twice(
         };
         let launches: Vec<Launch> = (0..devices.len()).map(of_gpu).collect();
         devices.meet()?;
-        // SAFETY: the words have heads and room for the shape, which is that of the array, in stripes of one tile;
-        // each stamp is used once, and the launches meet. All buffers live until the downloads have waited.
+        // SAFETY: the words have heads and room for the shape, which is that of the array in
+        // stripes of one tile. Each stamp is used once, and the launches meet. All buffers live
+        // until the downloads have waited.
         unsafe { devices.launch(&launches) }?;
         done.push((input, output, reference::scan_in(op, shape, &host, form)));
     }

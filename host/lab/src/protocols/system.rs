@@ -1,4 +1,4 @@
-//! What works over several GPUs.
+//! Protocols that run over several GPUs.
 
 use super::kernels::bounded_system_rounds;
 use super::{Protocol, THREADS, right};
@@ -10,7 +10,7 @@ use gridsync_verify::{CaseError, Crossing, Outcome, cross_on_all, exchange_on_al
 /// Rounds of a launch. A block attaches again in the fourth.
 const ROUNDS: u32 = 4;
 
-/// Longer than any crossing takes, in ns.
+/// Longer than any crossing, in ns.
 const LONG: u64 = 50_000_000;
 
 /// The barrier and the exchange of two and of three GPUs.
@@ -53,8 +53,8 @@ fn bounded(devices: &Devices) -> Result<(), CaseError> {
             Launch::new::<bounded_system_rounds>(geometry, args)
         };
         let launches: Vec<Launch> = (0..gpus).map(of_gpu).collect();
-        // SAFETY: the words of the barrier, two cells for each thread and an element for each block on each GPU,
-        // alive until the downloads. All blocks are resident.
+        // SAFETY: each GPU has the words of the barrier, two cells for each thread and an element
+        // for each block, which live until the downloads. All blocks are resident.
         unsafe { devices.launch(&launches) }?;
         let crossed = devices.each(|gpu, _| crossed[gpu].download())?;
         let words = devices.each(|gpu, _| words[gpu].download())?;

@@ -1,6 +1,6 @@
-//! Grid barriers under stress: each is crossed again and again in many settings. The same kernel
-//! crosses barriers that are wrong on purpose. The more of these are caught, the more it means that
-//! the right ones hold.
+//! Grid barriers under stress: each is crossed repeatedly in many settings. The same kernel also
+//! crosses deliberately broken barriers. The more of these are caught, the stronger the evidence
+//! that the correct ones hold.
 
 mod setting;
 mod tally;
@@ -16,15 +16,15 @@ use gridsync_verify::Contender;
 pub struct Run {
     /// A tally for each barrier that was crossed at all.
     pub tallies: Vec<Tally>,
-    /// The other barriers, and why they were not crossed: the device lacks the kernel or what it
-    /// needs, or no grid fits.
+    /// The other barriers, and why they were not crossed: the device lacks the kernel or a feature
+    /// that it needs, or no grid fits.
     pub absent: Vec<(&'static str, DeviceError)>,
 }
 
-/// Crosses each barrier in each setting whose grid fits. `step` is called before each crossing.
+/// Crosses each barrier in each setting whose grid fits. Calls `step` before each crossing.
 ///
 /// # Errors
-/// Those of the device.
+/// If the device fails.
 pub fn stress(
     device: &Device,
     contenders: &[Contender],
@@ -64,7 +64,7 @@ mod tests {
     use gridsync_verify::{DESIGNS, Outcome};
 
     #[test]
-    fn an_absent_kernel_is_told_from_a_failing_device() {
+    fn an_absent_kernel_is_not_a_failing_device() {
         let device = Device::new(Emulator::new(EmulatorConfig::default()));
         let absent = Contender {
             name: "absent",

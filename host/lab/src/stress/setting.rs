@@ -1,4 +1,4 @@
-//! The settings that a barrier is crossed in.
+//! Settings in which a barrier is crossed.
 
 use gridsync::device::{Device, Emulator, EmulatorConfig, Properties, Schedule};
 use gridsync::launch::Blocks;
@@ -9,27 +9,27 @@ use std::fmt;
 /// interrupt.
 const ROUNDS_PER_LAUNCH: u64 = 100_000;
 
-/// The most words that all blocks of one launch read: some seconds on a GPU.
+/// The most words that all blocks of one launch read: a few seconds on a GPU.
 const WORDS_PER_LAUNCH: u64 = 1 << 42;
 
-/// What a round costs in addition to the words that it reads, as a number of words: some 4 µs.
+/// Cost of a round in addition to the words that it reads, as a number of words: about 4 µs.
 const WORDS_PER_CROSSING: u64 = 1 << 22;
 
-/// What the far stores of a thread cost, as a number of words.
+/// Cost of the far stores of a thread, as a number of words.
 const WORDS_PER_FAR_STORES: u64 = 1 << 9;
 
-/// The most words that far stores go to: many times the L2.
+/// The most words that far stores use: many times the L2.
 const FAR: u64 = 1 << 30;
 
 /// One way to cross a barrier.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
-    /// The grid, what it does, and how often.
+    /// The grid, its work, and the number of rounds.
     pub crossing: Crossing,
-    /// The seed of the emulator's schedule. None on a GPU.
+    /// Seed of the emulator's schedule. `None` on a GPU.
     pub seed: Option<u64>,
-    /// Whether the emulator looks for data races and stops at the first. If not, a wrong barrier
-    /// goes on to the reads after it, which may return any value that weak memory allows.
+    /// Whether the emulator checks for data races and stops at the first. If not, a broken barrier
+    /// continues to the reads after it, which may return any value that weak memory allows.
     pub races: bool,
 }
 
@@ -69,8 +69,8 @@ impl fmt::Display for Setting {
 /// On a GPU there are 1, 2, 4 and 8 blocks for each multiprocessor, of 32, 128, 256 and 1024
 /// threads, if they fit. The warps have no delay, or are up to 2000 cycles late, or first store all
 /// over 4 GiB (or an eighth of the memory, if that is less). There is one word for each thread, and
-/// in the smallest grids also eight. On the emulator there are small grids, each under the
-/// schedules of eight seeds. Every other one looks for data races, and the rest have weak memory.
+/// in the smallest grids also eight. In the emulator there are small grids, each under the
+/// schedules of eight seeds. Every other one checks for data races, and the rest have weak memory.
 #[must_use]
 pub fn settings(device: &Properties, rounds: u64) -> Vec<Setting> {
     let mut settings = if device.is_emulated() { on_the_emulator() } else { on_a_gpu(device) };
@@ -112,8 +112,8 @@ fn on_a_gpu(device: &Properties) -> Vec<Setting> {
             let fits = threads * each <= device.max_threads_per_multiprocessor
                 && threads <= device.max_threads_per_block
                 && each <= device.max_blocks_per_multiprocessor;
-            // Every block reads the words of all blocks, so there is more than one word only in
-            // small grids.
+            // Every block reads the words of all blocks, so only small grids have more than one
+            // word per thread.
             let cells: &[u32] = match (fits, each) {
                 (false, _) => &[],
                 (true, 1) => &[1, 8],
@@ -135,8 +135,8 @@ fn on_a_gpu(device: &Properties) -> Vec<Setting> {
 }
 
 impl Setting {
-    /// The cost of a round, as a number of words that are read: the words that all blocks read,
-    /// plus as many as could be read in the time of its crossings and far stores.
+    /// Cost of a round, as a number of words that are read: the words that all blocks read, plus as
+    /// many as could be read in the time of its crossings and far stores.
     fn cost(&self, device: &Properties) -> u64 {
         let blocks = match self.crossing.blocks {
             Blocks::PerMultiprocessor(each) => each * device.multiprocessors,
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rounds_are_shared_out_and_no_launch_is_long() {
+    fn rounds_are_distributed_and_no_launch_is_long() {
         for rounds in [1, 1000, 1_000_000, 1_000_000_000] {
             let settings = settings(&h200(), rounds);
             assert_eq!(settings.len(), 3 * (4 * 4 - 2 + 4));

@@ -1,16 +1,16 @@
-//! The findings about a barrier.
+//! Findings about a barrier.
 
 use super::Setting;
 use gridsync::device::DeviceError;
 use gridsync_verify::{Crossing, Outcome};
 use simt::Fault;
 
-/// How often one kind of fault was found.
+/// Number of errors of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Found {
-    /// The number of settings in which it was found.
+    /// Number of settings in which it was found.
     pub settings: u32,
-    /// The number of times in all.
+    /// Total number of times.
     pub times: u64,
 }
 
@@ -26,7 +26,7 @@ impl Found {
 pub struct Tally {
     /// The barrier.
     pub name: &'static str,
-    /// Settings that it was crossed in.
+    /// Settings in which it was crossed.
     pub settings: u32,
     /// Crossings of the whole grid.
     pub crossings: u64,
@@ -34,11 +34,11 @@ pub struct Tally {
     pub stale: Found,
     /// Waits that were given up.
     pub given_up: Found,
-    /// Data races. Each has stopped its grid.
+    /// Data races. Each stopped its grid.
     pub races: Found,
     /// Grids that the emulator stopped for another reason.
     pub stopped: Found,
-    /// The first fault, and its setting.
+    /// The first error, and its setting.
     pub first: Option<String>,
 }
 
@@ -56,23 +56,24 @@ impl Tally {
         }
     }
 
-    /// Settings in which something was wrong. Each is counted once.
+    /// Number of settings with an error.
     #[must_use]
     pub const fn wrong_in(&self) -> u32 {
         let [stale, given_up] = [self.stale.settings, self.given_up.settings];
         stale + given_up + self.races.settings + self.stopped.settings
     }
 
-    /// Whether nothing was wrong in any setting.
+    /// Whether every setting was free of errors.
     #[must_use]
     pub const fn held(&self) -> bool {
         self.wrong_in() == 0
     }
 
-    /// Counts what was found in a setting.
+    /// Adds the findings of a setting.
     ///
     /// # Errors
-    /// Those of the device. A fault in the emulator is not one of them: it is the kernel's.
+    /// If the device fails. A fault in the emulator is not an error here, because it is the
+    /// kernel's.
     pub(super) fn count(
         &mut self,
         setting: &Setting,

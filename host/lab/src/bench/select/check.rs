@@ -1,4 +1,4 @@
-//! Checks what a selection wrote.
+//! Checks the output of a selection.
 
 use super::{DeviceError, MeasureError};
 use bytemuck::Pod;
@@ -6,15 +6,15 @@ use gridsync::device::Buffer;
 use gridsync::primitives::Room;
 use gridsync_entries::select::Selectable;
 
-/// Elements that are checked at once: few enough for the caches of the CPU. One core that stays in
-/// its caches is faster than all cores that fill arrays of gigabytes.
+/// Number of elements that are checked at once: few enough for the caches of the CPU. One core that
+/// stays in its caches is faster than all cores filling arrays of gigabytes.
 const PART: usize = 1 << 20;
 
-/// Compares what was `written` with what `by` keeps of `input` on the CPU. `by` uses an element and
-/// the one before it.
+/// Compares the output `written` with the elements of `input` that `by` keeps on the CPU. `by` uses
+/// an element and its predecessor.
 ///
 /// # Errors
-/// [`MeasureError::Wrong`], and those of the copies.
+/// [`MeasureError::Wrong`]; or if a copy fails.
 pub(super) fn check<S: Selectable<Element = f32>>(
     written: &Room<f32>,
     by: S,
@@ -41,8 +41,8 @@ pub(super) fn check<S: Selectable<Element = f32>>(
     }
 }
 
-/// How many elements are kept in the part from `start` on, after `kept` elements of the parts
-/// before. None if what was written of them is wrong.
+/// Number of elements that are kept in the part that starts at `start`, after `kept` elements in
+/// the preceding parts. `None` if their output is wrong.
 fn kept_of_part<S: Selectable<Element = f32>>(
     written: &Room<f32>,
     by: S,
@@ -50,7 +50,7 @@ fn kept_of_part<S: Selectable<Element = f32>>(
     start: usize,
     kept: usize,
 ) -> Result<Option<usize>, DeviceError> {
-    // The element before says whether an element is the first of its run.
+    // The predecessor determines whether an element is the first of its run.
     let from = start.saturating_sub(1);
     let elements = input.download_part(from..input.len().min(start + PART))?;
     let (ours, others): (Vec<usize>, Vec<usize>) =
@@ -67,7 +67,7 @@ fn kept_of_part<S: Selectable<Element = f32>>(
     Ok(is_right.then_some(ours.len()))
 }
 
-/// Whether `buffer` holds `right` at `at`.
+/// Whether `buffer` contains `right` at `at`.
 fn has<T: Pod + PartialEq>(
     buffer: &Buffer<T>,
     at: usize,
@@ -86,7 +86,7 @@ mod tests {
     /// A length of more than one part.
     const N: usize = PART + 2;
 
-    /// Whether an output that holds these is right, for runs of two elements each.
+    /// Whether this output is right for runs of two elements each.
     fn of_runs(kept: &[f32], positions: &[u64], count: u64) -> Result<(), MeasureError> {
         let device = Device::new(Emulator::new(EmulatorConfig::default()));
         let pairs: Vec<f32> = (0..N).map(|i| (i.div_ceil(2)) as f32).collect();
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn a_wrong_element_position_or_count_is_found_in_every_part() {
-        // A run begins at 0 and at each odd index; the second part begins within one.
+        // A run starts at 0 and at each odd index; the second part starts within one.
         let kept: Vec<f32> = (0..=N / 2).map(|run| run as f32).collect();
         let positions: Vec<u64> =
             (0..=N as u64 / 2).map(|run| (2 * run).saturating_sub(1)).collect();

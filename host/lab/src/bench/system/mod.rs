@@ -1,20 +1,20 @@
-//! The suite `system`: the collectives over several GPUs, by the number of GPUs. The peer is an
-//! all-reduce of NCCL.
+//! The suite `system`: the collectives over several GPUs, by the number of GPUs. The peer is NCCL's
+//! all-reduce.
 //!
-//! The time of a crossing is a slope, as in the suites of one GPU, but of time on the **host**: from
+//! The time of a crossing is a slope, as in the suites of one GPU, but of **host** time: from
 //! before the first launch until all streams are empty.
 //!
-//! * It is right, because all grids end together. Every block of every GPU takes part in the last
-//!   crossing, so no GPU goes on alone after it. The launches on all GPUs and the notice of their end
-//!   cost the same for few rounds and for many, and cancel out.
-//! * Two events on one GPU would know no more. The first crossing there waits for the launches on
-//!   the other GPUs, which the host makes one after the other.
-//! * If a GPU fails, the others wait for it for ever. A wait for an event would not end then;
+//! * This is correct, because all grids end together. Every block of every GPU takes part in the
+//!   last crossing, so no GPU continues alone after it. The launches on all GPUs and the
+//!   notification of their end cost the same for few rounds and for many, and cancel out.
+//! * Two events on one GPU would not be more precise. The first crossing there waits for the
+//!   launches on the other GPUs, which the host makes sequentially.
+//! * If a GPU fails, the others wait for it forever. A wait for an event would never return then;
 //!   [`Devices::synchronize`] does.
 //!
-//! What the host costs scatters by some µs. So the longer launch has more rounds than in the other
-//! suites: they take milliseconds. They should take less than 20 ms, after which
-//! [`Devices::synchronize`] sleeps between its looks.
+//! The costs on the host scatter by a few µs. So the longer launch has more rounds than in the
+//! other suites. They last milliseconds, but should not last 20 ms, after which
+//! [`Devices::synchronize`] sleeps between polls.
 
 mod nccl;
 mod peer;
@@ -36,17 +36,17 @@ use std::time::Instant;
 /// Rounds of the longer launch of a slope. The shorter one has [`FEW`].
 const MANY: u32 = 5200;
 
-/// Blocks of an exchange are whole warps, and there are at most so many of them on a GPU.
+/// Blocks of an exchange are whole warps, and a GPU has at most this many of them.
 const WARP: u32 = 32;
 const MOST_BLOCKS: u32 = 8192;
 
-/// Threads of a block unless others are asked for.
+/// Threads per block unless others are requested.
 pub const SYSTEM_THREADS: u32 = 256;
 
-/// What all blocks of several GPUs do together, and how it is measured.
+/// A joint operation of all blocks of several GPUs, and the function that measures it.
 #[derive(Clone, Copy, Debug)]
 pub struct Collective {
-    /// What it is called in a record.
+    /// Name in records.
     pub name: &'static str,
     measure: fn(&Devices, Shape, &Sampling) -> Result<Option<Measurement>, DeviceError>,
 }
@@ -60,38 +60,38 @@ pub const COLLECTIVES: [Collective; 2] = [
 /// A run of the suite.
 #[derive(Clone, Copy, Debug)]
 pub struct System<'a> {
-    /// The numbers of the GPUs. A GPU whose number is here twice counts as two.
+    /// The numbers of the GPUs. A GPU that is listed twice counts as two.
     pub ordinals: &'a [u32],
-    /// What is measured.
+    /// The collectives to measure.
     pub collectives: &'a [Collective],
     /// The blocks on each GPU, and their threads.
     pub shapes: &'a [Shape],
     /// The time of the peer on this many GPUs, from [`nccl_times`].
     pub peers: &'a HashMap<usize, Spread>,
-    /// How often to measure.
+    /// Sampling parameters.
     pub sampling: Sampling,
 }
 
 /// One measurement of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct SystemPoint {
-    /// What is measured.
+    /// The collective.
     pub collective: Collective,
-    /// On how many GPUs.
+    /// Number of GPUs.
     pub gpus: usize,
-    /// In which grid on each of them.
+    /// Grid on each GPU.
     pub shape: Shape,
 }
 
-/// How many of `asked` GPUs are measured: 1, 2, 4, 8 and so on, and all.
+/// The numbers of GPUs to measure, up to `asked`: 1, 2, 4, 8 and so on, and all.
 #[must_use]
 pub fn gpu_counts(asked: usize) -> Vec<usize> {
     let powers = (0..usize::BITS).map(|power| 1 << power).take_while(|&count| count < asked);
     powers.chain([asked]).collect()
 }
 
-/// Numbers of blocks on each GPU that are measured unless others are asked for: one, half as many
-/// as there are multiprocessors, and as many.
+/// Numbers of blocks per GPU that are measured unless others are requested: one, half the number of
+/// multiprocessors, and all of it.
 #[must_use]
 pub fn system_blocks(multiprocessors: u32) -> Vec<u32> {
     let mut blocks = vec![1, multiprocessors / 2, multiprocessors];
@@ -101,18 +101,18 @@ pub fn system_blocks(multiprocessors: u32) -> Vec<u32> {
 }
 
 impl System<'_> {
-    /// Measures each collective on 1, 2, 4, 8 and so on of the GPUs, at each shape: µs per crossing,
-    /// back to back. `open` opens GPUs by their numbers. `step` is called before each point, also if
-    /// its grids turn out not to fit, and after each record.
+    /// Measures each collective on 1, 2, 4, 8 and so on of the GPUs, at each shape: µs per
+    /// crossing, back to back. `open` opens GPUs by their numbers. Calls `step` before each point,
+    /// even if its grids turn out not to fit, and after each record.
     ///
-    /// At the end the first point is measured again. If it has moved, every record says so:
+    /// At the end the first point is measured again. If it moved, every record gets a
     /// [`Warning::Drift`].
     ///
     /// # Errors
-    /// Those of `open` and of the devices.
+    /// If `open` or a device fails.
     ///
     /// # Panics
-    /// As [`Sampling::measure`] does.
+    /// If [`Sampling::measure`] panics.
     pub fn run(
         &self,
         mut open: impl FnMut(&[u32]) -> Result<Devices, DeviceError>,
@@ -147,7 +147,7 @@ impl System<'_> {
         Ok(records)
     }
 
-    /// Measures `point` again, which took `before` µs.
+    /// Measures `point`, which took `before` µs, again.
     fn drift(
         &self,
         SystemPoint { collective, gpus, shape }: SystemPoint,
@@ -205,14 +205,14 @@ fn barrier(
     let measured = slope_on_all(devices, sampling, |rounds| {
         let of_gpu = |gpu: usize| Launch::new::<Only>(geometry, (words[gpu].view(), rounds));
         let launches: Vec<Launch> = (0..devices.len()).map(of_gpu).collect();
-        // SAFETY: the barrier's words of each GPU, which outlive the wait in `slope_on_all`; all
+        // SAFETY: the barrier's words of each GPU outlive the wait in `slope_on_all`, and all
         // blocks of the geometry are resident.
         unsafe { devices.launch(&launches) }
     })?;
     Ok(Some(measured))
 }
 
-/// µs per crossing of the exchange, which combines one f32 of each block of each GPU.
+/// µs per crossing of the exchange, which combines one f32 per block of each GPU.
 fn all_reduce(
     devices: &Devices,
     Shape { blocks, threads }: Shape,
@@ -234,14 +234,15 @@ fn all_reduce(
             Launch::new::<Only>(geometry, (words[gpu].view(), means[gpu].view(), gpus, rounds))
         };
         let launches: Vec<Launch> = (0..devices.len()).map(of_gpu).collect();
-        // SAFETY: the words of the exchange and a number for each block, on each GPU, which outlive
-        // the wait in `slope_on_all`; all blocks of the geometry are resident.
+        // SAFETY: the words of the exchange and a number for each block, on each GPU, outlive the
+        // wait in `slope_on_all`, and all blocks of the geometry are resident.
         unsafe { devices.launch(&launches) }
     })?;
     Ok(Some(measured))
 }
 
-/// µs on the host per round of what `launch(rounds)` puts into the streams of all devices.
+/// Host time in µs per round of everything that `launch(rounds)` puts into the streams of all
+/// devices.
 fn slope_on_all(
     devices: &Devices,
     sampling: &Sampling,

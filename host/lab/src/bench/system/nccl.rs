@@ -1,33 +1,33 @@
-//! Where NCCL's header and library are, to build a program with.
+//! The location of NCCL's header and library, for building a program.
 //!
-//! NCCL is not part of the CUDA toolkit. It comes as a package of the system, or as the Python
-//! package `nvidia-nccl-cu13`, which PyTorch brings along.
+//! NCCL is not part of the CUDA toolkit. It comes as a system package, or as the Python package
+//! `nvidia-nccl-cu13`, a dependency of PyTorch.
 
 use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The environment variable that names the folder of NCCL's `include` and `lib`, in place of the
-/// usual places.
+/// The environment variable for the folder with NCCL's `include` and `lib`, which replaces the
+/// usual folders.
 const VARIABLE: &str = "NCCL_HOME";
 
-/// The folders of NCCL as packages of the system install it.
+/// The folders of system packages of NCCL.
 const OF_SYSTEM: [&str; 3] = ["/usr", "/usr/local", "/usr/local/cuda"];
 
-/// The folders of libraries in a folder of NCCL. Debian and Ubuntu have one for each processor.
+/// The folders of libraries inside an NCCL folder. Debian and Ubuntu have one for each processor.
 const LIBS: [&str; 4] = ["lib", "lib64", "lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu"];
 
 /// The names of the header and the library.
 const HEADER: &str = "nccl.h";
 const LIBRARY: &str = "libnccl.so.2";
 
-/// Prints the folders of the Python package. It has no module that could be imported.
+/// Prints the folders of the Python package, which has no module that could be imported.
 const PYTHON: &str = "import importlib.util as util\n\
     spec = util.find_spec('nvidia.nccl')\n\
     print(*(spec.submodule_search_locations if spec else []), sep='\\n')";
 
-/// NCCL, as a program is built with it.
+/// NCCL, for building a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Nccl {
     /// The folder of `nccl.h`.
@@ -36,14 +36,14 @@ pub struct Nccl {
     lib: PathBuf,
 }
 
-/// There is no NCCL to build with.
+/// NCCL was not found.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "no NCCL to build with (include/{HEADER} and lib/{LIBRARY}) in {}: install libnccl-dev or the Python package nvidia-nccl-cu13, or name the folder of its include and lib in {VARIABLE}",
     shown(.looked_in)
 )]
 pub struct NoNccl {
-    /// The folders that were looked in.
+    /// The searched folders.
     looked_in: Vec<PathBuf>,
 }
 
@@ -52,17 +52,18 @@ fn shown(paths: &[PathBuf]) -> String {
 }
 
 impl Nccl {
-    /// NCCL in the folder that `NCCL_HOME` names. Without that variable, NCCL of the system, else
+    /// NCCL in the folder named by `NCCL_HOME`. Without that variable, NCCL of the system, or else
     /// that of the `python3` on the `PATH`.
     ///
     /// # Errors
-    /// [`NoNccl`] with the folders that were looked in.
+    /// [`NoNccl`] with the searched folders.
     pub fn find() -> Result<Self, NoNccl> {
         let named = env::var_os(VARIABLE).filter(|named| !named.is_empty());
         Self::first_of(named, &OF_SYSTEM.map(PathBuf::from), &mut Command::new("python3"))
     }
 
-    /// NCCL in the folder `named`, or in one of those `of_system`, or in one that `python` knows.
+    /// NCCL in the folder `named`, or in one of the folders `of_system`, or in one reported by
+    /// `python`.
     fn first_of(
         named: Option<OsString>,
         of_system: &[PathBuf],
@@ -85,7 +86,7 @@ impl Nccl {
         Err(NoNccl { looked_in })
     }
 
-    /// NCCL in this folder, if both of its files are there.
+    /// NCCL in this folder, if both of its files exist.
     fn in_folder(folder: &Path) -> Option<Self> {
         let include = folder.join("include");
         let libs = LIBS.map(|lib| folder.join(lib));
@@ -93,7 +94,7 @@ impl Nccl {
         include.join(HEADER).is_file().then_some(Self { include, lib })
     }
 
-    /// The flags with which nvcc builds a program that finds the library again when it starts.
+    /// The nvcc flags for building a program that also finds the library at run time.
     pub(super) fn flags(&self) -> Vec<OsString> {
         let of = |flag: &str, folder: &Path| {
             let mut flag = OsString::from(flag);
@@ -103,7 +104,7 @@ impl Nccl {
         vec![
             of("-I", &self.include),
             of("-L", &self.lib),
-            // The Python package has no libnccl.so, which -lnccl would look for.
+            // The Python package has no libnccl.so, which -lnccl would need.
             format!("-l:{LIBRARY}").into(),
             "-Xlinker".into(),
             of("-rpath=", &self.lib),
@@ -111,7 +112,7 @@ impl Nccl {
     }
 }
 
-/// The folders of the Python package. None if there is no Python, or no such package.
+/// The folders of the Python package. Empty if Python or the package is missing.
 fn of_python(python: &mut Command) -> Vec<PathBuf> {
     let Ok(output) = python.args(["-c", PYTHON]).output() else {
         return Vec::new();
@@ -137,13 +138,13 @@ mod tests {
         folder
     }
 
-    /// A Python that is not there.
+    /// A Python that does not exist.
     fn no_python() -> Command {
         Command::new("/nonexistent/python3")
     }
 
     #[test]
-    fn nccl_is_found_where_packages_of_the_system_have_it() {
+    fn nccl_is_found_in_the_folders_of_system_packages() {
         for lib in LIBS {
             let library = format!("{lib}/libnccl.so.2");
             let (empty, whole) = (folder(&[]), folder(&["include/nccl.h", &library]));
@@ -155,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_without_its_library_or_the_other_way_round_is_not_taken() {
+    fn a_header_without_its_library_or_vice_versa_is_rejected() {
         for files in [["include/nccl.h", "lib/libnccl.so.1"], ["nccl.h", "lib/libnccl.so.2"]] {
             let folder = folder(&files);
             assert_eq!(Nccl::in_folder(folder.path()), None, "{files:?}");
@@ -163,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn the_named_folder_is_the_only_one() {
+    fn only_the_named_folder_is_searched() {
         let whole = folder(&["include/nccl.h", "lib/libnccl.so.2"]);
         let of_system = [whole.path().to_owned()];
         let find = |named: &Path| {
@@ -176,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_python_knows_is_taken_last_and_told_if_it_is_not_whole() {
+    fn the_python_package_is_tried_last_and_reported_if_incomplete() {
         let package = "nvidia/nccl";
         let files = ["nvidia/__init__.py", "nvidia/nccl/include/nccl.h"];
         let folder = folder(&files);
@@ -201,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn nvcc_is_told_both_folders_and_the_program_where_to_look_again() {
+    fn nvcc_flags_have_both_folders_and_the_run_time_path() {
         let nccl = Nccl { include: "/a/include".into(), lib: "/a/lib".into() };
         assert_eq!(
             nccl.flags(),

@@ -1,6 +1,6 @@
-//! The peer: `ncclAllReduce` of one f32 of each GPU, in CUDA graphs.
+//! The peer: `ncclAllReduce` of one f32 per GPU, in CUDA graphs.
 //!
-//! NCCL has no barrier. Programs that need one do such an all-reduce, so it is the peer of both
+//! NCCL has no barrier. Programs that need one use such an all-reduce, so it is the peer of both
 //! collectives.
 
 use super::Nccl;
@@ -8,10 +8,10 @@ use crate::bench::{PeerError, PeerProgram, Sampling, Spread};
 use std::collections::HashMap;
 
 /// Calls in the shorter graph and in the longer one. They are fewer than our rounds, because each
-/// call is a kernel of its own, and a node of the graph.
+/// call is a separate kernel, and a node of the graph.
 const CALLS: [u32; 2] = [20, 420];
 
-/// What it is called in a record.
+/// Name in records.
 pub(super) const NAME: &str = "NCCL";
 
 const PEER: PeerProgram = PeerProgram {
@@ -20,9 +20,9 @@ const PEER: PeerProgram = PeerProgram {
     flags: &[],
 };
 
-/// µs per call of NCCL on as many of the GPUs with these numbers as each of `counts` says. It runs
-/// alone on them. NCCL takes each GPU once, and one GPU alone has nothing to combine: such counts
-/// are left out.
+/// µs per call of NCCL, for each number of GPUs in `counts`, on the GPUs with these numbers. It
+/// runs alone on them. NCCL accepts each GPU only once, and one GPU alone has nothing to combine,
+/// so such counts are left out.
 ///
 /// # Errors
 /// [`PeerError`].
@@ -43,7 +43,7 @@ pub fn nccl_times(
     Ok(questions.into_iter().filter_map(time).collect())
 }
 
-/// The counts that NCCL can do, each with its question: the numbers of the GPUs.
+/// The counts that NCCL supports, each with its question: the numbers of the GPUs.
 fn questions(ordinals: &[u32], counts: &[usize]) -> Vec<(usize, String)> {
     let is_possible = |count: usize| {
         let gpus = &ordinals[..count];
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nccl_is_asked_about_two_gpus_and_more_of_which_none_is_there_twice() {
+    fn nccl_is_measured_on_two_or_more_distinct_gpus() {
         let asked = |ordinals: &[u32], counts: &[usize]| questions(ordinals, counts);
         assert_eq!(asked(&[0, 1, 2, 3], &[1, 2, 4]), [(2, "0,1".into()), (4, "0,1,2,3".into())]);
         assert_eq!(asked(&[3, 1, 3], &[1, 2, 3]), [(2, "3,1".into())]);

@@ -3,7 +3,7 @@ use gridsync::device::EmulatorConfig;
 
 const ONCE: Sampling = Sampling { at_least: 1, at_most: 1, uncertainty: 0.005 };
 
-/// An emulated machine with as many GPUs.
+/// An emulated machine with this many GPUs.
 fn emulated(ordinals: &[u32]) -> Result<Devices, DeviceError> {
     Devices::emulated(EmulatorConfig { gpus: ordinals.len() as u32, ..EmulatorConfig::default() })
 }
@@ -17,7 +17,7 @@ fn powers_of_two_and_all_gpus_are_measured() {
 }
 
 #[test]
-fn the_blocks_are_one_half_and_all_multiprocessors() {
+fn the_blocks_are_one_and_half_and_all_of_the_multiprocessors() {
     assert_eq!(system_blocks(132), [1, 66, 132]);
     assert_eq!(system_blocks(2), [1, 2]);
     assert_eq!(system_blocks(1), [1]);
@@ -61,7 +61,7 @@ fn every_collective_is_measured_on_every_number_of_gpus_where_it_fits() {
 }
 
 #[test]
-fn a_peer_that_scatters_is_told() {
+fn a_peer_that_scatters_gets_a_warning() {
     let scattered = Spread::of(vec![1.0, 2.0, 3.0, 4.0]).expect("there are samples");
     let shape = Shape { blocks: 1, threads: 32 };
     let system = System {
@@ -77,7 +77,7 @@ fn a_peer_that_scatters_is_told() {
 }
 
 #[test]
-fn an_exchange_of_blocks_that_are_no_whole_warps_is_left_out() {
+fn an_exchange_of_partial_warps_is_left_out() {
     let devices = emulated(&[0, 1]).expect("there may be two");
     let shape = Shape { blocks: 2, threads: 33 };
     assert_eq!(all_reduce(&devices, shape, &ONCE), Ok(None));

@@ -1,4 +1,4 @@
-//! The time of one call whose input is not in a cache.
+//! The time of one call whose input is not cached.
 
 use crate::bench::once::time_runs;
 use crate::bench::sampling::warm_up;
@@ -7,54 +7,53 @@ use gridsync::device::{Device, DeviceError};
 use gridsync::primitives::Reducer;
 use gridsync_kernels::op::Sum;
 
-/// Bytes that all calls read and write together, at most, unless a single call does more.
+/// Maximum number of bytes that all calls read and write together, unless a single call needs more.
 const MOST_BYTES: u64 = 2 << 30;
 
-/// Calls of a replay at most.
+/// Maximum number of calls in a replay.
 const MOST_CALLS: u64 = 256;
 
-/// These bytes have to be this many times the L2. Then the first input has left the L2 when the
-/// last one has been read.
+/// The bytes of a replay must be this many times the L2. Then the first input has left the L2 when
+/// the last one has been read.
 const REPLAYED_FROM: u64 = 16;
 
-/// Microseconds that a sample takes at least, if replays may follow each other.
+/// Minimum duration of a sample in microseconds, if replays may follow each other.
 const SAMPLE_US: f64 = 2000.0;
 
-/// Replays within a sample at most.
+/// Maximum number of replays in a sample.
 const MOST_REPLAYS: f64 = 4096.0;
 
-/// How many times the L2 is read to empty it.
+/// How many times its size is read to flush the L2.
 const EVICTED_BY: usize = 4;
 
-/// How calls on inputs of one size are timed: many in a row, or one alone. A peer gets the same
+/// How calls on inputs of one size are timed: many in a row, or one alone. A peer uses the same
 /// plan.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::bench) struct Plan {
-    /// Calls of a replay, each on its own input.
+    /// Calls of a replay, each on a different input.
     pub(in crate::bench) calls: usize,
-    /// Microseconds that a sample takes at least, by replays. 0 if a second replay would find
-    /// inputs in the L2: then a sample is a single replay.
+    /// Minimum duration of a sample in microseconds, reached by replays. 0 if a second replay would
+    /// find inputs in the L2: then a sample is a single replay.
     pub(in crate::bench) sample_us: f64,
 }
 
 impl Plan {
-    /// One call, put into the stream after other work, so that the device does not wait for the
-    /// host. This is the time of a program that calls once. It includes about two microseconds for
-    /// the events.
+    /// One call, enqueued after other work so that the device does not wait for the host. This is
+    /// the time of a program that calls once. It includes about two microseconds for the events.
     pub(in crate::bench) const ALONE: Self = Self { calls: 1, sample_us: 0.0 };
 
     /// The plan for calls in a row that read and write `bytes` each, on a device with an L2 of
     /// `l2_bytes`.
     ///
     /// If the device does not report the size of its L2, nothing is replayed and nothing is
-    /// emptied.
+    /// flushed.
     pub(super) fn in_a_row(bytes: u64, l2_bytes: u32) -> Self {
         let calls = (MOST_BYTES / bytes.max(1)).clamp(1, MOST_CALLS);
         let replayed = l2_bytes > 0 && calls * bytes >= REPLAYED_FROM * u64::from(l2_bytes);
         Self { calls: calls as usize, sample_us: if replayed { SAMPLE_US } else { 0.0 } }
     }
 
-    /// How many replays follow each other in a sample. `one` returns the µs of one replay.
+    /// Number of consecutive replays in a sample. `one` returns the µs of one replay.
     fn replays<E>(&self, one: impl FnOnce() -> Result<f64, E>) -> Result<u32, E> {
         if self.sample_us == 0.0 {
             return Ok(1);
@@ -63,21 +62,21 @@ impl Plan {
     }
 }
 
-/// Microseconds of device time of one `call` whose input is not in the L2. `call(i)` works on input
-/// i. There are as many inputs as the plan has calls.
+/// Device time in microseconds of one `call` whose input is not in the L2. `call(i)` works on input
+/// i. The number of inputs is the plan's number of calls.
 ///
-/// Before each sample the L2 is emptied by reading other memory. Reading leaves no modified lines,
+/// Before each sample the L2 is flushed by reading other memory. Reading leaves no modified lines,
 /// which would have to be written back during the measurement. With [`Plan::ALONE`] a sample is one
 /// call right after that, between two events. With other plans the calls are recorded into one
 /// graph, and a sample is the time of its replays divided by the number of calls. The start of a
 /// replay takes some microseconds, which its calls share.
 ///
 /// # Errors
-/// Those of `call` and of the device; [`DeviceError::OutOfMemory`] if the memory that is read to
-/// empty the L2 cannot be allocated.
+/// [`DeviceError::OutOfMemory`] if the memory that is read to flush the L2 cannot be allocated; or
+/// if `call` or the device fails.
 ///
 /// # Panics
-/// As [`Sampling::measure`] does.
+/// If [`Sampling::measure`] panics.
 ///
 /// # Safety
 /// The launches of `call` can be repeated with the memory as they leave it, and use only memory
@@ -88,7 +87,7 @@ pub(in crate::bench) unsafe fn time_cold(
     sampling: &Sampling,
     mut call: impl FnMut(usize) -> Result<(), DeviceError>,
 ) -> Result<Measurement, DeviceError> {
-    // An error of the call shows here, with its own message.
+    // If the call fails, it fails here with its own message.
     call(0)?;
     device.synchronize()?;
     let l2 = device.properties().l2_bytes as usize;
@@ -101,7 +100,7 @@ pub(in crate::bench) unsafe fn time_cold(
     }
 
     let graph = device.record(|| (0..plan.calls).try_for_each(&mut call))?;
-    // SAFETY: the caller's promise; `call` outlives the graph.
+    // SAFETY: guaranteed by the caller; `call` outlives the graph.
     let replay = |times| time_runs(device, times, || unsafe { graph.launch() });
     warm_up(|| replay(1))?;
     let replays = plan.replays(|| replay(1))?;
@@ -119,7 +118,7 @@ mod tests {
     use std::cell::Cell;
     use std::convert::Infallible;
 
-    /// The L2 of an H200.
+    /// L2 of an H200.
     const L2: u32 = 60 << 20;
 
     #[test]

@@ -1,19 +1,20 @@
-//! Inputs: the same for us and the peer, and filled fast.
+//! Inputs: the same for us and the peer, and fast to fill.
 
 use bytemuck::Pod;
 use gridsync::device::{Buffer, Device, DeviceError};
 use gridsync_verify::{Dtype, Scalar};
 use std::any::Any;
 
-/// Elements after which an input repeats itself.
+/// Elements after which an input repeats.
 const PERIOD: usize = 1 << 24;
 
-/// A type that inputs can be made of.
+/// An element type of inputs.
 ///
-/// The values are small integers, so that sums stay exact for long. They are hashed, because the
-/// power that a kernel draws, and so its clock, depends on its data. A peer uses the same values.
+/// The values are small integers, so that sums stay exact as long as possible. They are hashed,
+/// because the power that a kernel draws, and so its clock, depends on its data. A peer uses the
+/// same values.
 pub(in crate::bench) trait Element: Pod + Scalar {
-    /// The least of 16 values: −8, or 0 for a type without a sign.
+    /// The smallest of 16 values: −8, or 0 for unsigned types.
     const LEAST: i32;
 
     /// A small integer in this type.
@@ -33,7 +34,7 @@ macro_rules! elements {
 }
 elements! { f32: -8; f64: -8; i32: -8; u32: 0; u64: 0; }
 
-/// Element `i` of every input: the lowest four bits of a hash, plus the least value.
+/// Element `i` of every input: the lowest four bits of a hash, plus the smallest value.
 fn small<T: Element>(i: usize) -> i32 {
     (hash((i % PERIOD) as u32) % 16) as i32 + T::LEAST
 }
@@ -43,8 +44,8 @@ fn small<T: Element>(i: usize) -> i32 {
 pub(in crate::bench) enum Values {
     /// Uniform between 0 and 1.
     Uniform,
-    /// Runs: `percent` percent of the elements of a period are greater by 1 than the element
-    /// before. The others equal it.
+    /// Runs: `percent` percent of the elements of a period are greater by 1 than their predecessor.
+    /// The others equal it.
     Runs { percent: u32 },
 }
 
@@ -57,7 +58,7 @@ fn uniform(i: usize) -> f32 {
 fn runs(n: usize, percent: u32) -> Vec<f32> {
     let mut grown = 0;
     let values = (0..n).map(|i| {
-        // No branch: it would be predicted wrongly every other time.
+        // Branchless: a branch would be mispredicted half of the time.
         grown += u32::from(uniform(i) < percent as f32 / 100.0);
         grown as f32
     });
@@ -69,27 +70,27 @@ fn runs(n: usize, percent: u32) -> Vec<f32> {
 enum Kind {
     /// An [`Element`] each.
     Small,
-    /// The two arrays of [`Stock::pairs`], by turns.
+    /// The two arrays of [`Stock::pairs`], alternating.
     Pairs,
     Of(Values),
 }
 
-/// Inputs of one type and length, each in its own allocation.
+/// Inputs of one type and length, each in a separate allocation.
 struct Inputs<T> {
     kind: Kind,
     n: usize,
     buffers: Vec<Buffer<T>>,
 }
 
-/// The last inputs that were asked for. The next caller may ask for the same.
+/// The last requested inputs. The next caller may request the same.
 #[derive(Default)]
 pub(in crate::bench) struct Stock(Option<Box<dyn Any>>);
 
 impl Stock {
-    /// `count` inputs of `n` elements, or more.
+    /// At least `count` inputs of `n` elements.
     ///
     /// # Errors
-    /// [`DeviceError::OutOfMemory`], after which nothing is held; those of the copies.
+    /// [`DeviceError::OutOfMemory`], after which nothing is held; or if a copy fails.
     pub(in crate::bench) fn inputs<T: Element>(
         &mut self,
         device: &Device,
@@ -118,7 +119,7 @@ impl Stock {
         self.filled(device, n, count, Kind::Of(values), period)
     }
 
-    /// `count` pairs of inputs of `n` elements, or more. Element `i` of the first input is
+    /// At least `count` pairs of inputs of `n` elements. Element `i` of the first input is
     /// `of(hash(2 i))`, and of the second `of(hash(2 i + 1))`. All callers with one `T` pass the
     /// same `of`.
     ///
@@ -137,8 +138,8 @@ impl Stock {
         Ok(inputs.as_chunks().0)
     }
 
-    /// `count` inputs of `n` elements, or more. `periods` gives their first elements; the inputs
-    /// take them by turns.
+    /// At least `count` inputs of `n` elements. `periods` contains their first elements; the inputs
+    /// use the periods in turn.
     fn filled<T: Pod>(
         &mut self,
         device: &Device,
@@ -151,7 +152,7 @@ impl Stock {
         let held = match held {
             Some(held) if (held.kind, held.n) == (kind, n) && held.buffers.len() >= count => held,
             other => {
-                // This comes first: there may be no room for both the old and the new inputs.
+                // Drop this first: both the old and the new inputs may not fit.
                 drop(other);
                 let periods = periods(n.min(PERIOD));
                 let buffers = periods.iter().cycle().take(count).map(|period| {
@@ -167,13 +168,13 @@ impl Stock {
     }
 }
 
-/// Copies `period` over `buffer` as often as it takes.
+/// Fills `buffer` with repetitions of `period`.
 fn fill<T: Pod>(buffer: &Buffer<T>, period: &[T]) -> Result<(), DeviceError> {
     let mut at = 0;
     while at < buffer.len() {
         let part = &period[..period.len().min(buffer.len() - at)];
         let to = buffer.address() + (at * size_of::<T>()) as u64;
-        // SAFETY: the allocation is live, and from `to` on at least as long as `part`.
+        // SAFETY: the allocation is live, and has at least the length of `part` after `to`.
         unsafe {
             let backend = buffer.device().backend();
             backend.upload(to, bytemuck::cast_slice(part))?;
@@ -203,7 +204,7 @@ impl ExactSums {
     /// The sum of the elements up to and including element `i`.
     ///
     /// # Panics
-    /// If there is no such element.
+    /// If `i` is out of range.
     pub(in crate::bench) fn up_to(&self, i: usize) -> i64 {
         let whole = match i / PERIOD {
             0 => 0,
@@ -243,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn elements_are_small_integers_of_both_signs_where_there_are_two() {
+    fn elements_are_small_integers_of_both_signs_in_signed_types() {
         // The same values as in `fill` of host/lab/peers/throughput.cuh.
         let low: Vec<u32> = (0..4).map(|i| hash(i) % 16).collect();
         assert_eq!(low, [0, 7, 6, 7]);
@@ -258,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn both_inputs_of_every_pair_are_made_of_hashes_of_their_own() {
+    fn both_inputs_of_every_pair_have_different_hashes() {
         let (device, mut stock) = (device(), Stock::default());
         let pairs = stock.pairs(&device, 2, 3, |hash| hash).expect("there is room");
         assert_eq!(pairs.len(), 3);
@@ -270,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn inputs_that_are_asked_for_again_are_not_filled_again() {
+    fn inputs_that_are_requested_again_are_not_refilled() {
         let (device, mut stock) = (device(), Stock::default());
         let inputs = stock.inputs::<f64>(&device, 100, 2).expect("there is room");
         // SAFETY: the first element of a live buffer.

@@ -16,23 +16,23 @@ pub use peers::PeerTimes;
 pub use peers::plain_mode;
 use serde_json::{Value, json};
 
-/// Lengths of arrays. At the first, the launch takes most of the time, at the last the memory.
+/// Lengths of arrays. At the first, the launch dominates the time, at the last the memory.
 pub const SIZES: [usize; 8] =
     [1 << 10, 1 << 12, 1 << 16, 1 << 20, 1 << 24, 1 << 28, 1 << 30, 1 << 32];
 
-/// The least that a primitive has to do with memory. It takes at least the time of this.
+/// The minimum memory traffic of a primitive, which bounds its time from below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ceiling {
-    /// It reads its input.
+    /// Reads its input.
     Read,
-    /// It reads both of its inputs.
+    /// Reads both of its inputs.
     ReadBoth,
-    /// It reads its input and writes as much.
+    /// Reads its input and writes as much.
     Copy,
 }
 
 impl Ceiling {
-    /// What it is called in a record: its variant and its operation.
+    /// Name in records: variant and operation.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -53,36 +53,36 @@ impl Ceiling {
 /// A primitive with several operations and element types, and its peers on the GPU and on the CPU.
 #[derive(Clone, Copy, Debug)]
 pub struct Throughput {
-    /// What it is called.
+    /// Name.
     pub name: &'static str,
-    /// What is measured. A new operation or element type is a line in the table.
+    /// The cases. To add an operation or element type, add a line to the table.
     pub cases: &'static [Case],
-    /// Lengths that are measured unless others are asked for.
+    /// Lengths that are measured unless others are requested.
     pub sizes: &'static [usize],
-    /// What the times are compared with.
+    /// The ceiling that the times are compared with.
     pub ceiling: Ceiling,
     pub(super) peer: Option<PeerProgram>,
     pub(super) on_cpu: Option<OnCpu>,
 }
 
-/// A peer on the CPU. It gives a single record, to show how far apart GPU and CPU are.
+/// A peer on the CPU. It has a single record, which shows the distance between GPU and CPU.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OnCpu {
     pub(super) peer: PeerScript,
     pub(super) op: &'static str,
     pub(super) dtype: Dtype,
-    /// The peer is measured at the greatest length up to this one.
+    /// The peer is measured at the largest length up to this one.
     pub(super) longest: usize,
 }
 
 /// An operation on elements of one type, by one of our kernels.
 #[derive(Clone, Copy, Debug)]
 pub struct Case {
-    /// What the kernel is called in a record.
+    /// Name of the kernel in records.
     pub variant: &'static str,
-    /// The operation.
+    /// Operation.
     pub op: &'static str,
-    /// The type of the elements.
+    /// Element type.
     pub dtype: Dtype,
     /// Bytes that it writes, as a percentage of its input, if the ceiling differs from that.
     written: Option<u64>,
@@ -91,7 +91,7 @@ pub struct Case {
     pub(super) measure: Measure,
 }
 
-/// Measures a case. None if the case does not exist at that length.
+/// Measures a case. `None` if the case does not exist at that length.
 pub(super) type Measure = fn(&mut Bench<'_>, &Load) -> Result<Option<Measurement>, MeasureError>;
 
 /// Why a case could not be measured.
@@ -105,14 +105,14 @@ pub enum MeasureError {
     Wrong(String),
 }
 
-/// The means to measure a case.
+/// Everything that a case needs for measuring.
 pub(super) struct Bench<'a> {
     pub(super) device: &'a Device,
     pub(super) sampling: &'a Sampling,
     pub(super) stock: Stock,
 }
 
-/// The work to measure a case with.
+/// The work of a measurement.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Load {
     /// Elements of an input.
@@ -123,10 +123,9 @@ pub(super) struct Load {
 /// The result of a run of the suite.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Throughputs {
-    /// Ordered by element type, then by length. First comes the ceiling if a peer was asked, with
-    /// the variant [`Ceiling::name`], then the peer on the CPU, under its own name. Then come the
-    /// cases, each with a record for every mode of the peer that answered, or one record without a
-    /// peer.
+    /// Ordered by element type, then by length. First the ceiling if the peer measured it, with the
+    /// variant [`Ceiling::name`], then the peer on the CPU, under its own name. Then the cases,
+    /// each with a record for every mode of the peer that answered, or one record without a peer.
     pub records: Vec<Record>,
     /// The lengths that did not fit in the device's memory.
     pub too_large: Vec<TooLarge>,
@@ -135,17 +134,17 @@ pub struct Throughputs {
 /// A length that does not fit in the device's memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TooLarge {
-    /// The type of the elements.
+    /// Element type.
     pub dtype: Dtype,
-    /// How many there are.
+    /// Number of elements.
     pub n: usize,
     /// [`DeviceError::OutOfMemory`].
     pub error: DeviceError,
 }
 
 impl Load {
-    /// Whether to check the results here although that takes seconds. It is done once for each case
-    /// and length, where one call is measured alone.
+    /// Whether to check the results, which needs seconds, in this measurement. It is done once for
+    /// each case and length, where one call is measured alone.
     pub(super) fn is_checked(&self) -> bool {
         self.plan == Plan::ALONE
     }
@@ -158,19 +157,19 @@ impl Throughput {
         [Plan::in_a_row(moved, l2_bytes), Plan::ALONE]
     }
 
-    /// Measures `cases`, which are of this suite, at each of `sizes`: µs of device time of one
-    /// call, by the rules of [`bench`](super). `step` is called before each point and after each
+    /// Measures `cases`, which belong to this suite, at each of `sizes`: µs of device time of one
+    /// call, by the rules of [`bench`](super). Calls `step` before each point and after each
     /// record. `peers` has the times of the peers, from [`peers`](Self::peers).
     ///
-    /// At the end the first point is measured again. If it has moved, every record of ours says so:
+    /// At the end the first point is measured again. If it moved, every record of ours gets a
     /// [`Warning::Drift`].
     ///
     /// # Errors
-    /// Those of the device, except for too little memory; [`MeasureError::Wrong`] if a checked
-    /// result is wrong.
+    /// [`MeasureError::Wrong`] if a checked result is wrong; or if the device fails, except by lack
+    /// of memory.
     ///
     /// # Panics
-    /// As [`Sampling::measure`] does.
+    /// If [`Sampling::measure`] panics.
     pub fn run(
         &self,
         device: &Device,
@@ -223,7 +222,7 @@ impl Throughput {
         Ok(Throughputs { records, too_large })
     }
 
-    /// The record of the ceiling, if the peer was asked.
+    /// The record of the ceiling, if the peer measured it.
     fn ceiling_record(
         &self,
         bench: &Bench<'_>,
@@ -320,7 +319,7 @@ impl Case {
         Self { variant, op, dtype: T::DTYPE, written: None, peer_modes, measure }
     }
 
-    /// The same case, but it writes `percent` percent of what it reads.
+    /// The same case, but it writes `percent` percent of the bytes that it reads.
     pub(super) const fn writing(self, percent: u64) -> Self {
         Self { written: Some(percent), ..self }
     }
@@ -334,7 +333,7 @@ impl Case {
     }
 }
 
-/// Reports each record, and keeps it.
+/// Passes each record to `step`, and keeps it.
 fn keep(
     records: &mut Vec<Record>,
     new: impl IntoIterator<Item = Record>,
@@ -357,8 +356,8 @@ fn params(op: &str, dtype: Dtype, load: &Load, peer_mode: Option<&str>) -> Value
     })
 }
 
-/// Each element type of `cases` with each of `sizes`, in their order: cases of one type share their
-/// inputs.
+/// Each element type of `cases` with each of `sizes`, in this order, so that cases of one type
+/// share their inputs.
 fn lengths(cases: &[Case], sizes: &[usize]) -> Vec<(Dtype, usize)> {
     let mut dtypes = Vec::new();
     for case in cases {

@@ -4,12 +4,12 @@ use super::{Case, Ceiling, OnCpu, Plan, Throughput, bytes, lengths};
 use crate::bench::{Answers, PeerError, Sampling};
 use std::collections::HashSet;
 
-/// The times of the peers, and their notes about what they could not do.
+/// The times of the peers, and their notes on missing measurements.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PeerTimes(pub(super) Answers);
 
 impl PeerTimes {
-    /// The peers' notes on why something was not measured, each once.
+    /// The peers' notes on missing measurements, each once.
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.0.notes
@@ -22,8 +22,8 @@ impl PeerTimes {
     }
 }
 
-/// A mode of the peer, without what the variant says too: the type of the accumulator, the length
-/// of the rows, the share that is kept.
+/// A mode of the peer, without the parts that the variant repeats: the type of the accumulator, the
+/// length of the rows, the percentage of kept elements.
 #[must_use]
 pub fn plain_mode(mode: &str) -> &str {
     let mode = mode.trim_end_matches("_in_f64");
@@ -32,12 +32,12 @@ pub fn plain_mode(mode: &str) -> &str {
 }
 
 impl Throughput {
-    /// The times of the peers for `cases`, which are of this suite, at each of `sizes`. A peer on
-    /// the GPU measures the cases and the ceiling, by the same plan and the same sampling; a peer
-    /// on the CPU runs where there is Python. `l2_bytes` is the L2 of the device.
+    /// The times of the peers for `cases`, which belong to this suite, at each of `sizes`. A peer
+    /// on the GPU measures the cases and the ceiling, by the same plan and the same sampling. A
+    /// peer on the CPU runs if Python is installed. `l2_bytes` is the L2 of the device.
     ///
     /// # Errors
-    /// [`PeerError`], as it says.
+    /// [`PeerError`].
     pub fn peers(
         &self,
         cases: &[Case],

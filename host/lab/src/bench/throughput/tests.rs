@@ -109,7 +109,7 @@ fn a_mode_of_the_peer_that_answered_is_a_record_and_so_is_the_read_ceiling() {
 }
 
 #[test]
-fn a_copy_is_held_against_what_is_read_and_written_and_the_cpu_has_one_line() {
+fn a_scan_is_compared_with_a_copy_and_the_cpu_has_one_record() {
     let device = device();
     let auto = &SCAN.cases[..1];
     let alone = [
@@ -146,7 +146,7 @@ fn a_copy_is_held_against_what_is_read_and_written_and_the_cpu_has_one_line() {
 }
 
 #[test]
-fn what_does_not_fit_in_memory_is_told_and_the_rest_is_measured() {
+fn a_length_that_does_not_fit_in_memory_is_reported_and_the_rest_is_measured() {
     let (cases, nobody) = (&of("max")[..1], PeerTimes::default());
     let run = REDUCE
         .run(&device(), cases, &[1 << 50, 100], &nobody, &ONCE, |_| ())
@@ -160,7 +160,7 @@ fn what_does_not_fit_in_memory_is_told_and_the_rest_is_measured() {
 }
 
 #[test]
-fn the_peer_is_asked_by_the_plan_that_we_follow() {
+fn the_peer_gets_the_plan_that_we_follow() {
     let (sum, l2) = (of("sum")[0], 60 << 20);
     let asked = |mode, n| REDUCE.plans(Dtype::F32, n, l2).map(|plan| sum.question(mode, n, &plan));
     assert_eq!(

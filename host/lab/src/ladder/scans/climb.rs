@@ -14,7 +14,7 @@ use gridsync_lab_kernels::ladder::THREADS;
 use gridsync_lab_kernels::ladder::scans::kernels::{ladder_scan_copy, ladder_scan_grid_barrier};
 use gridsync_lab_kernels::ladder::scans::s06_shuffles::TILE;
 
-/// Words in 16 bytes: every array of sums begins at a multiple of this.
+/// Words in 16 bytes: every array of sums starts at a multiple of this.
 const ALIGNED: usize = 4;
 
 /// Bytes that a thread of a copy has in flight: four packs.
@@ -25,7 +25,7 @@ pub struct Climb {
     device: Device,
     input: Buffer<u32>,
     output: Buffer<u32>,
-    /// The sums of the blocks, followed by the sums of the blocks that scan these, and so on.
+    /// The sums of the blocks, then the sums of the blocks that scan these, and so on.
     sums: Buffer<u32>,
     /// The most blocks of the grid with a barrier.
     resident: u32,
@@ -83,12 +83,12 @@ impl Ladder for Climb {
         let (input, output) = self.views(len);
         let (device, sums) = (&self.device, self.sums.view());
         let tiles = len.div_ceil(TILE).max(1) as u32;
-        // SAFETY: buffers begin at multiples of 256 bytes and do not overlap, and only the rungs
-        // use them. There is room for the sums of all blocks and levels, for a ticket and a word of
-        // each tile, which are 0, and for a barrier; each launch leaves the barrier's words as the
-        // next one needs them. The stream keeps launches apart, and a dropped buffer waits for it.
-        // Blocks and threads are those that the kernels need, and the blocks with a barrier are
-        // resident.
+        // SAFETY: buffers are aligned to 256 bytes and do not overlap, and only the rungs use them.
+        // There is room for the sums of all blocks and levels, for a ticket and a word of each
+        // tile, which are 0, and for a barrier; each launch leaves the barrier's words as the next
+        // one needs them. The stream orders the launches, and dropping a buffer waits for the
+        // stream. Blocks and threads are those that the kernels need, and the blocks with a barrier
+        // are resident.
         unsafe {
             match rung.launched {
                 Launched::OneBlock(kernel, threads) => {
@@ -148,7 +148,7 @@ impl Ladder for Climb {
         rung.count()
     }
 
-    /// One of the grids copies everything in one turn.
+    /// One of the grids copies everything in one pass.
     fn roof_grids(&self, len: usize) -> Result<Vec<u32>, DeviceError> {
         let mut grids = roof::grids::<ladder_scan_copy>(&self.device)?;
         let at_once = COPIED_AT_ONCE * THREADS as usize;
@@ -158,7 +158,7 @@ impl Ladder for Climb {
 
     fn launch_roof(&self, len: usize, blocks: u32) -> Result<(), DeviceError> {
         let geometry = Geometry::new(blocks, THREADS);
-        // SAFETY: input and output begin at multiples of 256 bytes, do not overlap and have one
+        // SAFETY: input and output are aligned to 256 bytes, do not overlap and have the same
         // length.
         unsafe { self.device.launch::<ladder_scan_copy>(&geometry, self.views(len)) }
     }
@@ -168,16 +168,16 @@ impl Climb {
     /// Sets the output to 0.
     ///
     /// # Errors
-    /// Those of the device.
+    /// If the device fails.
     pub fn clear(&mut self) -> Result<(), DeviceError> {
         self.output.zero()
     }
 
-    /// The output, after all launches. It is 0 where the rungs have written nothing since
+    /// The output, after all launches. It is 0 where the rungs have not written since
     /// [`clear`](Self::clear).
     ///
     /// # Errors
-    /// Those of the launches in the stream.
+    /// If a launch in the stream failed.
     pub fn sums(&self) -> Result<Vec<u32>, DeviceError> {
         self.output.download()
     }
@@ -202,7 +202,7 @@ fn room_for_sums(len: usize) -> usize {
 /// adds them.
 ///
 /// # Safety
-/// As for the kernels; `sums` has room for those of all levels.
+/// As for the kernels; `sums` has room for the sums of all levels.
 unsafe fn scan_levels(
     device: &Device,
     levels: Levels,
@@ -213,14 +213,14 @@ unsafe fn scan_levels(
     let blocks = input.len().div_ceil(levels.tile).max(1);
     let own = sums.part(0, blocks);
     let geometry = Geometry::new(blocks as u32, THREADS);
-    // SAFETY: the caller's promise; the block that reads a tile also writes it.
+    // SAFETY: guaranteed by the caller; the block that reads a tile also writes it.
     unsafe { (levels.scan.launch)(device, &geometry, (input, output, own))? };
     if blocks == 1 {
         return Ok(());
     }
     let start = blocks.next_multiple_of(ALIGNED);
     let geometry = Geometry::new(blocks as u32, levels.inject_threads);
-    // SAFETY: the same.
+    // SAFETY: guaranteed by the caller; the block that reads a tile also writes it.
     unsafe {
         scan_levels(device, levels, own, own, sums.part(start, sums.len() - start))?;
         (levels.inject.launch)(device, &geometry, (output, own))

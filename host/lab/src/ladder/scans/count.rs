@@ -1,4 +1,4 @@
-//! What a block does to scan its tile.
+//! Operations of a block that scans its tile.
 
 use super::rung::{Launched, Rung};
 use crate::ladder::count::{Counted, one_block};
@@ -14,34 +14,34 @@ use gridsync_lab_kernels::ladder::scans::s06_shuffles::TILE;
 use simt::LaunchConfig;
 
 impl Rung {
-    /// Counts what one block does with a whole tile. None for the rung of one thread.
+    /// Counts the operations of one block on a whole tile. `None` for the rung of one thread.
     ///
     /// # Errors
-    /// A fault of the kernel.
+    /// If the kernel faults.
     pub fn count(&self) -> Result<Option<Counted>, DeviceError> {
         let config = LaunchConfig::new(self.kernel(), 1, THREADS);
         let counted = match self.launched {
             Launched::OneBlock(_, 1) => return Ok(None),
             Launched::OneBlock(kernel, threads) => {
-                // SAFETY: `Views` has what each kernel asks for, for one block; here and below.
+                // SAFETY: `Views` has what the kernel needs for one block.
                 one_block(&config, threads as usize, |v| unsafe {
                     (kernel.run)((v.input, v.output));
                 })
             }
             Launched::Levels(levels) => {
-                // SAFETY: as above.
+                // SAFETY: `Views` has what the kernel needs for one block.
                 one_block(&config, levels.tile, |v| unsafe {
                     (levels.scan.run)((v.input, v.output, v.sums));
                 })
             }
             Launched::GridBarrier(kernel) => {
-                // SAFETY: as above.
+                // SAFETY: `Views` has what the kernel needs for one block.
                 one_block(&config, TILE, |v| unsafe {
                     (kernel.run)((v.input, v.output, v.sums, v.state));
                 })
             }
             Launched::Chain(kernel) => {
-                // SAFETY: as above.
+                // SAFETY: `Views` has what the kernel needs for one block.
                 one_block(&config, TILE, |v| unsafe {
                     (kernel.run)((v.input, v.output, v.words));
                 })
@@ -52,14 +52,14 @@ impl Rung {
     }
 }
 
-/// Counts what a block of the library's scan does with a tile of a large array.
+/// Counts the operations of a block of the library's scan on a tile of a large array.
 fn of_the_library(design: Design, mut config: LaunchConfig<'_>) -> Result<Counted, DeviceError> {
     let Shape { rows, group, .. } = Shape::for_bulk::<u32>(1);
     let tile = Shape::for_bulk::<u32>(1).tile::<u32>();
     let form = Form::Inclusive as u32;
     match design {
-        // SAFETY: `Views` has what each kernel asks for. Both designs scan large arrays with this
-        // shape, and its tile is as long as the input.
+        // SAFETY: `Views` has what the kernel needs for one block. Both designs scan large arrays
+        // with this shape, and its tile is as long as the input.
         Design::Registers => one_block(&config, tile, |v| unsafe {
             scan_sum_u32::run((Arguments {
                 input: v.input,
@@ -75,7 +75,8 @@ fn of_the_library(design: Design, mut config: LaunchConfig<'_>) -> Result<Counte
             config.block = BULK_THREADS.into();
             config.dynamic_shared = BULK_SHARED as usize;
             config.shared_per_block = 227 << 10;
-            // SAFETY: as above.
+            // SAFETY: `Views` has what the kernel needs for one block. Both designs scan large
+            // arrays with this shape, and its tile is as long as the input.
             one_block(&config, tile, |v| unsafe {
                 scan_bulk_sum_u32::run((BulkArguments {
                     input: v.input,
@@ -95,7 +96,7 @@ mod tests {
     use super::*;
     use crate::ladder::scans::rungs;
 
-    /// What rung `number` counts.
+    /// Counts of rung `number`.
     fn counted(number: u32) -> Counted {
         let rung = rungs().into_iter().find(|r| r.number == number);
         let counted = rung.expect("a rung").count().expect("no fault");
@@ -105,7 +106,7 @@ mod tests {
     #[test]
     fn hillis_and_steele_add_in_all_warps_at_each_of_eight_steps() {
         let scanned = counted(3);
-        // Eight stores before the steps, and eight in each step. The warps that have something to
+        // Eight stores before the steps, and eight in each step. Only warps that have something to
         // load do so: in the last three steps all but the first 1, 2 and 4. Eight loads of the
         // total.
         let loads = 5 * 8 + (8 - 1) + (8 - 2) + (8 - 4);
@@ -116,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn up_and_down_take_less_for_an_element_and_meet_at_the_banks() {
+    fn up_and_down_need_less_per_element_and_have_bank_conflicts() {
         let (steps, tree, padded) = (counted(3), counted(4), counted(5));
         let for_256 = |c: &Counted| c.for_256_elements(c.warp_operations());
         assert!(for_256(&tree) < for_256(&steps), "{tree:?}, {steps:?}");
@@ -126,14 +127,14 @@ mod tests {
     }
 
     #[test]
-    fn shuffles_leave_one_word_of_each_warp_to_shared_memory() {
+    fn shuffles_share_one_word_per_warp_in_shared_memory() {
         let scanned = counted(6);
         assert_eq!(scanned.shared_accesses, 8 + 8);
         assert_eq!((scanned.barriers, scanned.bank_conflicts), (1, 0));
     }
 
     #[test]
-    fn a_look_back_takes_the_steps_of_one_warp_more_than_a_chain() {
+    fn a_look_back_adds_the_shuffles_of_one_warp_to_a_chain() {
         let (chained, look_back) = (counted(8), counted(9));
         assert_eq!(look_back.shuffles - chained.shuffles, 5);
         assert_eq!(look_back.shared_accesses, chained.shared_accesses);

@@ -1,5 +1,5 @@
-//! The ladder of scans: the rungs of [`gridsync_lab_kernels::ladder::scans`], and the library's own
-//! two scans.
+//! The ladder of scans: the rungs of [`gridsync_lab_kernels::ladder::scans`], and the library's two
+//! scans.
 
 mod climb;
 mod count;

@@ -1,4 +1,4 @@
-//! The rungs: their kernels and how they are launched.
+//! The rungs: their kernels and launches.
 
 use crate::ladder::{self, Entry};
 use cuda_std::launch::Kernel;
@@ -13,7 +13,7 @@ use gridsync_lab_kernels::ladder::scans::kernels::{
 };
 use gridsync_lab_kernels::ladder::scans::{s04_blelloch, s06_shuffles};
 
-/// Input and output; or output and the sums before its blocks.
+/// Input and output; or output and the sums of the preceding blocks.
 pub(super) type Two = (Global<u32>, Global<u32>);
 /// Input, output, the sum of each block.
 pub(super) type Three = (Global<u32>, Global<u32>, Global<u32>);
@@ -22,22 +22,22 @@ pub(super) type Four = (Global<u32>, Global<u32>, Global<u32>, Global<u32>);
 /// Input, output, a ticket and a word for each tile.
 pub(super) type Chain = (Global<u32>, Global<u32>, Global<u64>);
 
-/// Scans of blocks, then of the sums of the blocks, then of the sums of those.
+/// Scans of blocks, then of the sums of the blocks, then of the sums of these.
 #[derive(Clone, Copy, Debug)]
 pub struct Levels {
     /// Scans a tile in each block.
     pub(super) scan: Entry<Three>,
     /// Adds to each tile the sum of all tiles before it.
     pub(super) inject: Entry<Two>,
-    /// Threads per block of that kernel.
+    /// Threads per block of the `inject` kernel.
     pub(super) inject_threads: u32,
     /// Elements of a tile.
     pub(super) tile: usize,
 }
 
 impl Levels {
-    /// The lengths of the arrays that are scanned: the input, the sums of its blocks, and so on, to
-    /// an array that one block scans.
+    /// The lengths of the arrays that are scanned: the input, the sums of its blocks, and so on,
+    /// down to an array that one block scans.
     pub(super) fn lens(self, len: usize) -> Vec<usize> {
         let mut lens = vec![len];
         let mut left = len;
@@ -58,7 +58,7 @@ pub enum Launched {
     Levels(Levels),
     /// A resident grid with a barrier.
     GridBarrier(Entry<Four>),
-    /// A block for each tile. Each block tells the next ones the sum of what comes before them.
+    /// A block for each tile. Each block passes the sum so far to the next ones.
     Chain(Entry<Chain>),
     /// The library's scan.
     Library(Design),
@@ -67,13 +67,13 @@ pub enum Launched {
 /// A rung of this ladder. Rungs 10 and 11 are the library's.
 pub type Rung = ladder::Rung<Launched>;
 
-/// What a rung puts into the stream for a number of elements.
+/// The launches of a rung, and the words that it moves, for a number of elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Moves {
-    /// Launches, and setting words to 0 if it does that.
+    /// Launches, and setting words to 0 if the rung does that.
     pub launches: usize,
-    /// Words that it reads and writes of the array and of the arrays of sums, without what blocks
-    /// tell each other.
+    /// Words that it reads and writes in the array and in the arrays of sums, without the words
+    /// that blocks exchange.
     pub words: usize,
 }
 
@@ -122,7 +122,7 @@ impl Rung {
         }
     }
 
-    /// What it launches and moves for `len` elements.
+    /// Launches and moved words for `len` elements.
     #[must_use]
     pub fn moves(&self, len: usize) -> Moves {
         let (launches, words) = match self.launched {
@@ -131,7 +131,7 @@ impl Rung {
             Launched::Chain(_) => (2, 2 * len),
             Launched::Levels(levels) => {
                 let lens = levels.lens(len);
-                // Every array is scanned. To all but the shortest, the sums before are added.
+                // Every array is scanned. All but the shortest then have the preceding sums added.
                 let scanned: usize = lens.iter().sum();
                 let added: usize = lens[..lens.len() - 1].iter().sum();
                 (2 * lens.len() - 1, 2 * scanned + 2 * added)
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_level_more_is_two_launches_and_four_words_for_each_block() {
+    fn a_level_adds_two_launches_and_four_words_per_block() {
         assert_eq!(of(3, 0), (1, 0));
         assert_eq!(of(3, 256), (1, 512));
         assert_eq!(of(3, 257), (3, 4 * 257 + 2 * 2));

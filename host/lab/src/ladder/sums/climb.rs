@@ -13,7 +13,8 @@ use gridsync_lab_kernels::ladder::sums::kernels::ladder_read_only;
 pub struct Climb<T: Step> {
     device: Device,
     input: Buffer<T>,
-    /// The sums of the threads or of the blocks. The next sums go to the other buffer, in turns.
+    /// The sums of the threads or of the blocks. Successive levels alternate between the two
+    /// buffers.
     sums: [Buffer<T>; 2],
     ticket: Buffer<u32>,
     barrier: Buffer<u32>,
@@ -80,11 +81,11 @@ impl<T: Step> Ladder for Climb<T> {
         if adds_to_the_sum {
             self.sum.zero()?;
         }
-        // SAFETY: buffers begin at a multiple of 256 bytes. Nothing writes the input. There is room
-        // for a sum of each thread and of each block, as `new` says. Ticket and barrier start at 0,
-        // and each launch leaves them as the next one needs them. The stream keeps launches apart,
-        // and a dropped buffer waits for it. Blocks are those of `Rung::geometry`, which are
-        // resident where the kernel needs it.
+        // SAFETY: buffers are aligned to 256 bytes. Nothing writes the input. There is room for a
+        // sum of each thread and of each block, as `new` explains. Ticket and barrier start at 0,
+        // and each launch leaves them as the next one needs them. The stream orders the launches,
+        // and dropping a buffer waits for the stream. Blocks are those of `Rung::geometry`, which
+        // are resident where the kernel needs it.
         unsafe {
             match rung.launched {
                 Launched::OneThread(kernel)
@@ -147,10 +148,10 @@ impl<T: Step> Ladder for Climb<T> {
 
     fn launch_roof(&self, len: usize, blocks: u32) -> Result<(), DeviceError> {
         let words = self.input.view().part(0, len).cast::<u32>();
-        // The kernel hardly ever writes to it, and every rung writes it again.
+        // The kernel almost never writes to it, and every rung overwrites it.
         let never = self.sum.view().cast::<u32>();
-        // SAFETY: the input begins at a multiple of 256 bytes and nothing writes it. The word that
-        // is hardly ever written is there.
+        // SAFETY: the input is aligned to 256 bytes and nothing writes it. The word that is almost
+        // never written exists.
         unsafe {
             let geometry = Geometry::new(blocks, THREADS);
             self.device.launch::<ladder_read_only>(&geometry, (words, never))
@@ -162,13 +163,13 @@ impl<T: Step> Climb<T> {
     /// The sum of the last rung, after all launches.
     ///
     /// # Errors
-    /// Those of the launches in the stream.
+    /// If a launch in the stream failed.
     pub fn sum(&self) -> Result<T, DeviceError> {
         Ok(self.sum.download()?[0])
     }
 }
 
-/// Launches `kernel` on `input`, then on the sums that it leaves, until there is one: `sum`.
+/// Launches `kernel` on `input`, then on the resulting sums, until one is left: `sum`.
 ///
 /// # Safety
 /// As for the kernel; each of `sums` has room for a sum of each block.
@@ -184,11 +185,11 @@ unsafe fn pyramid<T: Step>(
         let blocks = input.len().div_ceil(per_block).max(1);
         let geometry = Geometry::new(blocks as u32, THREADS);
         if blocks == 1 {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             return unsafe { (kernel.launch)(device, &geometry, (input, sum)) };
         }
         let left = sums.part(0, blocks);
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { (kernel.launch)(device, &geometry, (input, left))? };
         (input, sums, others) = (left, others, sums);
     }

@@ -1,4 +1,4 @@
-//! The rungs: their kernels and how they are launched.
+//! The rungs: their kernels and launches.
 
 use crate::ladder::{self, Entry};
 use bytemuck::Pod;
@@ -16,20 +16,20 @@ pub(super) type Two<T> = (Global<T>, Global<T>);
 /// Input, partial sums, words, sum.
 pub(super) type Four<T> = (Global<T>, Global<T>, Global<u32>, Global<T>);
 
-/// Elements that a thread of a resident grid loads in one turn: four loads of four.
+/// Elements that a thread of a resident grid loads per iteration: four loads of four.
 pub(super) const PER_TURN: usize = 16;
 
 /// The rung that only integers have.
 pub const INTEGER_RUNG: u32 = 13;
-/// The note of a ladder without it.
+/// The note for a ladder without it.
 pub const NO_INTEGER_RUNG: &str =
     "Rung 13, redux, is left out: that instruction adds only integers (--dtype u32).";
 
-/// A type that the ladder is climbed with.
+/// An element type of the ladder.
 pub trait Step: Kernels + Pod + Sample + Debug {
-    /// What it is called.
+    /// Name.
     const NAME: &'static str;
-    /// Its [`INTEGER_RUNG`], if it has one.
+    /// The kernel of the [`INTEGER_RUNG`], if the type has that rung.
     const REDUX: Option<Entry<Two<Self>>>;
 
     /// Compares a sum of `input`, in which no element is rounded more than `depth` times, with the
@@ -55,22 +55,22 @@ impl Step for u32 {
     }
 }
 
-/// How a rung is launched: what its first launch leaves, and what comes after it.
+/// How a rung is launched: the result of its first launch, and the following ones.
 #[derive(Clone, Copy, Debug)]
 pub enum Launched<T> {
     /// The sum, by one thread.
     OneThread(Entry<Two<T>>),
-    /// A sum for each thread of this many blocks and threads. Then one thread adds those up.
+    /// A sum for each thread of this many blocks and threads. Then one thread adds these up.
     SumOfEachThread(Entry<Two<T>>, fn(&Properties) -> (u32, u32)),
     /// The sum, by an atomic of each thread of a grid as large as the input.
     AtomicOfEachElement(Entry<Two<T>>),
-    /// A sum for each block, which takes this many elements. Then the same for those sums.
+    /// A sum for each block of this many elements. Then the same for these sums.
     Pyramid(Entry<Two<T>>, usize),
-    /// A sum for each block of a resident grid. Then one block adds those up.
+    /// A sum for each block of a resident grid. Then one block adds these up.
     Resident(Entry<Two<T>>),
     /// The sum, by an atomic of each block of a resident grid.
     AtomicOfEachBlock(Entry<Two<T>>),
-    /// The sum, by the last block of a resident grid. A ticket says which is the last.
+    /// The sum, by the last block of a resident grid. A ticket determines which block is the last.
     LastBlock(Entry<Four<T>>),
     /// The sum, by the first block of a resident grid, after a barrier.
     GridBarrier(Entry<Four<T>>),
@@ -125,8 +125,8 @@ pub fn rungs<T: Step>() -> Vec<Rung<T>> {
     rungs
 }
 
-/// Additions of f32 that a multiprocessor starts in a clock (CUDA C++ Programming Guide,
-/// "Arithmetic Instructions"). The emulator has no compute capability and gets the least.
+/// Additions of f32 that a multiprocessor starts per clock (CUDA C++ Programming Guide, "Arithmetic
+/// Instructions"). The emulator has no compute capability and gets the smallest.
 const fn cores_of_a_multiprocessor(compute: u32) -> u32 {
     if compute <= 80 { 64 } else { 128 }
 }
@@ -149,7 +149,7 @@ impl<T> Rung<T> {
     /// The first launch for `len` elements.
     ///
     /// # Errors
-    /// Those of asking what can be resident.
+    /// If querying the number of resident blocks fails.
     pub fn geometry(&self, device: &Device, len: usize) -> Result<Geometry, DeviceError> {
         let threads = THREADS as usize;
         let blocks = |per_block: usize| len.div_ceil(per_block).max(1) as u32;
@@ -175,7 +175,7 @@ impl<T> Rung<T> {
         })
     }
 
-    /// How often any of `len` elements is rounded at most, in a floating-point sum whose first
+    /// Maximum number of roundings of any of `len` elements in a floating-point sum whose first
     /// launch is `geometry`: the depth for [`sum_bound`](gridsync::reference::sum_bound).
     #[must_use]
     pub fn depth(&self, len: usize, geometry: &Geometry) -> u64 {
@@ -184,8 +184,8 @@ impl<T> Rung<T> {
         const BLOCK: usize = 10;
         let blocks = geometry.grid.volume() as usize;
         let threads = blocks * geometry.block.volume() as usize;
-        // One addition for each turn, after two within a turn; at the end two within the pack, and
-        // one for an element after the last pack.
+        // One addition per iteration, after two within the iteration; at the end two within the
+        // pack, and one for an element after the last pack.
         let resident = |len: usize, threads: usize| (len / 4).div_ceil(threads) + 5 + BLOCK;
         let depth = match self.launched {
             Launched::OneThread(_) | Launched::AtomicOfEachElement(_) => len,

@@ -1,4 +1,4 @@
-//! Runs litmus tests on a GPU: their own instructions, given to the driver as PTX.
+//! Runs litmus tests on a GPU: the instructions of each test, given to the driver as PTX.
 
 mod ptx;
 
@@ -10,37 +10,37 @@ use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::ptr::from_ref;
 
-/// Runs of one launch are numbered by so many bits.
+/// Number of bits that number the runs of one launch.
 const BITS: u32 = 16;
 
 /// Words of memory that only the disturbing blocks use.
 const SCRATCH: usize = 1 << 16;
 
-/// Rounds of a backward jump after which a thread counts as endless.
+/// Iterations of a backward jump after which a thread counts as endless.
 const FUEL: u32 = 1 << 12;
 
-/// What a GPU has shown.
+/// Results of a GPU.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OnGpu {
     /// The final states, and how often each was reached.
     pub states: BTreeMap<Vec<i32>, u64>,
     /// Runs that ended.
     pub runs: u64,
-    /// Runs in which a thread went round a loop 4096 times.
+    /// Runs in which a thread iterated a loop 4096 times.
     pub endless: u64,
 }
 
-/// A way to run a test: what is near, and what else goes on.
+/// A way to run a test: memory layout, placement and disturbance.
 #[derive(Clone, Copy, Debug)]
 struct Setting {
-    /// The locations of a run lie next to each other, or far apart.
+    /// The locations of a run are next to each other, or far apart.
     is_near: bool,
-    /// Runs next to each other have memory far apart.
+    /// Adjacent runs have memory far apart.
     is_scattered: bool,
-    /// The blocks of a group are as many blocks apart as the GPU has multiprocessors, and so probably on the same
-    /// one; else they are next to each other, on different ones.
+    /// The blocks of a group are as many blocks apart as the GPU has multiprocessors, and so
+    /// probably on the same one. Otherwise they are adjacent, on different ones.
     is_same_multiprocessor: bool,
-    /// Other blocks use the memory system meanwhile.
+    /// Other blocks use the memory system during the runs.
     is_disturbed: bool,
 }
 
@@ -57,20 +57,21 @@ impl Setting {
     }
 }
 
-/// A GPU that has tests as kernels.
+/// A GPU with the tests as kernels.
 pub struct Gpu {
     device: Device,
-    /// The name and shape of each test's kernel, or why it has none.
+    /// The name and shape of each test's kernel, or the reason why it has no kernel.
     kernels: Vec<Result<(&'static str, Shape), &'static str>>,
     meeting: Buffer<u32>,
     scratch: Buffer<u32>,
 }
 
 impl Gpu {
-    /// Makes a kernel of each test, for CUDA device `ordinal`. The kernels stay in memory until the program ends.
+    /// Builds a kernel for each test, for CUDA device `ordinal`. The kernels stay in memory until
+    /// the program ends.
     ///
     /// # Errors
-    /// Errors of the device.
+    /// If the device fails.
     pub fn new(ordinal: u32, compute: u32, tests: &[&Test]) -> Result<Self, DeviceError> {
         let mut text = head(compute);
         let kernels = tests
@@ -90,16 +91,16 @@ impl Gpu {
         Ok(Self { device, kernels, meeting, scratch })
     }
 
-    /// The GPU's name.
+    /// Name of the GPU.
     #[must_use]
     pub fn name(&self) -> String {
         self.device.properties().name.clone()
     }
 
-    /// Runs the test with this number `runs` times or more, under all settings.
+    /// Runs the test with this number at least `runs` times, under all settings.
     ///
     /// # Errors
-    /// Why it cannot run on one GPU, or an error of the device.
+    /// The reason why it cannot run on one GPU, or an error of the device.
     pub fn run(
         &self,
         at: usize,
@@ -121,7 +122,7 @@ impl Gpu {
         while seen.runs + seen.endless < runs {
             self.launch(name, shape, test, &model.columns, number, &mut seen)?;
             number += 1;
-            // Runs that do not end take long, and say little.
+            // Endless runs are slow and not informative.
             if seen.endless > seen.runs {
                 break;
             }
@@ -171,7 +172,7 @@ impl Gpu {
             location_words,
             run_words,
             seed,
-            // Each setting comes with another delay after 16 launches.
+            // Each setting gets another delay after 16 launches.
             [0, 255, 1023, 4095][(number + number / 4 + number / 16) as usize % 4],
             FUEL,
         ];
@@ -185,9 +186,9 @@ impl Gpu {
             .map(|it| from_ref(it).cast())
             .chain(numbers.iter().map(|it| from_ref(it).cast()))
             .collect();
-        // SAFETY: these are the arguments that the kernel declares. Each run has a word of its own for each
-        // location and result, the meeting a line for each group, and the scratch memory 2^16 words. All of
-        // them live until the downloads have waited.
+        // SAFETY: these are the arguments that the kernel declares. Each run has its own word for
+        // each location and result, the meeting point has a line for each group, and the scratch
+        // memory has 2^16 words. All of them live until the downloads have waited.
         unsafe {
             let backend = self.device.backend();
             backend.zero(self.meeting.address(), 4 * self.meeting.len())?;
@@ -253,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kernel_has_the_tests_own_instructions() {
+    fn the_kernel_contains_the_instructions_of_the_test() {
         let message_passing = of("PTX MP
             { x=0; y=0; }
              P0@cta 0,gpu 0      | P1@cta 1,gpu 0       ;
@@ -272,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_gpu_cannot_run_is_refused_with_the_reason() {
+    fn a_test_that_one_gpu_cannot_run_is_refused_with_the_reason() {
         let two = |places: &str, space: &str| {
             of(&format!(
                 "PTX two

@@ -1,8 +1,9 @@
-//! A litmus test as a kernel of PTX.
+//! A litmus test as a PTX kernel.
 //!
-//! Each warp plays one thread of the test, and each of its lanes another run of it, in memory of its own. The
-//! blocks of one group play the CTAs. In each round the warps of a group meet, wait for a random time, and
-//! execute the test's own instructions. Blocks beyond the groups load and store other memory meanwhile.
+//! Each warp runs one thread of the test, and each of its lanes a different run of it, in its own
+//! memory. The blocks of a group run the CTAs. In each round the warps of a group meet, wait for a
+//! random time, and execute the instructions of the test. Blocks beyond the groups load and store
+//! other memory during the rounds.
 
 use litmus::{
     Access, Arithmetic, Comparison, FenceOrder, Instruction, Operand, Order, Scope, Space, Term,
@@ -10,7 +11,7 @@ use litmus::{
 };
 use std::fmt::Write;
 
-/// The parameters of the kernel, in order: addresses, and then numbers of 32 bits.
+/// The parameters of the kernel, in order: addresses, then 32-bit numbers.
 pub(super) const ADDRESSES: [&str; 4] = ["memory", "out", "meeting", "scratch"];
 pub(super) const NUMBERS: [&str; 10] = [
     "groups",
@@ -25,10 +26,10 @@ pub(super) const NUMBERS: [&str; 10] = [
     "fuel",
 ];
 
-/// How often a warp looks whether the others of its group have come, before it goes on without them.
+/// Number of times that a warp polls for the others of its group before it continues without them.
 const PATIENCE: u32 = 4000;
 
-/// The blocks and warps that play a test.
+/// The blocks and warps that run a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shape {
     /// CTAs of the test.
@@ -40,7 +41,7 @@ pub(super) struct Shape {
 /// The text of the kernel `name` for a device of compute capability `compute`, without a header.
 ///
 /// # Errors
-/// Why the test cannot run on one GPU.
+/// The reason why the test cannot run on one GPU.
 pub(super) fn kernel(
     name: &str,
     test: &Test,
@@ -65,7 +66,7 @@ pub(super) fn kernel(
     Ok((shape, text))
 }
 
-/// The CTA of each thread, numbered from 0, and its number in there.
+/// The CTA of each thread, numbered from 0, and its index in the CTA.
 fn places(test: &Test) -> Result<Vec<(u32, u32)>, &'static str> {
     if test.threads.iter().any(|thread| thread.gpu != test.threads[0].gpu) {
         return Err("it has several GPUs");
@@ -90,8 +91,8 @@ fn label(text: &mut String, label: &str) {
     writeln!(text, "{label}:").expect("a string can be written to");
 }
 
-/// Everything up to the choice of the thread that a warp plays: `%run` is the number of the run in this launch,
-/// and `%m0`, `%m1`, … are the addresses of its locations.
+/// Everything up to the selection of the thread that a warp runs: `%run` is the number of the run
+/// in this launch, and `%m0`, `%m1`, … are the addresses of its locations.
 fn head(name: &str, test: &Test, Shape { ctas, warps }: Shape) -> String {
     let addresses = ADDRESSES.map(|it| format!(".param .u64 {name}_{it}"));
     let numbers = NUMBERS.map(|it| format!(".param .u32 {name}_{it}"));
@@ -110,8 +111,8 @@ fn head(name: &str, test: &Test, Shape { ctas, warps }: Shape) -> String {
         line(&mut text, &format!("ld.param.u32 %{it}, [{name}_{it}]"));
     }
     let (locations, threads) = (test.locations.len().max(1), test.threads.len());
-    // `spread` blocks in a row play the same CTA, of groups in a row. Runs that are next to each other are far
-    // apart in memory if the factor says so.
+    // `spread` consecutive blocks run the same CTA, of consecutive groups. Depending on the factor,
+    // adjacent runs are far apart in memory.
     text += &format!(
         "\
 	.reg .pred %p<4>;
@@ -148,8 +149,8 @@ ROUND:
         line(&mut text, "mul.wide.u32 %d1, %a8, 4");
         line(&mut text, &format!("add.u64 %m{location}, %memory, %d1"));
     }
-    // All warps of the group meet, or go on after some time. Then each waits for a time that the last steps of a
-    // hash draw (Murmur3's finaliser).
+    // All warps of the group meet, or continue after some time. Then each waits for a random time,
+    // drawn with the last steps of a hash (Murmur3's finaliser).
     text += &format!(
         "\
 	setp.ne.u32 %p0, %a5, 0;
@@ -189,7 +190,8 @@ DELAY:
     text
 }
 
-/// The end of a round, and what blocks do that play no CTA: they load and store memory that no test uses.
+/// The end of a round, and the work of the blocks that run no CTA: they load and store memory that
+/// no test uses.
 const TAIL: &str = "\
 NEXT:
 	bar.warp.sync -1;
@@ -213,7 +215,7 @@ DISTURB:
 }
 ";
 
-/// The greatest number of a register of the thread.
+/// The largest register number of the thread.
 fn registers(thread: &Thread) -> Option<u32> {
     let of = |operand: &Operand| match operand {
         Operand::Register(register) => Some(register.0),
@@ -262,7 +264,7 @@ impl Code<'_> {
             if let Term::Register(of, register) = term
                 && *of == number
             {
-                // A register that no instruction names keeps its first value, which is 0.
+                // A register that no instruction names keeps its initial value, 0.
                 let value = match registers(self.thread) {
                     Some(most) if register.0 <= most => format!("%t{number}r{}", register.0),
                     _ => "0".to_owned(),
@@ -401,7 +403,7 @@ impl Code<'_> {
         Ok(())
     }
 
-    /// How many threads of this CTA come to the barrier.
+    /// Number of threads of this CTA that reach the barrier.
     fn comers(&self, barrier: i32) -> i32 {
         let comes = |thread: &&Thread| {
             thread.cta == self.thread.cta

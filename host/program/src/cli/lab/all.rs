@@ -1,4 +1,4 @@
-//! `gridsync lab`: the list of experiments. `gridsync lab all`: each of them in turn.
+//! `gridsync lab`: the list of experiments. `gridsync lab all`: runs each of them.
 
 use super::{ALL, Found, InAll, RunsOn, commands, with_options};
 use crate::cli::exit::Wrong;
@@ -18,7 +18,7 @@ pub(super) struct All {
     output: Option<PathBuf>,
 }
 
-/// An experiment of the list.
+/// An entry of the list of experiments.
 struct Listed {
     name: String,
     about: String,
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_experiment_can_be_called_without_options_and_as_all_calls_it() {
+    fn each_experiment_parses_without_options_and_with_those_of_lab_all() {
         let listed = listed();
         assert_eq!(listed.len(), ALL.len());
         for Listed { name, about, takes } in listed {

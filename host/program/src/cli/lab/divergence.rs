@@ -1,4 +1,4 @@
-//! `gridsync lab divergence`: branches on which the lanes of a warp part, and what they cost.
+//! `gridsync lab divergence`: divergent branches within a warp, and their cost.
 
 mod json;
 mod tables;
@@ -35,7 +35,7 @@ pub(super) struct Divergence {
     output: Option<PathBuf>,
 }
 
-/// All that was found.
+/// All results.
 struct Results {
     device: String,
     setup: Setup,
@@ -66,7 +66,7 @@ impl Experiment for Divergence {
 
 fn results(global: &Global, device: &Device, setup: Setup) -> anyhow::Result<Results> {
     let properties = device.properties();
-    // The emulator has no compute capability: the PTX of the oldest GPUs is shown.
+    // The emulator has no compute capability: show the PTX for the oldest GPUs.
     let modules = Modules::of(&LAB, properties.compute.max(75))?;
     let branches = MATH.iter().map(|math| math.branches(&modules));
     let branches = branches
@@ -177,7 +177,7 @@ fn meaning(results: &Results) -> Vec<String> {
     meaning
 }
 
-/// The first thing that is wrong.
+/// The first error.
 fn wrong(results: &Results) -> Option<String> {
     for (found, branches) in results.maths.iter().zip(&results.branches) {
         let name = found.math.name;
@@ -203,8 +203,7 @@ fn wrong(results: &Results) -> Option<String> {
     Some(format!("{} threads got a wrong result on {} paths", cost.wrong, cost.ways))
 }
 
-/// The cost of each number of ways, relative to that of one way: cycles, or what the emulator
-/// counted.
+/// The cost of each number of ways, relative to that of one way: cycles, or counts of the emulator.
 fn relative(costs: &[Cost], deal: Deal) -> Vec<(u32, f64)> {
     let measured = |cost: &Cost| cost.cycles.map_or(cost.instructions, |cycles| cycles.median);
     let costs: Vec<_> = costs.iter().filter(|cost| cost.deal == deal).collect();
@@ -226,7 +225,7 @@ fn chart(results: &Results) -> Result<String, ChartError> {
         y_label: format!("{what}, relative to one path"),
         log2_x: true,
         series: vec![
-            // The measured points are drawn over the line that they should lie on.
+            // The measured points are drawn over the expected line.
             Series::new(Role::Roof.named("paths × one path"), linear),
             series("dealt to lanes", Deal::Lanes),
             series("dealt to warps", Deal::Warps),

@@ -1,4 +1,4 @@
-//! `gridsync lab fences`: what a fence costs.
+//! `gridsync lab fences`: cost of a fence.
 
 use super::{Experiment, Found, Page, RunsOn};
 use crate::cli::progress::progress;
@@ -94,7 +94,7 @@ fn page(device: &str, mhz: f64, grids: &[Grid; 2]) -> Page {
     page
 }
 
-/// So many stores before the operation, in words.
+/// The number of stores before the operation, in words.
 fn after(stores: u32) -> String {
     match stores {
         0 => "idle".to_owned(),
@@ -103,7 +103,7 @@ fn after(stores: u32) -> String {
     }
 }
 
-/// Says what the numbers of `grid` mean.
+/// Explains the numbers of `grid`.
 fn meaning(page: &mut Page, grid: &Grid) {
     let most = STORES[2];
     let [idle, behind] = [0, most].map(|stores| grid.cycles("fence.acq_rel.gpu", stores));
@@ -129,7 +129,7 @@ fn meaning(page: &mut Page, grid: &Grid) {
 }
 
 impl Grid {
-    /// The cycles of `instruction` after so many stores.
+    /// The cycles of `instruction` after this many stores.
     fn cycles(&self, instruction: &str, stores: u32) -> f64 {
         let is_it = |cost: &&Cost| cost.instruction == instruction && cost.stores == stores;
         self.costs.iter().find(is_it).map_or(f64::NAN, |cost| cost.cycles.median)
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_gives_each_cost_in_both_units_and_says_what_it_means() {
+    fn the_page_has_each_cost_in_both_units_and_its_meaning() {
         let found = page("a GPU", 2000.0, &[grid("one thread"), grid("all")]).without_flags();
         let text = found.text.split_whitespace().collect::<Vec<_>>().join(" ");
         for part in [

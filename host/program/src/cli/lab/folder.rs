@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Makes the folder, and checks that files of these names can be written there.
+/// Creates the folder, and checks that files with these names can be written there.
 pub(in crate::cli) fn prepare(folder: &Path, names: &[&str]) -> Result<(), DataError> {
     fs::create_dir_all(folder).map_err(unwritten(folder))?;
     let mut paths = names.iter().map(|name| folder.join(name));
@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn all_files_appear_and_nothing_else_or_none_at_all() {
+    fn either_all_files_appear_or_none() {
         let folder = tempfile::tempdir().expect("a folder");
         let folder = folder.path().join("to/figures");
         let files = ["a.svg", "b.jsonl"].map(|name| (name, name.to_owned()));

@@ -1,4 +1,4 @@
-//! What an experiment has found, as text, as JSON and as files.
+//! Result of an experiment, as text, as JSON and as files.
 
 use crate::cli::exit::Wrong;
 use crate::cli::{Global, output};
@@ -7,14 +7,14 @@ use gridsync_lab::display::Table;
 use gridsync_lab::display::svg::ChartError;
 use serde_json::{Map, Value};
 
-/// What an experiment has found.
+/// Result of an experiment.
 #[derive(Default)]
 pub(super) struct Found {
-    /// For a person.
+    /// Text for people.
     pub(super) text: String,
-    /// The same for a script.
+    /// The same for scripts.
     pub(super) json: Value,
-    /// Whether the JSON is an array, printed with one element a line.
+    /// Whether the JSON is an array, printed with one element per line.
     pub(super) is_one_a_line: bool,
     /// Charts and records for `--output`: names and contents.
     pub(super) files: Vec<(String, String)>,
@@ -52,13 +52,13 @@ impl Found {
     }
 }
 
-/// A page about one question: the numbers of a device, and what they mean.
+/// A page about one question: the numbers of a device, and their meaning.
 pub(crate) struct Page {
-    /// The question, and what was done to answer it.
+    /// The question, and how it was answered.
     question: String,
     /// Tables and drawings, one below the other.
     numbers: Vec<String>,
-    /// What the numbers mean, a paragraph each.
+    /// The meaning of the numbers, in paragraphs.
     meaning: Vec<String>,
     json: Map<String, Value>,
     files: Vec<(&'static str, String)>,
@@ -66,7 +66,7 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    /// A page that asks `question`, about `device`.
+    /// A page with the question `question`, about `device`.
     pub(crate) fn new(device: &str, question: impl Into<String>) -> Self {
         Self {
             question: question.into(),
@@ -78,17 +78,17 @@ impl Page {
         }
     }
 
-    /// Adds a table below a line that says what is in it.
+    /// Adds a table with the heading `what`.
     pub(crate) fn table(&mut self, what: &str, table: &Table) {
         self.drawing(what, &table.to_string());
     }
 
-    /// Adds lines below a line that says what they show.
+    /// Adds lines with the heading `what`.
     pub(crate) fn drawing(&mut self, what: &str, lines: &str) {
         self.numbers.push(format!("{}\n{}", wrapped(what), lines.trim_end()));
     }
 
-    /// Adds a paragraph about what the numbers mean.
+    /// Adds a paragraph about the meaning of the numbers.
     pub(crate) fn means(&mut self, paragraph: impl Into<String>) {
         self.meaning.push(paragraph.into());
     }
@@ -101,7 +101,7 @@ impl Page {
     /// Adds a file for `--output`.
     ///
     /// # Errors
-    /// That of the chart.
+    /// The error of the chart.
     pub(crate) fn file(
         &mut self,
         name: &'static str,
@@ -111,7 +111,7 @@ impl Page {
         Ok(())
     }
 
-    /// Says that a result is wrong. The first one counts.
+    /// Records that a result is wrong. Keeps the first such record.
     pub(crate) fn wrong(&mut self, what: impl Into<String>) {
         self.wrong.get_or_insert(what.into());
     }
@@ -123,7 +123,7 @@ impl Page {
         self.found(&Global { device, json: false, quiet: false, verbose: false })
     }
 
-    /// The page as it is printed: with `--quiet` the numbers alone.
+    /// The page as it is printed: with `--quiet` only the numbers.
     pub(super) fn found(self, global: &Global) -> Found {
         let question = [wrapped(&self.question)];
         let meaning: Vec<_> = self.meaning.iter().map(|paragraph| wrapped(paragraph)).collect();

@@ -90,7 +90,7 @@ impl Experiment for Launches {
     }
 }
 
-/// The program's error for an error of the experiment. A wrong form is a wrong result.
+/// Converts an error of the experiment to an error of the program. A wrong form is a wrong result.
 fn failed(error: LaunchesError) -> anyhow::Error {
     match error {
         LaunchesError::Device(error) => error.into(),
@@ -98,7 +98,7 @@ fn failed(error: LaunchesError) -> anyhow::Error {
     }
 }
 
-/// The plan as a word for scripts.
+/// Name of the plan, for scripts.
 const fn plan_name(plan: &Plan) -> &'static str {
     match plan {
         Plan::Single(_) => "single",
@@ -192,7 +192,7 @@ mod tests {
     use gridsync_lab::launches::Absent;
 
     #[test]
-    fn forms_that_are_absent_for_one_reason_share_a_line() {
+    fn forms_that_are_absent_for_the_same_reason_share_a_line() {
         let setup = Setup { elements: 1, blocks: 9, threads: 32 };
         let unknown = |name| DeviceError::UnknownKernel { name, image: 75 };
         let empty = DeviceError::EmptyGrid { kernel: "k" };

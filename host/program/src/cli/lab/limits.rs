@@ -1,4 +1,4 @@
-//! `gridsync lab limits`: what a block may have, and what happens one past each limit.
+//! `gridsync lab limits`: the limits of a block, and what happens one past each limit.
 
 use super::found::wrapped;
 use super::{Experiment, Found, Page, RunsOn};
@@ -68,7 +68,7 @@ impl Experiment for Limits {
     }
 }
 
-/// What a kernel of so many registers needs.
+/// Attributes of a kernel with this many registers.
 fn needs(registers: u32) -> KernelAttributes {
     KernelAttributes { registers, static_shared: 0, local: 0, max_threads: 0 }
 }
@@ -162,7 +162,7 @@ fn beside_the_driver(page: &mut Page, device: &Device) -> Result<(), DeviceError
     Ok(())
 }
 
-/// What happened at each limit and one past it.
+/// The results at each limit and one past it.
 fn tried(page: &mut Page, all: &[Tried]) {
     let mut lines = String::new();
     for tried in all {
@@ -197,7 +197,7 @@ fn tried(page: &mut Page, all: &[Tried]) {
     page.json("tried", json.collect::<Value>());
 }
 
-/// The occupancy by registers of a thread, for some sizes of blocks.
+/// The occupancy by registers per thread, for some block sizes.
 fn chart(p: &Properties) -> Lines {
     let series = [128, 256, 512, 1024].map(|threads| {
         let points = (8..=256u32).step_by(8).map(|registers| {

@@ -48,7 +48,7 @@ enum Choice {
 trait Experiment: clap::Args {
     /// Where it runs.
     const RUNS_ON: RunsOn;
-    /// The files that `--output` writes, at most.
+    /// All files that `--output` may write.
     const FILES: &'static [&'static str] = &[];
     /// Options for `lab all`, where the defaults would take minutes.
     const IN_ALL: &'static [&'static str] = &[];
@@ -58,7 +58,7 @@ trait Experiment: clap::Args {
         None
     }
 
-    /// Runs it on `device`, which is a GPU if it takes one.
+    /// Runs it on `device`, which is a GPU if the experiment uses one.
     fn find(&self, global: &Global, device: &Device) -> anyhow::Result<Found>;
 }
 
@@ -94,7 +94,7 @@ fn device_for(runs_on: RunsOn, global: &Global, name: &str) -> anyhow::Result<De
     }
 }
 
-/// What `lab all` has to know about an experiment.
+/// The parameters of an experiment for `lab all`.
 #[derive(Clone, Copy)]
 struct InAll {
     runs_on: RunsOn,
@@ -109,7 +109,7 @@ macro_rules! experiments {
             $($(#[$attribute])* $name($ty),)*
         }
 
-        /// What `lab all` has to know about each, in the order of the list.
+        /// The parameters of each experiment, in the order of the list.
         const ALL: &[InAll] = &[$(InAll {
             runs_on: <$ty>::RUNS_ON,
             has_files: !<$ty>::FILES.is_empty(),
@@ -157,7 +157,7 @@ experiments! {
 
 /// Runs an experiment and writes its files.
 fn find<E: Experiment>(experiment: &E, global: &Global, device: &Device) -> anyhow::Result<Found> {
-    // This comes first, not after minutes of measuring.
+    // Check this first, not after minutes of measuring.
     if let Some(folder) = experiment.output() {
         folder::prepare(folder, E::FILES)?;
     }
@@ -183,7 +183,7 @@ fn commands() -> clap::Command {
     Experiments::augment_subcommands(clap::Command::new("lab"))
 }
 
-/// The experiment of this name with these options, and with the folder for its files if there is one.
+/// The experiment with this name and these options, and with the folder for its files, if any.
 fn with_options(
     name: &str,
     options: &[&str],

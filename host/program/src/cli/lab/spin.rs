@@ -1,4 +1,4 @@
-//! `gridsync lab spin`: what becomes of a loop that waits.
+//! `gridsync lab spin`: what the compiler makes of a spin loop.
 
 use super::found::wrapped;
 use super::{Experiment, Found, RunsOn};

@@ -1,4 +1,4 @@
-//! `gridsync lab stress`: the grid barriers, right and wrong, crossed again and again.
+//! `gridsync lab stress`: crosses correct and broken grid barriers repeatedly.
 
 use super::{Experiment, Found, RunsOn};
 use crate::cli::Global;
@@ -42,7 +42,7 @@ pub(crate) struct Stress {
     right_only: bool,
 }
 
-/// The default rounds.
+/// Default number of rounds.
 const ON_A_GPU: u64 = 200_000;
 const ON_THE_EMULATOR: u64 = 500;
 
@@ -166,7 +166,7 @@ impl Report {
     }
 }
 
-/// `held`, or what was wrong, in capital letters.
+/// `held`, or the error in capital letters.
 fn verdict(tally: &Tally) -> String {
     if tally.held() {
         return "held".into();
@@ -182,7 +182,7 @@ fn verdict(tally: &Tally) -> String {
     ways.join(", ")
 }
 
-/// How a mutant was caught, and how many settings caught it in each way.
+/// How a mutant was caught, and in how many settings in each way.
 fn caught_by(tally: &Tally) -> String {
     let ways = [
         ("stale words", tally.stale),
@@ -215,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_design_that_fails_is_told_in_capitals_and_with_every_way_it_did() {
+    fn a_failing_design_is_in_capitals_with_every_kind_of_error() {
         let mut tally = Tally {
             name: "phase",
             settings: 9,

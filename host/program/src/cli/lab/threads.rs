@@ -1,4 +1,4 @@
-//! `gridsync lab threads`: how the threads of a block are numbered and cut into warps.
+//! `gridsync lab threads`: how the threads of a block are numbered and split into warps.
 
 mod block;
 mod drawing;
@@ -13,7 +13,7 @@ use gridsync_lab::threads::{LANES, Numbered, Record, numbered};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// Registers of each lane where no compiler says how many.
+/// Registers of each lane if no compiler reports them.
 const EXAMPLE_REGISTERS: u32 = 32;
 
 /// Draw how the threads of a block are numbered and cut into warps, and count the idle lanes
@@ -121,7 +121,7 @@ fn chart(numbered: &Numbered) -> Cells {
     }
 }
 
-/// What the idle lanes cost.
+/// Cost of the idle lanes.
 fn idle_lanes(numbered: &Numbered, each: u32) -> String {
     let (threads, warps, idle) = (numbered.threads(), numbered.warps(), numbered.idle());
     match idle {
@@ -136,7 +136,7 @@ fn idle_lanes(numbered: &Numbered, each: u32) -> String {
     }
 }
 
-/// What each thread reported.
+/// Reports of the threads.
 fn records(numbered: &Numbered) -> Value {
     let record = |record: &Record| {
         json!({
@@ -155,7 +155,7 @@ mod tests {
     use cuda_std::Dim3;
     use gridsync_lab::threads::expected;
 
-    /// The text in one line.
+    /// The text on one line.
     fn shown(registers: Option<u32>) -> String {
         let block = Dim3::new(40, 2, 1);
         let records = (0..80).map(|number| expected(block, number)).collect();
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn the_registers_are_those_of_the_kernel_where_a_compiler_says_how_many() {
+    fn the_registers_are_those_of_the_compiled_kernel() {
         let shown = shown(Some(10));
         assert!(shown.contains("16·10 = 160 registers"), "{shown}");
         assert!(shown.contains("has 10 registers for each lane"), "{shown}");

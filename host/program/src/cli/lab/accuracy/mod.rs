@@ -1,4 +1,4 @@
-//! `gridsync lab accuracy`: the errors of sums beside their bounds.
+//! `gridsync lab accuracy`: the errors of sums compared with their bounds.
 
 mod told;
 

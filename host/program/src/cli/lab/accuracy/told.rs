@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_are_told_as_parts_of_the_sum_of_absolute_values() {
+    fn errors_are_relative_to_the_sum_of_absolute_values() {
         let sums = [some(), Sums { dtype: "f64", ..some() }];
         let found = page("a GPU", &sums).expect("it can be drawn").without_flags();
         let row = found.text.lines().find(|line| line.starts_with("2^12")).expect("a row");
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sum_above_its_bound_or_with_other_bits_is_wrong() {
+    fn a_sum_above_its_bound_or_with_different_bits_fails() {
         let above = wrong(|sums| sums.tree.error = 2e-5).expect("it is wrong");
         assert!(above.contains("the sum of 4096 signed f32 is off by 2e-5"), "{above}");
         let other = wrong(|sums| sums.compensated.same_bits = false).expect("it is wrong");

@@ -5,8 +5,8 @@ use crate::cli::lab::Page;
 use gridsync_lab::atomics::{Cost, TARGETS};
 use gridsync_lab::display::svg::{Bars, ChartError, Row};
 
-/// Adds a chart of the rates of the integers, and one of those of the floating-point numbers: a
-/// chart of bars has three series at most.
+/// Adds a chart of the rates of the integers, and one of those of the floating-point numbers,
+/// because a bar chart has at most three series.
 pub(super) fn rates(page: &mut Page, costs: &[Cost]) -> Result<(), ChartError> {
     for (file, types) in [("atomics.svg", ["u32", "u64"]), ("atomics-floats.svg", ["f32", "f64"])] {
         let chart = bars(

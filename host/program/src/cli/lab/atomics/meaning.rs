@@ -1,15 +1,15 @@
-//! What the numbers of `gridsync lab atomics` mean, worded by the numbers themselves.
+//! The meaning of the numbers of `gridsync lab atomics`, worded depending on the numbers.
 
 use super::of_target;
 use crate::cli::lab::Page;
 use gridsync_lab::atomics::{Cost, Counted, Target};
 use gridsync_lab::display::words::{and, three_digits};
 
-/// If one address takes an addition in less than this part of a clock, additions were combined
-/// before they came to it. Half a clock leaves room for another clock of the L2.
+/// If one address needs less than this part of a clock per addition, additions were combined on the
+/// way. Half a clock leaves room for a different clock of the L2.
 const COMBINED: f64 = 0.5;
 
-/// Says what the rates of a GPU mean.
+/// Explains the rates of a GPU.
 pub(super) fn of_rates(page: &mut Page, costs: &[Cost], mhz: f64) {
     let find = |target, with_result| Rates::of(of_target(costs, target, with_result));
     let one = find(Target::Grid, false);
@@ -71,7 +71,7 @@ pub(super) fn of_rates(page: &mut Page, costs: &[Cost], mhz: f64) {
     );
 }
 
-/// Says what the counts of the emulator mean.
+/// Explains the counts of the emulator.
 pub(super) fn of_counts(page: &mut Page, costs: &[Cost]) {
     let counted = |target| {
         let of_target = of_target(costs, target, false);
@@ -110,7 +110,7 @@ impl Rates {
         Self(rates.collect())
     }
 
-    /// These, each divided by that of `other` for the same type.
+    /// These, each divided by the number of `other` for the same type.
     fn over(&self, other: &Self) -> Self {
         let pairs = self.0.iter().zip(&other.0);
         Self(pairs.map(|(&(name, rate), &(_, other))| (name, rate / other)).collect())

@@ -1,4 +1,4 @@
-//! `gridsync lab atomics`: what an atomic addition costs, by where it goes.
+//! `gridsync lab atomics`: cost of an atomic addition, by its target.
 
 mod chart;
 mod meaning;
@@ -17,11 +17,11 @@ use gridsync_lab::{counting, fences};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// Blocks in the emulator: few, and more than one, so that blocks share an address.
+/// Blocks in the emulator: few, but more than one, so that blocks share an address.
 const EMULATED_BLOCKS: u32 = 4;
 
-/// Blocks for each multiprocessor of a GPU. With 256 threads each they are as many threads as fit
-/// on the smallest multiprocessor since compute capability 7.5.
+/// Blocks per multiprocessor on a GPU. With 256 threads each, they are as many threads as fit on
+/// the smallest multiprocessor since compute capability 7.5.
 const BLOCKS_PER_MULTIPROCESSOR: u32 = 4;
 
 /// Measure what an atomic addition costs by where it goes, and what helps
@@ -125,7 +125,7 @@ fn page(
     Ok(page)
 }
 
-/// The costs of one target in the order of the types; none where the target has no results.
+/// The costs of one target in the order of the types. Empty if the target has no results.
 fn of_target(costs: &[Cost], target: atomics::Target, with_result: bool) -> Vec<&Cost> {
     let is_this = |cost: &&Cost| cost.target == target && cost.with_result == with_result;
     costs.iter().filter(is_this).collect()
@@ -212,7 +212,7 @@ mod tests {
     use gridsync_lab::atomics::{Target, Type};
     use gridsync_lab::bench::Spread;
 
-    /// Costs as a GPU could have them: the more addresses, the higher the rate.
+    /// Plausible costs of a GPU: the more addresses, the higher the rate.
     fn timed() -> Vec<Cost> {
         let mut costs = Vec::new();
         for with_result in [false, true] {
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_sum_is_told_with_its_type_and_target() {
+    fn a_wrong_sum_is_reported_with_its_type_and_target() {
         let mut costs = timed();
         let wrong = costs.iter_mut().rfind(|cost| cost.target == Target::Warp);
         let wrong = wrong.expect("there is one");

@@ -17,7 +17,7 @@ pub(super) fn branches(results: &Results) -> Table {
     table
 }
 
-/// What the emulator counted.
+/// Counts of the emulator.
 pub(super) fn counts(results: &Results) -> Table {
     let mut table = table();
     let heads = ["instructions", "branches", "diverged", "efficiency", "sectors", "least sectors"];
@@ -50,7 +50,7 @@ pub(super) fn times(results: &Results) -> Table {
     table
 }
 
-/// The costs of different paths: cycles of a round on a GPU, and counts.
+/// The costs of different paths: cycles per round on a GPU, and counts.
 pub(super) fn ways(results: &Results) -> Table {
     let costs = |deal| results.costs.iter().filter(move |cost| cost.deal == deal);
     let to_lanes = costs(Deal::Lanes).zip(relative(&results.costs, Deal::Lanes));
@@ -77,7 +77,7 @@ pub(super) fn ways(results: &Results) -> Table {
     table
 }
 
-/// Cycles of a round. Not a number in the emulator.
+/// Cycles per round. NaN in the emulator.
 fn cycles(cost: &Cost) -> f64 {
     cost.cycles.map_or(f64::NAN, |cycles| cycles.median)
 }

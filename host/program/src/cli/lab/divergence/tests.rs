@@ -2,7 +2,7 @@ use super::*;
 use gridsync_lab::bench::Spread;
 use simt::Counts;
 
-/// As on a GPU where `ways` paths take `ways` times as long.
+/// As on a GPU where `ways` paths take `ways` times as long as one.
 fn on_a_gpu() -> Results {
     let spread =
         |median| Spread { median, quartile_range: 0.0, min: median, max: median, samples: 7 };
@@ -40,7 +40,7 @@ fn shown(results: &Results) -> Found {
 }
 
 #[test]
-fn a_gpu_tells_times_and_cycles_on_80_columns() {
+fn a_gpu_page_has_times_and_cycles_in_80_columns() {
     let shown = shown(&on_a_gpu());
     let text = &shown.text;
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
@@ -55,7 +55,7 @@ fn a_gpu_tells_times_and_cycles_on_80_columns() {
 }
 
 #[test]
-fn what_is_wrong_is_told() {
+fn wrong_results_are_reported() {
     let wrong = |break_it: fn(&mut Results)| {
         let mut results = on_a_gpu();
         break_it(&mut results);

@@ -20,23 +20,23 @@ use gridsync_lab::ladder::{
 use serde_json::{Value, json};
 use told::{as_json, text};
 
-/// A ladder, with what its command prints.
+/// A ladder, with the texts of its command.
 trait Told: ladder::Ladder {
     /// Elements on a GPU.
     const ON_A_GPU: u64;
-    /// Elements in the emulator, where there is nothing to time.
+    /// Elements in the emulator, which has nothing to time.
     const IN_THE_EMULATOR: u64;
-    /// The files that `--output` writes. Without a GPU it writes only the second.
+    /// The files that `--output` writes. Without a GPU, only the second.
     const FILES: [&'static str; 3];
     /// The suite of the records.
     const SUITE: &'static str;
     /// The rate of the roof in records and JSON.
     const ROOF_RATE: &'static str;
-    /// What was checked about every result.
+    /// The check that every result passed.
     const RIGHT: &'static str;
-    /// What the roof does with the array: a participle, and what then happens to the array.
+    /// The operation of the roof on the array: a participle, and the continuation of the sentence.
     const ONLY: [&'static str; 2];
-    /// What the tables count.
+    /// A note on the counts in the tables.
     const NOTE: &'static str;
     /// The columns of the table of counts, after the common ones.
     const HEADS: &'static [&'static str];
@@ -44,7 +44,7 @@ trait Told: ladder::Ladder {
     /// The cells of a rung in these columns.
     fn cells(rung: &Climbed<Self>) -> Vec<String>;
 
-    /// The rung that this type does not have, and the reason.
+    /// The rung that is not available for this type, and the reason.
     fn left_out() -> Option<&'static str> {
         None
     }
@@ -73,7 +73,7 @@ fn run<L: Told>(global: &Global, device: &Device, elements: Option<u64>) -> anyh
     })
 }
 
-/// Climbs it. A wrong rung is a wrong result.
+/// Climbs the ladder. A wrong rung is a wrong result.
 fn climb<L: Told>(global: &Global, device: &Device, len: usize) -> anyhow::Result<Report<L>> {
     let bar = progress(global, 1 + L::rungs().len());
     let report = measure(device, len, &Sampling::default(), |next| {
@@ -133,7 +133,7 @@ mod tests {
     use gridsync_lab::bench::{Measurement, Spread, Warning};
     use gridsync_lab::ladder::{Counted, Roof};
 
-    /// What a GPU would give: 2^20 elements in 4 µs, for which the roof is 2 µs.
+    /// Plausible results of a GPU: 2^20 elements in 4 µs, for which the roof is 2 µs.
     pub(super) fn timed<L: Told>(number: u32, name: &'static str, plan: L::Plan) -> Report<L> {
         let measured = |us| Measurement {
             time: Spread::of(vec![us]).expect("there is a sample"),
@@ -159,7 +159,7 @@ mod tests {
         }
     }
 
-    /// Checks that a climb on a GPU leaves all files, and that the chart of rates has these names.
+    /// Checks that a climb on a GPU writes all files, and that the chart of rates has these series.
     #[track_caller]
     pub(super) fn leaves_charts_and_records<L: Told>(report: &Report<L>, series: [&str; 2]) {
         let mut files = files("a GPU", report).expect("whole charts");

@@ -60,7 +60,7 @@ fn hopper_emulated() -> Device {
 
 impl Told for Climb {
     const ON_A_GPU: u64 = 1 << 28;
-    /// Enough for the rung that takes more than 1 MiB.
+    /// Enough for the rung that needs more than 1 MiB.
     const IN_THE_EMULATOR: u64 = (1 << 18) + 1000;
     const FILES: [&'static str; 3] = ["scans.svg", "scan-operations.svg", "scans.jsonl"];
     const SUITE: &'static str = "scans";
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timed_scan_tells_its_rate_beside_that_of_a_copy() {
+    fn a_timed_scan_shows_its_rate_next_to_a_copy() {
         let rows = rows(&look_back());
         let of_the_rung: Vec<Vec<&str>> = rows
             .lines()
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timed_climb_leaves_charts_and_records() {
+    fn a_timed_climb_writes_charts_and_records() {
         leaves_charts_and_records(&look_back(), ["9 look-back", "copying only"]);
     }
 }

@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timed_rung_tells_its_rate_beside_that_of_reading() {
+    fn a_timed_rung_shows_its_rate_next_to_a_read() {
         let rows = rows(&last_block());
         let mut lines = rows.lines();
         let is_row = |line: &&str| line.starts_with("16 ");
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timed_climb_leaves_charts_and_records() {
+    fn a_timed_climb_writes_charts_and_records() {
         leaves_charts_and_records(&last_block(), ["16 last block", "reading only"]);
     }
 }

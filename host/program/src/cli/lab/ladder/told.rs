@@ -30,7 +30,7 @@ pub(super) fn text<L: Told>(global: &Global, device: &str, report: &Report<L>) -
     parts.join("\n\n")
 }
 
-/// The times, if they were measured, and below them the counts.
+/// The times, if they were measured, and the counts below them.
 pub(super) fn rows<L: Told>(report: &Report<L>) -> String {
     match &report.roof {
         Some(roof) => format!("{}\n\n{}", times(report, roof), counts(report)),
@@ -43,8 +43,8 @@ fn heads<L: Told>(rung: &Climbed<L>) -> [String; 3] {
     [rung.number.to_string(), rung.name.to_owned(), rung.len.to_string()]
 }
 
-/// The times of the rungs and their percentage of the roof's rate. Below them, the meaning of the
-/// marks.
+/// The times of the rungs and their percentage of the roof's rate, and the meaning of the marks
+/// below them.
 fn times<L: Told>(report: &Report<L>, roof: &Roof) -> String {
     let mut table = table();
     let percent = format!("% of {}", L::ROOF);

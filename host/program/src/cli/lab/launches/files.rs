@@ -1,11 +1,11 @@
-//! What `--output` writes.
+//! Files of `--output`.
 
 use super::model;
 use gridsync::device::Device;
 use gridsync_lab::bench::Record;
 use gridsync_lab::launches::{Comparison, Form, Sweep};
 
-/// The names.
+/// File names.
 pub(super) const NAMES: [&str; 5] =
     ["fig5-launches.svg", "fig5-graph.svg", "fig6.svg", "launches.jsonl", "cost-model.txt"];
 

@@ -12,8 +12,8 @@ fn mhz(device: &Device) -> f64 {
     f64::from(device.properties().clock_khz) / 1e3
 }
 
-/// The predictions and the measurements: a row for each of `compared` in which the one launch ran.
-/// None if it never ran.
+/// The predictions and the measurements: a row for each of `compared` in which the single launch
+/// ran. `None` if it never ran.
 pub(super) fn table<'a>(
     device: &Device,
     compared: impl IntoIterator<Item = &'a Comparison>,
@@ -70,7 +70,7 @@ In series: crossing = blocks × {SERIAL_CROSSING_CYCLES} cycles (3 accesses of 5
     )
 }
 
-/// The prediction for one comparison, as JSON. Null if the one launch did not run.
+/// The prediction for one comparison, as JSON. Null if the single launch did not run.
 pub(super) fn as_json(device: &Device, compared: &Comparison) -> Value {
     let predicted = Prediction::of(compared, &Terms::H200, mhz(device));
     predicted.map_or(Value::Null, |predicted| {

@@ -177,7 +177,7 @@ fn of_files(reports: &[Report]) -> Table {
     table
 }
 
-/// How many states the model allows that the emulator did not show.
+/// Number of states that the model allows and the emulator did not show.
 fn not_seen(report: &Report) -> usize {
     let Ok(emulated) = &report.emulated else { return 0 };
     report.model.states.iter().filter(|state| !emulated.states.contains_key(*state)).count()

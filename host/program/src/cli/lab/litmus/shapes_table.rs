@@ -3,12 +3,12 @@
 use gridsync_lab::display::{Table, table};
 use gridsync_lab::litmus::Report;
 
-/// What the table shows.
+/// Heading of the table.
 pub(super) const WHAT: &str = "The classic shapes: in which scopes does PTX's memory model allow the outcome \
     that one does not expect? Threads are in one CTA, in CTAs of their own, or on GPUs of their own. A star: \
     the emulator ran it and has not shown it. A plus: a GPU has shown it. Both have one GPU.";
 
-/// A shape in one place.
+/// A shape in one placement.
 struct Row {
     shape: String,
     place: String,
@@ -20,13 +20,13 @@ struct Cell {
     flavour: String,
     /// The scopes in which the outcome is allowed.
     scopes: Vec<String>,
-    /// Whether the emulator has shown it in all of those that it ran.
+    /// Whether the emulator has shown it in all the scopes that it ran.
     was_seen: bool,
-    /// Whether a GPU has shown it in some of them.
+    /// Whether a GPU has shown it in some of the scopes.
     was_seen_on_gpu: bool,
 }
 
-/// A row for each shape and place, a column for each way to access memory.
+/// A row for each shape and placement, and a column for each way to access memory.
 pub(super) fn table_of(reports: &[Report]) -> Table {
     let mut rows: Vec<Row> = Vec::new();
     for report in reports {
@@ -48,7 +48,7 @@ pub(super) fn table_of(reports: &[Report]) -> Table {
     table
 }
 
-/// Adds a report to its row. Its name is shape, flavour with a scope, and place.
+/// Adds a report to its row. Its name consists of shape, flavour with a scope, and placement.
 fn add(rows: &mut Vec<Row>, report: &Report) {
     let mut parts = report.name.rsplitn(3, '+');
     let [place, flavour, shape] = [(); 3].map(|()| parts.next().unwrap_or_default());

@@ -36,7 +36,7 @@ pub(super) fn page(locks: &Locks, global: &Global) -> anyhow::Result<Page> {
             let told = found.map(|found| format!("the {} lock, {grid}, {found}", tried.name));
             wrong = wrong.or(told);
         }
-        // A lock that is wrong need not end without the checks.
+        // A broken lock may not terminate without the checks.
         let each = match wrong {
             None => Some(accesses(tried, all, sections)?),
             Some(_) => None,

@@ -16,7 +16,7 @@ struct Sweep {
     points: [Vec<Point>; 2],
 }
 
-/// Measures each lock by the number of threads that contend.
+/// Measures each lock by the number of contending threads.
 pub(super) fn page(locks: &Locks, global: &Global, device: &Device) -> anyhow::Result<Page> {
     let properties = device.properties();
     let multiprocessors = properties.multiprocessors;
@@ -61,7 +61,7 @@ pub(super) fn page(locks: &Locks, global: &Global, device: &Device) -> anyhow::R
     Ok(page)
 }
 
-/// Adds what was measured to the page.
+/// Adds the measurements to the page.
 fn show(
     page: &mut Page,
     sweeps: &[Sweep],
@@ -84,7 +84,7 @@ fn show(
     Ok(())
 }
 
-/// The rates of all locks, a row for each grid. `form` is 0 for one thread of each block.
+/// The rates of all locks, a row for each grid. `form` is 0 for one thread per block.
 fn rates(sweeps: &[Sweep], form: usize) -> Table {
     let mut table = table();
     let heads = sweeps.iter().map(|sweep| sweep.name);
@@ -106,8 +106,8 @@ fn rates(sweeps: &[Sweep], form: usize) -> Table {
 }
 
 /// The sections of each block in the largest grid with at most one block per multiprocessor, with
-/// one thread each (`form` 0) or whole blocks. None if the grid was not measured, or a thread gave
-/// up.
+/// one thread each (`form` 0) or whole blocks. `None` if the grid was not measured, or a thread
+/// gave up.
 fn by_block(sweep: &Sweep, form: usize, multiprocessors: u32) -> Option<Vec<u32>> {
     let fits = |point: &&Point| point.grid.blocks <= multiprocessors && point.us.is_some();
     let mut taken = sweep.points[form].iter().rfind(fits)?.by_block.clone();
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_fits_in_a_terminal_and_tells_who_gave_up() {
+    fn a_page_fits_in_a_terminal_and_reports_who_gave_up() {
         let sweeps = LOCKS.map(|tried| {
             let last = (tried.name != "textbook").then_some(0.25);
             let points = |threads| {

@@ -1,4 +1,4 @@
-//! `gridsync lab locks`: what locks cost, and whom they let wait.
+//! `gridsync lab locks`: cost and fairness of locks.
 
 mod emulated;
 mod measured;
@@ -54,7 +54,7 @@ impl Experiment for Locks {
     }
 }
 
-/// The question of the page, with the locks that are tried.
+/// The question of the page, with the tested locks.
 fn question(how: &str) -> String {
     format!(
         "A section of the program that one thread at a time may enter: what does the lock around it \
@@ -104,7 +104,7 @@ fn add_lockstep(page: &mut Page) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A fault's message, in lines that fit in a terminal: each part of it, and below it its place.
+/// A fault's message, wrapped for a terminal: each part, and below it the source location.
 fn in_lines(message: &str) -> String {
     let mut lines = Vec::new();
     for part in message.split("; ") {

@@ -1,4 +1,4 @@
-//! The charts.
+//! Charts.
 
 use super::{Page, curves, waits};
 use gridsync_lab::display::svg::{Bars, ChartError, Estimate, Lines, Row, Series};
@@ -6,15 +6,15 @@ use gridsync_lab::memory::Measured;
 use gridsync_lab::memory::bandwidth::Point;
 use gridsync_lab::memory::lines::Seen;
 
-/// The files that have them.
+/// File names.
 pub(super) const NAMES: [&str; 3] =
     ["memory-latency.svg", "memory-lines.svg", "memory-bandwidth.svg"];
 
-/// Bars of the histogram, at most.
+/// Maximum number of bars of the histogram.
 const BINS: f64 = 60.0;
 
-/// The part of the lines at either end that the histogram leaves out: a line that was disturbed would
-/// make the rest narrow.
+/// The fraction of the lines at either end that the histogram leaves out: a single disturbed line
+/// would squeeze the rest.
 const LEFT_OUT: f64 = 0.005;
 
 /// Adds the charts to the page.
@@ -26,7 +26,7 @@ pub(super) fn draw(page: &mut Page, device: &str, measured: &Measured) -> Result
 }
 
 fn latencies(device: &str, measured: &Measured) -> Bars {
-    // What an operation adds to a loop may measure as less than nothing.
+    // The measured cost of an operation in a loop may be negative.
     let ns = |cycles: f64| measured.ns(cycles).max(0.0);
     let row = |(name, cycles): (String, gridsync_lab::bench::Spread)| {
         let cycles = Estimate::between(cycles.median, cycles.min, cycles.max);

@@ -1,14 +1,14 @@
-//! What the numbers mean.
+//! The meaning of the numbers.
 
 use super::{NEARLY, curves, kib, size};
 use gridsync_lab::memory::Measured;
 use gridsync_lab::memory::latencies::BARRIER_THREADS;
 
-/// Two numbers that differ by less than this are called the same: launches differ by as much.
+/// Two numbers that differ by less than this count as equal, because launches differ by as much.
 const SAME: f64 = 1.05;
 
-/// Bytes that shared memory can give in a cycle: 32 banks of 4 bytes (CUDA C++ Programming Guide,
-/// "Shared Memory").
+/// Bytes per cycle of shared memory: 32 banks of 4 bytes (CUDA C++ Programming Guide, "Shared
+/// Memory").
 const SHARED_BYTES: f64 = 32.0 * 4.0;
 
 /// The paragraphs below the tables.
@@ -63,7 +63,7 @@ fn other_shared(measured: &Measured) -> Option<String> {
     ))
 }
 
-/// Operations by which threads meet.
+/// Synchronization operations.
 fn together(measured: &Measured) -> String {
     let found = &measured.latencies;
     let l2 = found.l2.median;

@@ -34,7 +34,7 @@ pub(super) struct Memory {
     output: Option<PathBuf>,
 }
 
-/// The part of the best rate at which a curve counts as having come up.
+/// The fraction of the best rate at which a curve counts as saturated.
 const NEARLY: f64 = 0.9;
 
 impl Experiment for Memory {
@@ -57,7 +57,7 @@ impl Experiment for Memory {
     }
 }
 
-/// The program's error for one of the experiment.
+/// Converts an error of the experiment to an error of the program.
 fn failed(error: MemoryError) -> anyhow::Error {
     match error {
         MemoryError::Device(error) => error.into(),
@@ -159,7 +159,7 @@ fn rates(measured: &Measured) -> Table {
     table
 }
 
-/// What is read, its curve, and the cycles of a load alone.
+/// The memory, its curve, and the cycles of a single load.
 fn curves(measured: &Measured) -> [(&'static str, &Curve, Spread); 2] {
     let found = &measured.latencies;
     [("device memory", &measured.device_memory, found.large.cycles), ("L2", &measured.l2, found.l2)]
@@ -198,12 +198,12 @@ fn shared(measured: &Measured) -> Table {
     table
 }
 
-/// Some bytes, in KiB.
+/// Converts bytes to KiB.
 fn kib(bytes: f64) -> String {
     format!("{:.1}", bytes / 1024.0)
 }
 
-/// The size of an array, in the largest unit of which it has at least one.
+/// The size of an array, in the largest unit in which it is at least one.
 fn size(bytes: usize) -> String {
     let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
     let unit = units.into_iter().find(|(log, _)| bytes >= 1 << log);

@@ -60,7 +60,7 @@ fn found(measured: &Measured) -> Found {
 }
 
 #[test]
-fn the_page_fits_in_a_terminal_and_tells_ratios() {
+fn the_page_fits_in_a_terminal_and_has_ratios() {
     let text = found(&made_up()).text;
     let wide: Vec<_> = text.lines().filter(|line| line.chars().count() > 80).collect();
     assert_eq!(wide, [""; 0], "{text}");
@@ -124,7 +124,7 @@ fn the_json_has_units_in_its_names_and_charts_have_their_files() {
 }
 
 #[test]
-fn sizes_are_told_in_the_largest_unit() {
+fn sizes_are_shown_in_the_largest_unit() {
     let told = [1 << 30, 150 << 20, 3 << 29, 16 << 10, 100].map(size);
     assert_eq!(told, ["1 GiB", "150 MiB", "1.5 GiB", "16 KiB", "100 bytes"]);
 }

@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_that_no_gpu_launches_is_told_the_limit() {
+    fn a_block_that_no_gpu_can_launch_is_refused_with_the_limit() {
         for (text, part) in [
             ("1024,2", "2048 threads are more than the limit of 1024"),
             ("1,1,65", "limit of 64"),

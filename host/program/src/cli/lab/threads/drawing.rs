@@ -4,13 +4,13 @@ use cuda_std::Dim3;
 use gridsync_lab::display::svg::CellRow;
 use gridsync_lab::threads::{LANES, Record, expected};
 
-/// Threads of a row that are drawn at most: so many fit on a line.
+/// Maximum number of drawn threads per row, limited by the width of a line.
 const MOST_COLUMNS: u32 = 64;
-/// Rows of a plane that are drawn at most.
+/// Maximum number of drawn rows per plane.
 const MOST_ROWS: u32 = 16;
-/// Planes that are drawn at most.
+/// Maximum number of drawn planes.
 const MOST_PLANES: u32 = 4;
-/// Stands for what is not drawn.
+/// Marks the parts that are not drawn.
 const CUT: &str = "…";
 /// A lane without a thread.
 const IDLE: char = '·';
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_warp_goes_on_in_the_next_row_and_the_last_one_has_idle_lanes() {
+    fn a_warp_continues_in_the_next_row_and_the_last_one_has_idle_lanes() {
         let block = Dim3::new(40, 2, 1);
         let rows = planes(block);
         let rows: Vec<_> = rows.lines().map(|line| line.split_whitespace().last()).collect();
