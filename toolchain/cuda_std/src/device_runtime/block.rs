@@ -141,7 +141,7 @@ impl Stream<'_> {
     /// (`cudaStreamWaitEvent`). An event that was never recorded represents nothing.
     ///
     /// # Errors
-    /// Any error of the runtime. The runtime of CUDA 13.0 (driver 580.159.04) rejects one wait in
+    /// If the runtime reports an error. That of CUDA 13.0 (driver 580.159.04) rejects one wait in
     /// 32 768 with [`Error::INVALID_VALUE`], in CUDA C++ too: 24 of 800 000 launches of a kernel
     /// with one event, each 32 768 launches after the previous, on an H200. So check the result,
     /// and have the host launch again.
