@@ -28,8 +28,8 @@ fn sweep(from: Global<f32>, to: Global<f32>, columns: usize) -> f32 {
     change
 }
 
-/// Sweeps until no cell changes by `tolerance` or more. It looks after each `every` sweeps, and
-/// gives up when it has made `most`. `outcome` gets the number of sweeps, and the bits of the
+/// Sweeps until no cell changes by `tolerance` or more, which it checks every `every` sweeps, or
+/// until it has made `most` sweeps. `outcome` gets the number of sweeps, and the bits of the
 /// greatest change in the last one.
 ///
 /// # Safety
@@ -77,8 +77,8 @@ pub unsafe fn jacobi_solve(
     }
 }
 
-/// Sweeps once. Raises `change[0]` to the bits of the greatest change, which are in the order of
-/// the numbers, because no change is negative.
+/// Sweeps once. Raises `change[0]` to the greatest change, as bits, which are ordered like the
+/// numbers because no change is negative.
 ///
 /// # Safety
 ///
