@@ -120,7 +120,8 @@ pub unsafe fn cg_node(
     );
 }
 
-/// All nodes of several steps. The arguments of a task are its node, its part, and the number of parts.
+/// All nodes of several steps. The arguments of a task are its node, its part, and the number of
+/// parts.
 ///
 /// # Safety
 ///

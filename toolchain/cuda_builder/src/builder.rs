@@ -107,8 +107,8 @@ impl CudaBuilder {
     /// The first build needs about half a minute, a later one about a second.
     ///
     /// # Errors
-    /// If there is no compiler, if it fails (the error quotes its output), or if a file cannot be
-    /// read or written.
+    /// If no compiler is found, if the compiler fails (the error quotes its output), or if a file
+    /// cannot be read or written.
     pub fn build(self) -> Result<Built, BuildError> {
         let path = fs::canonicalize(&self.path).map_err(BuildError::io(&self.path))?;
         let compiler = match &self.compiler {

@@ -38,8 +38,8 @@
 //! per block. So the usual form is [`thread::sync_threads`](crate::thread::sync_threads), followed
 //! by launches from one thread.
 //!
-//! A cooperative grid cannot launch (`cuLaunchCooperativeKernel`), and a cooperative kernel cannot be
-//! launched by a kernel.
+//! A cooperative grid cannot launch (`cuLaunchCooperativeKernel`), and a cooperative kernel cannot
+//! be launched by a kernel.
 //!
 //! # Order of grids
 //!
@@ -86,8 +86,8 @@
 //! [`Error::LAUNCH_PENDING_COUNT_EXCEEDED`]. Arguments are at most 4 KiB. A block has at most 48
 //! KiB of dynamic shared memory, because only the host can allow more.
 //!
-//! A kernel can query the index of its own device and its [attributes](Attribute). It cannot
-//! control any other device.
+//! A kernel can query its own device's index and [attributes](Attribute). It cannot control any
+//! other device.
 //!
 //! # In the emulator
 //!
@@ -204,10 +204,10 @@ queues!(FireAndForget, TailLaunch);
 /// of other threads.
 ///
 /// # Errors
-/// If the launch is rejected; nothing is launched then. [`Error::INVALID_CONFIGURATION`] if there
-/// are no blocks or threads, or more than a grid may have; [`Error::LAUNCH_PENDING_COUNT_EXCEEDED`]
-/// if too many grids are pending; [`Error::LAUNCH_MAX_DEPTH_EXCEEDED`]. If a child faults later,
-/// the whole launch faults, as on the host.
+/// If the launch is rejected; nothing is launched then. [`Error::INVALID_CONFIGURATION`] for zero
+/// blocks or threads, or more than a grid may have; [`Error::LAUNCH_PENDING_COUNT_EXCEEDED`] if too
+/// many grids are pending; [`Error::LAUNCH_MAX_DEPTH_EXCEEDED`]. If a child faults later, the whole
+/// launch faults, as on the host.
 ///
 /// # Panics
 /// In the emulator, outside a kernel. In a cooperative grid the emulator's launch ends in a fault.

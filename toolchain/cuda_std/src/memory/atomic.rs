@@ -103,7 +103,8 @@ macro_rules! atomics {
 
         impl<T: AtomicInt> $name<T> {
             operations! { $space:
-                /// Subtracts `value` from element `i`: `atom.add` of the negated value. Wraps around.
+                /// Subtracts `value` from element `i`: `atom.add` of the negated value. Wraps
+                /// around.
                 fetch_sub => sub;
                 /// Sets element `i` to the smaller of itself and `value`: `atom.min`.
                 fetch_min => min;

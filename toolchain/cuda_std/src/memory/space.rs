@@ -13,7 +13,7 @@ pub enum SpaceKind {
     Cluster,
 }
 
-/// A state space as a type. Only [`GlobalSpace`], [`SharedSpace`] and [`ClusterSpace`] implement it.
+/// A state space as a type: [`GlobalSpace`], [`SharedSpace`] or [`ClusterSpace`].
 pub trait Space: sealed::Sealed + Copy + Debug + 'static {
     /// An address in this space: 64 bits for global memory, 32 bits for shared memory, on the
     /// device, a host pointer in the emulator.

@@ -81,8 +81,8 @@ macro_rules! views {
                 $name { base: self.base, len, element: PhantomData }
             }
 
-            /// The number of elements before the first one whose address is a multiple of 16 bytes, at most
-            /// [`len`](Self::len).
+            /// The number of elements before the first one whose address is a multiple of 16 bytes,
+            /// at most [`len`](Self::len).
             #[inline(always)]
             pub fn unaligned_head(self) -> usize {
                 let past = $space::to_bits(self.base) as usize % 16;
@@ -111,8 +111,8 @@ macro_rules! views {
 
             /// Element `i`, by a plain (weak) load: `ld`.
             ///
-            /// The compiler may reuse an earlier value or move the load. To wait for another thread, use
-            /// [`read_volatile`](Self::read_volatile) or [`load`](Self::load).
+            /// The compiler may reuse an earlier value or move the load. To wait for another
+            /// thread, use [`read_volatile`](Self::read_volatile) or [`load`](Self::load).
             #[instruction]
             pub fn read(self, i: usize) -> T {
                 // SAFETY: the contract of the view.
@@ -143,8 +143,8 @@ macro_rules! views {
 
             /// Element `i`, loaded with `order` as seen in `scope`: `ld.relaxed` or `ld.acquire`.
             ///
-            /// `SeqCst` puts a `fence.sc` before an acquire load (PTX atomics ABI). In shared memory the
-            /// scope is the block, and through a [`ClusterShared`] the cluster.
+            /// `SeqCst` puts a `fence.sc` before an acquire load (PTX atomics ABI). In shared
+            /// memory the scope is the block, and through a [`ClusterShared`] the cluster.
             ///
             /// # Panics
             ///
@@ -191,8 +191,8 @@ views! {
     Global: GlobalSpace;
     /// An array of `T` in a block's shared memory: only the threads of that block see it.
     Shared: SharedSpace;
-    /// An array of `T` in the shared memory of a block of the cluster, from `cluster::shared_of`: the
-    /// threads of all blocks of the cluster see it.
+    /// An array of `T` in the shared memory of a block of the cluster, from `cluster::shared_of`:
+    /// all threads of the cluster see it.
     ClusterShared: ClusterSpace;
 }
 
