@@ -12,8 +12,8 @@
 /// * `OP` is the program's name for the operation. If several rows of a primitive have the same
 ///   `OP` and element type, the program uses the first, unless the user names an accumulator.
 /// * `TYPE` is the operation, from [`gridsync_kernels::op`]. It may be followed by `as TWIN`, an
-///   operation whose kernels do the same (addition of i64 and of u64 is one instruction), or by `{
-///   EXAMPLE }`, a test value for an operation with a parameter.
+///   operation whose kernels do the same (addition of i64 and of u64 is one instruction), or by
+///   `{ EXAMPLE }`, a test value for an operation with a parameter.
 /// * `INPUTS` is the kind of elements that tests use: `Values` are of any kind, `Factors` have a
 ///   product that does not vanish, `FewZeros` and `FewOnes` have few bits that are zero or one.
 ///
@@ -140,8 +140,8 @@ macro_rules! operations {
     };
 }
 
-/// Calls the macro `$each` once for each element type of selections, as `$each! { TYPE, SELECT
-/// BLOCKS, UNIQUE BLOCKS }`.
+/// Calls the macro `$each` once for each element type of selections, as
+/// `$each! { TYPE, SELECT BLOCKS, UNIQUE BLOCKS }`.
 ///
 /// `SELECT` and `UNIQUE` are the names of the two kernels. `as TWIN` instead of the last number
 /// means the kernel of another type. The numbers are blocks of 256 threads on a multiprocessor.
@@ -161,9 +161,9 @@ macro_rules! selected_elements {
     };
 }
 
-/// Calls the macro `$each` once for each element type of rank correlations, as `$each! { TYPE,
-/// PAIRS, place PLACE }` or, for elements of 8 bytes, as `$each! { TYPE, PAIRS, order ORDER, rank
-/// RANK }`. All except `TYPE` are names of kernels.
+/// Calls the macro `$each` once for each element type of rank correlations, as
+/// `$each! { TYPE, PAIRS, place PLACE }` or, for elements of 8 bytes, as
+/// `$each! { TYPE, PAIRS, order ORDER, rank RANK }`. All except `TYPE` are names of kernels.
 #[macro_export]
 macro_rules! correlated_elements {
     ($each:ident) => {

@@ -14,7 +14,7 @@ use gridsync_kernels::grid::range_sum::range_sums;
 ///
 /// ```compile_fail,E0200
 /// struct Mine;
-/// impl gridsync_entries::range_sum::RangeSumNumber for Mine {} // It takes `unsafe impl`.
+/// impl gridsync_entries::range_sum::RangeSumNumber for Mine {} // It needs `unsafe impl`.
 /// ```
 #[cfg(not(target_arch = "nvptx64"))]
 pub unsafe trait RangeSumNumber: gridsync_kernels::grid::range_sum::Subtract {

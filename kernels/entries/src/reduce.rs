@@ -59,7 +59,7 @@ impl<T: Scalar> Arguments<T> {
 ///
 /// ```compile_fail,E0200
 /// struct Mine;
-/// impl gridsync_entries::reduce::Reducible for Mine {} // It takes `unsafe impl`.
+/// impl gridsync_entries::reduce::Reducible for Mine {} // It needs `unsafe impl`.
 /// ```
 #[cfg(not(target_arch = "nvptx64"))]
 pub unsafe trait Reducible: Operation {

@@ -103,7 +103,7 @@ impl<T: Scalar> LongArguments<T> {
 ///
 /// ```compile_fail,E0200
 /// struct Mine;
-/// impl gridsync_entries::reduce_rows::RowReducible for Mine {} // It takes `unsafe impl`.
+/// impl gridsync_entries::reduce_rows::RowReducible for Mine {} // It needs `unsafe impl`.
 /// ```
 #[cfg(not(target_arch = "nvptx64"))]
 pub unsafe trait RowReducible: Operation {

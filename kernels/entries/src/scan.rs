@@ -123,7 +123,7 @@ impl<T: gridsync_kernels::op::Carried + Scalar> BulkArguments<T, T> {
 ///
 /// ```compile_fail,E0200
 /// struct Mine;
-/// impl gridsync_entries::scan::Scannable for Mine {} // It takes `unsafe impl`.
+/// impl gridsync_entries::scan::Scannable for Mine {} // It needs `unsafe impl`.
 /// ```
 #[cfg(not(target_arch = "nvptx64"))]
 pub unsafe trait Scannable: ScanOperation {

@@ -81,7 +81,7 @@ impl<T: Scalar> Arguments<T> {
 ///
 /// ```compile_fail,E0200
 /// struct Mine;
-/// impl gridsync_entries::select::Selectable for Mine {} // It takes `unsafe impl`.
+/// impl gridsync_entries::select::Selectable for Mine {} // It needs `unsafe impl`.
 /// ```
 #[cfg(not(target_arch = "nvptx64"))]
 pub unsafe trait Selectable: Copy + Send + Sync + 'static {

@@ -3,8 +3,8 @@
 //!
 //! A cluster is a few consecutive blocks that are resident together. The launch sets how many; by
 //! default a cluster is one block, and everything here works for it too. The module exists on the
-//! host and on sm_90 and later. Kernels that use it need `cfg(any(compute_ge_90, not(target_arch =
-//! "nvptx64")))`.
+//! host and on sm_90 and later. Kernels that use it need
+//! `cfg(any(compute_ge_90, not(target_arch = "nvptx64")))`.
 //!
 //! | function | called by | what it orders |
 //! |---|---|---|

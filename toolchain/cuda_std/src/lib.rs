@@ -4,7 +4,7 @@
 //! documents. Compiled for the host, it is an operation of the emulator, `simt`. So the same source
 //! runs on a GPU and, checked, on a CPU.
 //!
-//! Names and shape follow Rust-CUDA's `cuda_std`. ARCHITECTURE.md says what differs, and why.
+//! Names and API follow Rust-CUDA's `cuda_std`. ARCHITECTURE.md explains the differences.
 //!
 //! * [`thread`]: positions of threads, the block barrier, fences;
 //! * `cluster`: the block's position in its cluster, the cluster barrier; since sm_90;

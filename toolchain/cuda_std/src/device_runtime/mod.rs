@@ -23,7 +23,7 @@
 //!     }
 //! }
 //!
-//! /// Sets `failed` if a launch was refused.
+//! /// Sets `failed` if a launch was rejected.
 //! #[kernel]
 //! unsafe fn parent(a: Global<u32>, b: Global<u32>, failed: Global<u32>) {
 //!     if thread::is_first_in_block() && fill_both(a, b).is_err() {

@@ -16,10 +16,10 @@ pub trait Float: Transcendental {
     /// `self · a + b`, rounded once: `fma.rn`.
     fn mul_add(self, a: Self, b: Self) -> Self;
 
-    /// The greatest integer that is not above the number: `cvt.rmi`.
+    /// The largest integer not above the number: `cvt.rmi`.
     fn floor(self) -> Self;
 
-    /// The least integer that is not below the number: `cvt.rpi`.
+    /// The smallest integer not below the number: `cvt.rpi`.
     fn ceil(self) -> Self;
 
     /// The integer part: `cvt.rzi`.

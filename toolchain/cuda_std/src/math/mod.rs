@@ -57,7 +57,7 @@
 //! | [`hypot`] | 0.9 | 1.0 | | | |
 //!
 //! Functions marked * are implemented here, [`rsqrt`] is two exact operations, and the others are
-//! `libm`'s. The bounds are the greatest errors found, rounded up. Functions of `f32` were tested
+//! `libm`'s. The bounds are the largest errors found, rounded up. Functions of `f32` were tested
 //! with every 17th number and with 2.5 · 10⁸ pairs, against the standard library's function of
 //! `f64`. Functions of `f64` were tested with 2 · 10⁵ random numbers or pairs each, against 256-bit
 //! numbers. The tests in `tests/math` of this crate check them, and on request test all numbers of

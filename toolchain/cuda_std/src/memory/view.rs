@@ -221,8 +221,8 @@ impl<T: Scalar> Global<T> {
 }
 
 impl<T: Scalar> Global<T> {
-    /// Asks to bring the line of element `i` into the L2: `prefetch.global.L2`. A hint, for words
-    /// that will be needed soon and would otherwise come from device memory only then.
+    /// Prefetches the line of element `i` into the L2: `prefetch.global.L2`. A hint, for words that
+    /// are needed soon and are not in the L2 yet.
     #[instruction]
     pub fn prefetch(self, i: usize) {
         access::prefetch(self.at(i));

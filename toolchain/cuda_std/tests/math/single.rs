@@ -79,7 +79,7 @@ fn errors_are_measured_in_units_in_the_last_place() {
     assert_eq!(error(f32::NAN, 1.0), f64::INFINITY);
 }
 
-/// The greatest error among `inputs`, and the input that has it.
+/// The largest error among `inputs`, and the input that has it.
 fn greatest<T: Debug>(inputs: impl Iterator<Item = T>, error: impl Fn(&T) -> f64) -> (f64, String) {
     let errors = inputs.map(|input| (error(&input), input));
     let found = errors.max_by(|a, b| a.0.total_cmp(&b.0));
