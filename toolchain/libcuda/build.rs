@@ -1,4 +1,4 @@
-//! Tells the linker where the empty `libcuda.so` is that cust asks for.
+//! Passes the location of the empty `libcuda.so`, which cust links, to the linker.
 
 use std::env;
 use std::path::Path;

@@ -1,11 +1,12 @@
-//! `audit`: checks the PTX without a GPU, and shows what its kernels cost on each GPU.
+//! `audit`: checks the PTX without a GPU, and shows the resources of its kernels on each GPU.
 //!
 //! The PTX itself shows which functions are undefined, and how many block barriers each kernel has.
 //! The barriers matter: if a compiler duplicates one after a branch, the kernel hangs or, worse,
-//! seems to work. Only NVIDIA's assembler knows the registers, the stack, the spills and the machine
-//! code. For one GPU of each image these are compared with those of before: the assembler may, after a
-//! small change, wait for each load of a loop, and the kernel takes twice as long with the right
-//! results. As for the driver, kernels that launch kernels are apart: code that is to be linked may take
+//! seems to work. Only NVIDIA's assembler determines the registers, the stack, the spills and the
+//! machine code. For one GPU of each image these are compared with the previous ones: after a small
+//! change, the assembler may wait for each load of a loop, and the kernel takes twice as long but
+//! its results are right. Kernels that launch kernels are separate, as for the driver: code that is
+//! to be linked may get other registers.
 //! other registers.
 
 mod expected;
@@ -51,17 +52,17 @@ impl Args {
     }
 }
 
-/// One GPU of each generation since Turing. Each image is assembled for those that run it.
+/// One GPU of each generation since Turing. Each image is assembled for the GPUs that run it.
 const GPUS: [u32; 6] = [75, 80, 86, 90, 100, 120];
 
-/// The GPUs whose machine code is compared with that of before: one for each image.
+/// The GPUs whose machine code is compared with the previous one: one for each image.
 const COMPARED: [u32; 2] = [80, 90];
 
-/// The parts that an image is assembled in, so that two cores have work.
+/// The number of parts in which an image is assembled, to use two cores.
 const PARTS: usize = 2;
 
 /// The functions that the driver provides to device code (PTX ISA, "System calls" in the CUDA ABI).
-/// Those of the device runtime come from the library that a module is linked with.
+/// The functions of the device runtime are in the library that is linked into the module.
 const SYSTEM_CALLS: [&str; 4] = ["vprintf", "malloc", "free", "__assertfail"];
 
 pub(crate) fn run(args: &Args) -> Result<Outcome> {
@@ -73,7 +74,7 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
         let mut targets = targets.collect::<Result<Vec<_>, _>>()?;
         targets.sort_unstable();
         for (at, &compute) in targets.iter().enumerate() {
-            // A GPU takes the newest image that it can run.
+            // A GPU uses the newest image that it can run.
             let gpus = compute..targets.get(at + 1).copied().unwrap_or(u32::MAX);
             let is_wanted = |gpu: &u32| args.every_gpu || COMPARED.contains(gpu);
             let gpus: Vec<u32> =
@@ -165,8 +166,8 @@ fn fail_if_any(findings: &[String]) -> Result<()> {
     bail!("{} findings in the PTX:\n  {}", findings.len(), findings.join("\n  "));
 }
 
-/// Compares the machine code with that of before, or writes it there to `bless` it. Returns why it was
-/// not compared.
+/// Compares the machine code with the previous one, or replaces the previous one to `bless` it. If
+/// it was not compared, returns the reason.
 fn compare(now: MachineCode, bless: bool, findings: &mut Vec<String>) -> Result<Option<String>> {
     let path = root().join("kernels/machine_code.toml");
     if now.image.values().any(|image| image.kernel.is_empty()) {
@@ -190,13 +191,13 @@ fn compare(now: MachineCode, bless: bool, findings: &mut Vec<String>) -> Result<
 /// An image.
 struct Audited {
     module: Module,
-    /// Its text, in files that are assembled apart.
+    /// Its text, in files that are assembled separately.
     paths: Vec<PathBuf>,
     /// The GPUs that run it.
     gpus: Vec<u32>,
 }
 
-/// The findings that need no assembler.
+/// The findings that do not need the assembler.
 fn look_at_ptx(name: &str, module: &Module, expected: &Expected) -> Vec<String> {
     let is_known =
         |name: &str| SYSTEM_CALLS.contains(&name) || name.starts_with(ptx_image::DEVICE_RUNTIME);
@@ -214,13 +215,13 @@ fn look_at_ptx(name: &str, module: &Module, expected: &Expected) -> Vec<String> 
 }
 
 /// A GPU, and a prefix of kernels that it cannot run. Their spills on it do not matter.
-// They need 192 KiB of shared memory per block, and these GPUs have 99 (CUDA C++ Programming Guide,
-// "Technical Specifications per Compute Capability").
+// They need 192 KiB of shared memory per block, and these GPUs have 99 KiB (CUDA C++ Programming
+// Guide, "Technical Specifications per Compute Capability").
 const CANNOT_RUN: [(u32, &str); 2] = [(120, "scan_bulk_"), (120, "scan_spread_bulk_")];
 
-/// Kernels that may have so many bytes of stack. The device runtime writes the handle of a stream or
-/// an event, and the answer to a question, where a pointer says, and that must be memory. So must streams
-/// that a kernel finds by a number.
+/// Kernels that may use this many bytes of stack. The device runtime writes the handle of a stream
+/// or an event, and the result of a query, through a pointer, which needs memory. Streams that a
+/// kernel finds by a number must be in memory too.
 const WITH_STACK: [(&str, u32); 6] = [
     ("dag_from_device_stream", 8),
     ("dag_from_device_streams", 72),
@@ -230,7 +231,7 @@ const WITH_STACK: [(&str, u32); 6] = [
     ("device_launch_unordered", 8),
 ];
 
-/// What the assembler's report should not contain.
+/// Findings in the assembler's report.
 fn look_at_usage(
     name: &str,
     gpu: u32,
@@ -263,7 +264,7 @@ fn look_at_usage(
     findings
 }
 
-/// A row for each kernel: its registers on each GPU, and the highest of each other number.
+/// One row per kernel: its registers on each GPU, and the maximum of each other number.
 fn show(module: &Module, usages: &BTreeMap<u32, BTreeMap<String, Usage>>) -> Table {
     let mut table = Table::new();
     table.load_style(NOTHING);
@@ -328,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn each_thing_wrong_in_the_ptx_is_found_by_name() {
+    fn errors_in_the_ptx_are_found_by_name() {
         let module = Module::parse(PTX).unwrap();
         let expected = Expected::of([("m", &module)].into_iter());
         let findings = look_at_ptx("m", &module, &expected);
@@ -349,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn spills_stack_and_silence_are_found() {
+    fn spills_stack_and_missing_reports_are_found() {
         let module = Module::parse(PTX).unwrap();
         let look =
             |usage: &BTreeMap<String, Usage>| look_at_usage("m", 90, &module, usage).join("\n");
@@ -370,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_has_a_row_for_each_kernel_and_a_column_for_each_gpu() {
+    fn the_table_has_a_row_per_kernel_and_a_column_per_gpu() {
         let module = Module::parse(PTX).unwrap();
         let usage = usage(0, 0);
         let text = show(&module, &BTreeMap::from([(90, usage.clone()), (120, usage)])).to_string();
@@ -381,9 +382,10 @@ mod tests {
         assert!(!show(&module, &BTreeMap::new()).to_string().contains("spills"));
     }
 
-    /// The driver gets one kernel and the text outside of kernels. One kernel in sixteen is tried.
+    /// The driver gets one kernel and the text outside of kernels. Every sixteenth kernel is
+    /// tested.
     #[test]
-    fn a_kernel_assembles_alone_and_pays_for_no_shared_memory_but_its_own() {
+    fn a_kernel_assembles_alone_with_only_its_own_shared_memory() {
         let Some(ptxas) = ptxas::find() else {
             // The test harness would hide eprintln! of a test that passes.
             writeln!(io::stderr(), "SKIPPED: {}", ptxas::HOW_TO_GET).unwrap();

@@ -1,9 +1,9 @@
 //! `bundle`: a folder that runs on a GPU machine without Rust.
 //!
-//! It has the files of the workspace, and built in release mode the program, the examples and the tests
-//! that reach a GPU. `run-tests.sh` runs each test executable as cargo would: in the folder of its package
-//! and with `CARGO_MANIFEST_DIR`. `gpu.sh` runs everything that needs a GPU. All other tests need none and
-//! run in CI.
+//! It has the files of the workspace and, built in release mode, the program, the examples and the
+//! tests that use a GPU. `run-tests.sh` runs each test executable as cargo would: in the folder of
+//! its package and with `CARGO_MANIFEST_DIR`. `gpu.sh` runs everything that needs a GPU. All other
+//! tests do not need one and run in CI.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,9 +16,9 @@ use crate::gpu;
 use crate::outcome::Outcome;
 use crate::workspace::{cargo, output_of, root, walk};
 
-/// The test executables that reach a GPU, and how they run there: of the conformance tests those that use CUDA,
-/// also those that take long. They run one after another in a process anyway, and with one thread the log names
-/// the test that hangs.
+/// The test executables that use a GPU, and their arguments: of the conformance tests those that
+/// use CUDA, including the slow ones. They run sequentially in a process anyway, and with one
+/// thread the log names the test that hangs.
 const ON_A_GPU: [(&str, &str); 4] = [
     ("on_a_gpu", ""),
     ("on_a_gpu_fault", ""),
@@ -44,7 +44,7 @@ pub(crate) struct Args {
 struct Built {
     path: PathBuf,
     /// `package.kind.target`, unique in the workspace. A library keeps its file name, because tests
-    /// look for it by that name in their own folder. An example has its own name.
+    /// search their own folder for that name. An example has its own name.
     name: String,
     /// The folder of its package.
     package: PathBuf,
@@ -109,7 +109,7 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     let names = output_of(Command::new("git").current_dir(root()).args(["ls-files", "-z"]))?;
     for name in names.split_terminator('\0') {
         let (from, to) = (root().join(name), out.join(name));
-        // A file that was removed and not yet committed.
+        // A removed file whose removal has not been committed.
         if from.is_file() {
             fs::create_dir_all(to.parent().unwrap_or(&out))?;
             fs::copy(&from, &to).with_context(|| from.display().to_string())?;
@@ -133,15 +133,15 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// Whether a folder is empty or a bundle. A bundle has `test-executables`, which is made first. So
-/// a mistyped path does not delete another folder.
+/// Whether a folder is empty or a bundle. A bundle has `test-executables`, which is created first.
+/// So a mistyped path does not delete another folder.
 fn may_go(out: &Path) -> Result<bool> {
     Ok(out.join("test-executables").is_dir() || fs::read_dir(out)?.next().is_none())
 }
 
-/// Runs cargo in the release profile, and returns what cargo says it built.
+/// Runs cargo in the release profile, and returns what it built according to its messages.
 fn build(args: &[&str]) -> Result<Vec<Built>> {
-    // The program writes it into its records.
+    // The program writes the commit into its records.
     let described = ["describe", "--always", "--dirty", "--abbrev=40"];
     let commit = output_of(Command::new("git").args(described).current_dir(root()));
     let output = cargo()
@@ -155,7 +155,7 @@ fn build(args: &[&str]) -> Result<Vec<Built>> {
     Ok(runnable(&String::from_utf8_lossy(&output.stdout)))
 }
 
-/// Reads cargo's messages (The Cargo Book, "External tools", "Artifact messages").
+/// Parses cargo's messages (The Cargo Book, "External tools", "Artifact messages").
 fn runnable(messages: &str) -> Vec<Built> {
     let read = |line: &str| {
         let message: Value = serde_json::from_str(line).ok()?;
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_runs_without_a_compiler_is_taken() {
+    fn only_files_that_run_without_a_compiler_are_bundled() {
         let messages = r#"{"reason":"compiler-artifact","manifest_path":"/w/host/Cargo.toml","target":{"kind":["lib"],"name":"gridsync"},"profile":{"test":false},"filenames":["/w/target/release/libgridsync.rlib"],"executable":null}
 {"reason":"compiler-artifact","manifest_path":"/w/fake/Cargo.toml","target":{"kind":["cdylib","rlib"],"name":"fake"},"profile":{"test":false},"filenames":["/w/target/release/libfake.so","/w/target/release/libfake.rlib"],"executable":null}
 {"reason":"compiler-artifact","manifest_path":"/w/host/Cargo.toml","target":{"kind":["lib"],"name":"gridsync"},"profile":{"test":true},"executable":"/w/target/release/deps/gridsync-1"}
@@ -268,7 +268,7 @@ not json
     }
 
     #[test]
-    fn the_script_runs_in_the_package_passes_filters_and_adds_up() {
+    fn the_script_runs_in_the_package_passes_filters_and_sums_counts() {
         let (text, success) =
             run_script("echo 'test result: ok. 2 passed; 0 failed'", &["scan", "reduce"]);
         assert!(success, "{text}");

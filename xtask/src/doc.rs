@@ -1,5 +1,5 @@
-//! `doc`: the reference of all packages, by `cargo doc`, with links from each package to those that it
-//! uses.
+//! `doc`: the reference of all packages, from `cargo doc`, with links from each package to those
+//! that it uses.
 
 use std::fs;
 use std::path::Path;
@@ -11,8 +11,8 @@ use crate::workspace::{cargo, root, run as run_command, walk};
 
 /// The packages that others link to, each after those that it links to.
 ///
-/// rustdoc links to another package only if its pages exist already. cargo documents the packages of a
-/// workspace in any order.
+/// rustdoc links to another package only if its pages exist already. cargo documents the packages
+/// of a workspace in any order.
 const FIRST: [&str; 8] = [
     "gridsync-simt",
     "gridsync-cuda-std",
@@ -24,7 +24,7 @@ const FIRST: [&str; 8] = [
     "gridsync-lab",
 ];
 
-/// How the paths of their libraries begin.
+/// The prefixes of the paths of their libraries.
 const PATHS: [&str; 8] = [
     "simt::",
     "cuda_std::",
@@ -43,7 +43,7 @@ pub(crate) struct Args {
     pub(crate) open: bool,
 }
 
-/// Writes the pages. A warning of rustdoc is an error.
+/// Writes the pages. A rustdoc warning is an error.
 pub(crate) fn run(args: &Args) -> Result<Outcome> {
     let document = |what: &[&str]| {
         let mut command = cargo();
@@ -53,7 +53,8 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     for package in FIRST {
         document(&["--package", package])?;
     }
-    // Not those again: with the features of the workspace they would be written anew, all at once.
+    // Without those above: with the features of the workspace they would be rewritten, in any
+    // order.
     let others = FIRST.iter().flat_map(|package| ["--exclude", package]);
     document(&["--workspace"].into_iter().chain(others).collect::<Vec<_>>())?;
     let unresolved = unresolved(&root().join("target/doc"))?;
@@ -69,7 +70,7 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// Links of the pages that are still paths of Rust, each with its page.
+/// Links of the pages that are still Rust paths, each with its page.
 fn unresolved(pages: &Path) -> Result<Vec<String>> {
     let mut found = Vec::new();
     for page in walk(pages, &|path| path.extension().is_some_and(|extension| extension == "html"))?
@@ -89,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_link_that_is_still_a_path_of_rust_is_found() {
+    fn an_unresolved_rust_path_in_a_link_is_found() {
         let dir = tempfile::tempdir().unwrap();
         let page = dir.path().join("gridsync/index.html");
         fs::create_dir_all(page.parent().unwrap()).unwrap();

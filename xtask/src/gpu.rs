@@ -1,8 +1,8 @@
-//! `gpu`: the record of what has run on a GPU, and at which sources: `bench/gpu.json`.
+//! `gpu`: the record of runs on a GPU, with their sources: `bench/gpu.json`.
 //!
-//! Tests without a GPU cannot see what the driver makes of a kernel, nor how fast it is. `gpu.sh` of a
-//! bundle runs everything that a machine with a GPU can check, and writes what came out to files. This
-//! task adds them to the record, which is committed. `validate` compares it with the sources.
+//! Tests without a GPU cannot see how the driver compiles a kernel, nor how fast it is. `gpu.sh` of
+//! a bundle runs everything that a machine with a GPU can check, and writes the results to files.
+//! This task adds them to the record, which is committed. `validate` compares it with the sources.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -26,7 +26,8 @@ pub(crate) struct Args {
     sources: bool,
 }
 
-/// All that reaches a GPU: the kernels, what compiles and packs them, the images, and what launches them.
+/// Everything that affects a GPU: the kernels, the code that compiles and packs them, the images,
+/// and the code that launches them.
 const SOURCES: [&str; 14] = [
     "host/examples/ptx",
     "host/lab/ptx",
@@ -50,7 +51,7 @@ const PARTS: [&str; 2] = ["tests", "bench"];
 /// The fingerprint of each of the [`SOURCES`].
 type Fingerprints = BTreeMap<String, String>;
 
-/// What a part of `gpu.sh` found.
+/// The results of a part of `gpu.sh`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Run {
@@ -59,20 +60,20 @@ struct Run {
     /// The name of the GPU.
     device: String,
     driver: String,
-    /// The day, as 2026-11-25.
+    /// The date, such as 2026-11-25.
     date: String,
     sources: Fingerprints,
     seconds: u64,
     steps: Vec<Step>,
-    /// Lines of benchmarks that take longer than their peer, beyond the noise, and how many times as long.
+    /// Benchmark lines that are slower than their peer, beyond the noise, and by which factor.
     #[serde(default)]
     slower_than_peer: Slower,
 }
 
-/// What `gridsync bench peers --json` prints.
+/// The output of `gridsync bench peers --json`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Slower {
-    /// How many lines have a peer.
+    /// The number of lines that have a peer.
     lines: u64,
     slower: Vec<SlowerLine>,
 }
@@ -116,18 +117,18 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     Ok(verdict(&record, &sources))
 }
 
-/// The step of `validate`: whether all has passed on a GPU at these sources.
+/// The step of `validate`: whether everything has passed on a GPU with these sources.
 pub(crate) fn check() -> Result<Outcome> {
     Ok(verdict(&read()?, &fingerprints()?))
 }
 
-/// The fingerprint of everything that reaches a GPU, for a bundle.
+/// The fingerprints of everything that affects a GPU, for a bundle.
 pub(crate) fn fingerprints() -> Result<Fingerprints> {
     let one = |source: &str| Ok((source.to_owned(), fingerprint(&root().join(source))?));
     SOURCES.into_iter().map(one).collect()
 }
 
-/// A hash of the names and the contents of all files below `folder`.
+/// A hash of the names and the contents of all files in `folder`.
 fn fingerprint(folder: &Path) -> Result<String> {
     let mut hash = Sha256::new();
     for file in walk(folder, &|_| true)? {
@@ -153,7 +154,7 @@ fn read() -> Result<Record> {
     serde_json::from_str(&text).with_context(|| path().display().to_string())
 }
 
-/// Adds a run that passed at these sources.
+/// Adds a run that passed with these sources.
 fn add(record: &mut Record, run: Run, sources: &Fingerprints) -> Result<()> {
     ensure!(PARTS.contains(&run.part.as_str()), "`{}` is not a part: {PARTS:?}", run.part);
     let changed = changed(&run.sources, sources);
@@ -172,7 +173,7 @@ impl Step {
     }
 }
 
-/// What the record says of these sources.
+/// The result that the record has for these sources.
 fn verdict(record: &Record, sources: &Fingerprints) -> Outcome {
     let mut at_these = Vec::new();
     let mut others = Vec::new();
@@ -214,7 +215,7 @@ fn changed(then: &Fingerprints, now: &Fingerprints) -> Vec<String> {
     names.filter(|name| then.get(*name) != now.get(*name)).cloned().collect()
 }
 
-/// Writes what `gpu.sh` copies into its results.
+/// Writes the file that `gpu.sh` copies into its results.
 pub(crate) fn write_fingerprints(to: &Path) -> Result<()> {
     Ok(fs::write(to, serde_json::to_string(&fingerprints()?)? + "\n")?)
 }
@@ -250,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fingerprint_changes_with_a_byte_and_with_a_name() {
+    fn one_changed_byte_or_file_name_changes_the_fingerprint() {
         let dir = tempfile::tempdir().unwrap();
         let print = |name: &str, text: &str| {
             let folder = dir.path().join(format!("{name}{text}"));
@@ -264,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn both_parts_at_these_sources_are_a_pass_with_device_and_day() {
+    fn both_parts_with_these_sources_pass_with_device_and_date() {
         let both = of(&[run_of("tests", "passed"), run_of("bench", "skipped: no NCCL")]);
         let passed = verdict(&both, &sources("1"));
         let text = "all passed on an NVIDIA H200 on 2026-11-25 at this source";
@@ -272,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_a_missing_part_and_an_empty_record_are_no_pass() {
+    fn a_change_a_missing_part_or_an_empty_record_does_not_pass() {
         let skipped = |record: &Record, sources: &Fingerprints| match verdict(record, sources) {
             Outcome::Skipped(why) => why,
             other => panic!("{other:?}"),
@@ -288,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_step_and_a_run_at_other_sources_are_not_recorded() {
+    fn failed_steps_and_runs_with_other_sources_are_not_recorded() {
         let mut record = Record::default();
         for verdict in ["failed", "out of time"] {
             let error = add(&mut record, run_of("tests", verdict), &sources("1")).unwrap_err();

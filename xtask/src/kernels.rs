@@ -52,8 +52,8 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// Builds again and compares. Before that, it checks what needs no compiler: that each file is
-/// there and that its sources have not changed since.
+/// Rebuilds and compares. Before that, it checks everything that does not need a compiler: that
+/// each file exists and that its sources have not changed since.
 ///
 /// It compares the unpacked text. Another version of the compression library changes the bytes of
 /// an image, but nothing that matters.
@@ -82,7 +82,7 @@ fn check(archs: &[Arch]) -> Result<Outcome> {
     Ok(if skipped.is_empty() { Outcome::Passed } else { Outcome::Skipped(skipped.join("; ")) })
 }
 
-/// Does something for all targets at the same time: the compiler of kernels uses one core.
+/// Runs `each` for all targets at the same time: the kernel compiler uses one core.
 fn at_once<T: Send>(archs: &[Arch], each: impl Fn(Arch) -> T + Sync) -> Vec<T> {
     thread::scope(|scope| {
         let each = &each;
@@ -91,7 +91,7 @@ fn at_once<T: Send>(archs: &[Arch], each: impl Fn(Arch) -> T + Sync) -> Vec<T> {
     })
 }
 
-/// Builds an image again and compares it with the one in `committed`.
+/// Rebuilds an image and compares it with the one in `committed`.
 fn rebuild(set: &KernelSet, arch: Arch, committed: &[Vec<u8>]) -> Result<Outcome> {
     let path = set.image(arch);
     let header = header(&fs::read(&path)?, &path)?;
@@ -154,7 +154,7 @@ fn build(set: &KernelSet, arch: Arch, compiler: &Compiler) -> Result<(Built, Str
     Ok((built, text))
 }
 
-/// Writes the whole image or nothing.
+/// Writes the image atomically.
 fn write(path: &Path, image: &[u8]) -> Result<()> {
     let partial = path.with_extension("ptxz.partial");
     let context = || path.display().to_string();
@@ -171,7 +171,7 @@ fn shown(path: &Path) -> String {
     path.display().to_string()
 }
 
-/// The compiler of that version if it is here, otherwise the preferred one.
+/// The compiler of that version if it is installed, otherwise the preferred one.
 fn the_same_or_another(version: &str) -> Result<Compiler> {
     for candidate in Compiler::candidates() {
         if candidate.version()? == version {
@@ -181,7 +181,7 @@ fn the_same_or_another(version: &str) -> Result<Compiler> {
     Ok(Compiler::find()?)
 }
 
-/// An error if an image is missing or its sources have changed since it was made.
+/// Fails if an image is missing or its sources have changed since it was built.
 fn fresh(set: &KernelSet, arch: Arch) -> Result<()> {
     let path = set.image(arch);
     let image = fs::read(&path)
@@ -226,7 +226,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_committed_images_are_made_from_these_sources() {
+    fn the_committed_images_match_these_sources() {
         for set in &SETS {
             for arch in TARGETS {
                 fresh(set, arch).unwrap();
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_cut_short_differs() {
+    fn a_truncated_file_differs() {
         let error = compare(Path::new("a.ptx"), "x\n", "x\ny\n").unwrap_err();
         assert!(error.to_string().contains("line 2"), "{error}");
     }

@@ -1,4 +1,4 @@
-//! What crates.io would get: every package that is published, packed and measured.
+//! Packs and measures every published package, as crates.io would get it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,16 +11,16 @@ use serde_json::Value;
 use crate::outcome::Outcome;
 use crate::workspace::{cargo, output_of, root, run as run_command};
 
-/// The greatest package that crates.io takes, in bytes.
+/// The size limit of crates.io for a package, in bytes.
 const LIMIT: u64 = 10 << 20;
 /// The files that every package has.
 const FILES: [&str; 3] = ["LICENSE-APACHE", "LICENSE-MIT", "README.md"];
 
-/// A package that is published.
+/// A published package.
 struct Package {
     name: String,
     version: String,
-    /// Whether the manifest says what the package is.
+    /// Whether the manifest has a description.
     is_described: bool,
 }
 
@@ -50,12 +50,12 @@ pub(crate) fn run() -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// Where the packages are written to.
+/// The output folder of the packages.
 fn folder() -> PathBuf {
     root().join("target/packages")
 }
 
-/// What cargo prints.
+/// The output of cargo.
 fn cargo_says(args: &[&str]) -> Result<String> {
     output_of(cargo().args(args))
 }
@@ -75,13 +75,13 @@ fn published(metadata: &Value) -> Result<Vec<Package>> {
         .collect())
 }
 
-/// The bytes of the file that crates.io would get.
+/// The size of the file that crates.io would get, in bytes.
 fn size(folder: &Path, package: &Package) -> Result<u64> {
     let path = folder.join(format!("{}-{}.crate", package.name, package.version));
     Ok(fs::metadata(&path).with_context(|| path.display().to_string())?.len())
 }
 
-/// Why the package cannot be published.
+/// The reasons why the package cannot be published.
 fn faults_of(package: &Package, files: &[&str], bytes: u64) -> Vec<String> {
     let name = &package.name;
     let mut faults = Vec::new();
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_never_published_is_not_looked_at() {
+    fn unpublished_packages_are_not_checked() {
         let metadata = json!({ "packages": [
             { "name": "a", "version": "0.1.0", "description": "An a.", "publish": null },
             { "name": "b", "version": "0.1.0", "description": null, "publish": [] },
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn each_thing_that_is_missing_is_named() {
+    fn everything_missing_is_named() {
         let bare = Package { is_described: false, ..package() };
         let faults = faults_of(&bare, &["Cargo.toml", "README.md"], 1).join("\n");
         for missing in ["LICENSE-APACHE", "LICENSE-MIT", "description"] {

@@ -5,8 +5,8 @@ use anyhow::Result;
 use crate::outcome::Outcome;
 use crate::workspace::{cargo, run as run_command};
 
-/// Writes the table again. The test that it runs otherwise fails if the README differs from the
-/// records.
+/// Rewrites the table. Without `README=overwrite`, the same test fails if the README differs from
+/// the records.
 pub(crate) fn run() -> Result<Outcome> {
     let mut command = cargo();
     command.args(["test", "-p", "gridsync-tests", "--test", "program", "--", "readme::"]);

@@ -1,4 +1,4 @@
-//! The sets of kernels. Each set is a crate, with one image for each target.
+//! The sets of kernels. Each set is a crate, with one image per target.
 
 use std::ffi::OsStr;
 use std::fmt::Display;
@@ -20,8 +20,8 @@ pub(crate) struct KernelSet {
     pub(crate) folder: &'static str,
     /// The folder of the images.
     images: &'static str,
-    /// The head of each image has the fingerprint of these folders. The flags of `cuda_builder`,
-    /// the compiler and the `half` crate change the PTX too, but only a new build shows that.
+    /// Folders whose fingerprint is in the header of each image. The flags of `cuda_builder`, the
+    /// compiler and the `half` crate change the PTX too, but only a rebuild reveals that.
     pub(crate) sources: &'static [&'static str],
 }
 
@@ -61,8 +61,8 @@ pub(crate) const SETS: [KernelSet; 3] = [
     },
 ];
 
-/// The committed targets: compute_75 for all GPUs since Turing, and compute_90 for what Hopper
-/// adds.
+/// The committed targets: compute_75 for all GPUs since Turing, and compute_90 for Hopper's
+/// additions.
 pub(crate) const TARGETS: [Arch; 2] = [Arch::Compute75, Arch::Compute90];
 
 impl KernelSet {
@@ -71,7 +71,7 @@ impl KernelSet {
         format!("{}_compute_{compute}", self.name)
     }
 
-    /// Where an image is committed.
+    /// The path of a committed image.
     pub(crate) fn image(&self, arch: Arch) -> PathBuf {
         let file = format!("{}.ptxz", self.image_name(arch));
         root().join(self.images).join(file)
@@ -119,7 +119,7 @@ pub(crate) fn whole(images: &[Vec<u8>], compute: u32) -> Result<String> {
     kernels_with(images, compute, |_| true)
 }
 
-/// As [`whole`], but only the kernels that `wanted` takes by their text, and those that they launch.
+/// As [`whole`], but only the kernels whose text `wanted` accepts, and those that they launch.
 pub(crate) fn kernels_with(
     images: &[Vec<u8>],
     compute: u32,

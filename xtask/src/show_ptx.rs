@@ -1,4 +1,4 @@
-//! `show-ptx`: the PTX of one kernel as the driver gets it, or its machine code from ptxas.
+//! `show-ptx`: the PTX of one kernel as passed to the driver, or its machine code from ptxas.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -25,7 +25,7 @@ pub(crate) struct Args {
     sass: bool,
 }
 
-/// How many similar names are offered if there is no kernel of that name.
+/// The number of similar names that are suggested for an unknown kernel.
 const OFFERED: usize = 3;
 
 pub(crate) fn run(args: &Args) -> Result<Outcome> {
@@ -47,7 +47,7 @@ fn show(args: &Args) -> Result<String> {
     if args.sass { machine_code(&module.text, args.compute) } else { Ok(module.text) }
 }
 
-/// The message that there is no kernel of that name.
+/// The error for an unknown kernel.
 fn missing(kernel: &str, compute: u32, modules: &Modules<'_>) -> String {
     let mut names: Vec<&str> = modules.kernels().collect();
     names.sort_by_key(|name| distance(kernel, name));
@@ -61,9 +61,9 @@ fn missing(kernel: &str, compute: u32, modules: &Modules<'_>) -> String {
     }
 }
 
-/// How many letters to add, remove or replace to turn one word into the other (Levenshtein).
+/// The number of letters to add, remove or replace to turn one word into the other (Levenshtein).
 fn distance(one: &str, other: &str) -> usize {
-    // The distances from the part of `one` read so far to each beginning of `other`.
+    // The distances from the part of `one` read so far to each prefix of `other`.
     let mut row: Vec<usize> = (0..=other.len()).collect();
     for (i, a) in one.bytes().enumerate() {
         let mut diagonal = row[0];
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn the_module_is_of_the_newest_image_that_the_device_runs() {
+    fn the_module_is_from_the_newest_image_that_the_device_runs() {
         for (compute, target) in [(75, 75), (89, 75), (90, 90), (120, 90)] {
             let text = shown("reduce_sum_f32", compute, false).unwrap();
             assert!(text.contains(&format!(".target sm_{target}\n")), "{compute}");
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn the_machine_code_is_of_the_device() {
+    fn the_machine_code_is_for_the_given_device() {
         let said = shown("barrier_only", 90, true);
         match said {
             Ok(text) => {
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kernel_that_is_not_there_is_answered_with_the_nearest_names() {
+    fn an_unknown_kernel_suggests_the_nearest_names() {
         let error = shown("reduce_sum_f23", 90, false).unwrap_err().to_string();
         assert_eq!(error.lines().count(), 1);
         assert!(error.contains("`reduce_sum_f23`") && error.contains("reduce_sum_f32"), "{error}");
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_distance_counts_letters() {
+    fn the_distance_counts_changed_letters() {
         for (one, other, letters) in [
             ("", "", 0),
             ("", "ab", 2),

@@ -9,9 +9,9 @@ use anyhow::{Result, ensure};
 use crate::outcome::Outcome;
 use crate::workspace::{root, walk};
 
-/// A longer file gets a warning.
+/// A longer file is a warning.
 const LONG: usize = 500;
-/// A longer file fails.
+/// A longer file is an error.
 const TOO_LONG: usize = 800;
 
 pub(crate) fn run() -> Result<Outcome> {

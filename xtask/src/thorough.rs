@@ -1,4 +1,4 @@
-//! Runs all tests in release mode, including the long ones, and records the counts.
+//! Runs all tests in release mode, including the slow ones, and records the counts.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -27,9 +27,9 @@ struct Ran {
 }
 
 /// Runs all tests of the workspace, and records the date, the commit, the counts, and the names of
-/// the tests that only a thorough run makes.
+/// the tests that only a thorough run includes.
 pub(crate) fn run() -> Result<()> {
-    // Examples in the documentation come last: an `ignore` there says that they do not compile.
+    // Examples in the documentation come last: `ignore` there marks examples that do not compile.
     const TESTS: [&str; 5] = ["--lib", "--bins", "--tests", "--examples", "--"];
     // In the workspace, cust holds the contexts. These tests also call the driver without it.
     const WITHOUT_CUST: [&str; 4] =
@@ -61,8 +61,8 @@ pub(crate) fn run() -> Result<()> {
     Ok(())
 }
 
-/// Runs `cargo test` on `packages` with `args` in release mode. Returns the lines that it printed, and whether it
-/// succeeded. Prints them too if `is_shown`.
+/// Runs `cargo test` on `packages` with `args` in release mode. Returns the lines that it printed,
+/// and whether it succeeded. Prints them too if `is_shown`.
 fn cargo_test(packages: &str, args: &[&str], is_shown: bool) -> Result<(Vec<String>, bool)> {
     let (reader, writer) = io::pipe()?;
     let mut tests = {
@@ -119,7 +119,7 @@ fn summary(lines: &[String]) -> String {
     format!("{table}\n\n{}", skipped.join("\n")).trim_end().to_owned()
 }
 
-/// Reads the output of `cargo test`: the line before each executable runs, and its last line.
+/// Parses the output of `cargo test`: the line before each executable runs, and its last line.
 fn counts(lines: &[String]) -> Vec<Ran> {
     let mut all = Vec::new();
     let mut running = String::new();
@@ -143,7 +143,7 @@ fn counts(lines: &[String]) -> Vec<Ran> {
     all
 }
 
-/// What `Running tests/a.rs (target/release/deps/a-0123)` or `Doc-tests a` is about to run.
+/// The executable in `Running tests/a.rs (target/release/deps/a-0123)` or `Doc-tests a`.
 fn name_of(line: &str) -> Option<String> {
     if let Some(package) = line.strip_prefix("Doc-tests ") {
         return Some(format!("{package}, examples in the documentation"));
@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_counts_of_each_executable_are_read_from_what_cargo_prints() {
+    fn the_counts_of_each_executable_are_parsed_from_cargos_output() {
         let printed = "    Finished `release` profile [optimized] target(s) in 0.19s
      Running unittests src/lib.rs (target/release/deps/gridsync-0123)
 

@@ -1,4 +1,4 @@
-//! Checks by tools that may not be installed: of dependencies, and of what a release would break.
+//! Checks with tools that may not be installed: of dependencies, and of breaking changes.
 
 use std::process::Stdio;
 
@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use crate::outcome::Outcome;
 use crate::workspace::{cargo, run as run_command};
 
-/// Checks the licences, the duplicates and the sources of all dependencies by `deny.toml`.
+/// Checks the licences, the duplicates and the sources of all dependencies against `deny.toml`.
 pub(crate) fn deny() -> Result<Outcome> {
     if !succeeds(&["deny", "--version"])? {
         return Ok(missing("cargo-deny"));
@@ -29,12 +29,12 @@ pub(crate) fn semver() -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// The end of a step whose tool is not installed.
+/// The result of a step whose tool is not installed.
 pub(crate) fn missing(tool: &str) -> Outcome {
     Outcome::Skipped(format!("no {tool}: `cargo install --locked {tool}`"))
 }
 
-/// Whether cargo does this. What it prints is not shown.
+/// Whether a cargo command succeeds. Its output is hidden.
 fn succeeds(args: &[&str]) -> Result<bool> {
     let mut command = cargo();
     command.args(args).stdout(Stdio::null()).stderr(Stdio::null());

@@ -1,4 +1,4 @@
-//! `validate`: all checks before a change goes in, in one command and one table.
+//! `validate`: all checks for a change, in one command and one table.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_not_looked_at_is_not_shown_as_passed() {
+    fn skipped_steps_are_not_shown_as_passed() {
         let rows = [
             (Step::Fmt, Duration::from_millis(1200), Ok(Outcome::Passed)),
             (Step::Audit, Duration::ZERO, Ok(Outcome::Skipped("no ptxas".into()))),

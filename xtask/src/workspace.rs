@@ -1,4 +1,4 @@
-//! The folders of the workspace, and how to run cargo in them.
+//! The folders of the workspace, and functions that run cargo in them.
 
 use std::env;
 use std::fs;
@@ -9,8 +9,8 @@ use anyhow::{Context, Result, ensure};
 
 /// The root of the workspace.
 ///
-/// It comes from cargo's variable at run time, so that it is right even if the executable was built
-/// in another checkout.
+/// It is read from cargo's variable at run time, so that it is right even if the executable was
+/// built in another checkout.
 pub(crate) fn root() -> PathBuf {
     let package =
         env::var_os("CARGO_MANIFEST_DIR").map_or(env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
@@ -36,7 +36,7 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// What a command prints on standard output. It is an error if the command fails.
+/// The standard output of a command. It is an error if the command fails.
 pub(crate) fn output_of(command: &mut Command) -> Result<String> {
     let output = command.output().with_context(|| format!("cannot run {command:?}"))?;
     let said = String::from_utf8_lossy(&output.stderr);
@@ -44,7 +44,7 @@ pub(crate) fn output_of(command: &mut Command) -> Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// The files below `dir` that `wanted` accepts, sorted. Build folders and hidden ones are left out.
+/// The files below `dir` that `wanted` accepts, sorted. Build folders and hidden files are skipped.
 pub(crate) fn walk(dir: &Path, wanted: &dyn Fn(&Path) -> bool) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(dir).with_context(|| dir.display().to_string())? {
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_oldest_rust_is_built_with_and_is_the_one_of_the_readme() {
+    fn the_toolchain_is_the_oldest_rust_named_in_the_readme() {
         let read = |file: &str| fs::read_to_string(root().join(file)).unwrap();
         let toml = |file: &str| read(file).parse::<toml::Table>().unwrap();
         let manifest = toml("Cargo.toml");

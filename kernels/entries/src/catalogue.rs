@@ -1,7 +1,8 @@
 //! The operations that have kernels, one line each.
 //!
 //! The entry points, the dispatch of the host library, the cases of `verify`, the program and the
-//! tests all read this table. So a new operation, or a new type for an old one, takes one line.
+//! tests all read this table. So a new operation, or a new type for an existing one, needs only one
+//! line.
 
 /// Calls the macro `$each` once for each kernel, as `$each! { PRIMITIVE VALUE ROW }`.
 ///
@@ -9,10 +10,10 @@
 ///
 /// * `NAME` is part of the kernel's name: `sum_f32` in `reduce_sum_f32`.
 /// * `OP` is the program's name for the operation. If several rows of a primitive have the same
-///   `OP` and element type, the program takes the first, unless the user names an accumulator.
+///   `OP` and element type, the program uses the first, unless the user names an accumulator.
 /// * `TYPE` is the operation, from [`gridsync_kernels::op`]. It may be followed by `as TWIN`, an
-///   operation with kernels that do the same (addition of i64 and of u64 is one instruction), or by
-///   `{ EXAMPLE }`, a value to try an operation that has a parameter.
+///   operation whose kernels do the same (addition of i64 and of u64 is one instruction), or by
+///   `{ EXAMPLE }`, a test value for an operation with a parameter.
 /// * `INPUTS` is the kind of elements that tests use: `Values` are of any kind, `Factors` have a
 ///   product that does not vanish, `FewZeros` and `FewOnes` have few bits that are zero or one.
 ///
@@ -20,19 +21,19 @@
 /// |---|---|---|
 /// | `reduce` | an array to one value | blocks of 512 threads on a multiprocessor, or `[registers N]` |
 /// | `mean` | the kernels of `reduce` | `shared` |
-/// | `rows` | each row of a matrix to one value | as for `reduce`, for long rows; `[SHORT LONG]` if short rows take fewer than 3 blocks of 256 threads |
+/// | `rows` | each row of a matrix to one value | as for `reduce`, for long rows; `[SHORT LONG]` if short rows need fewer than 3 blocks of 256 threads |
 /// | `mean_rows` | the kernels of `rows` | `shared` |
 /// | `scan` | an array to as many values, on one GPU and spread over several | blocks of 256 threads; `bulk` if there are also kernels with bulk copies |
-/// | `counted_reduce` | as `reduce`, if memory knows the length | as for `reduce` |
-/// | `counted_scan` | as `scan`, if memory knows the length | blocks of 256 threads |
+/// | `counted_reduce` | as `reduce`, with the length in memory | as for `reduce` |
+/// | `counted_scan` | as `scan`, with the length in memory | blocks of 256 threads |
 /// | `segments` | a scan of each segment | blocks of 256 threads |
 /// | `ranges` | the kernel of `scan`, and one for each type of sums | `float` or `integer`: how sums are checked |
 ///
-/// A number of blocks means a kernel of its own, `shared` means that of the twin. The number limits
-/// the registers of a thread: 2 blocks of 512 threads leave 64, 2 of 256 leave 128. 64 are enough
-/// for eight loads and most accumulators, and for four loads of elements of two bytes with an index
-/// each. With 56 registers, but not with 64, ptxas also keeps the eight loads of a sum of u64 together
-/// (CUDA 13.5, November 2026). `cargo xtask audit` watches the loads.
+/// A number of blocks generates a separate kernel, `shared` uses that of the twin. The number
+/// limits the registers of a thread: 2 blocks of 512 threads leave 64, 2 of 256 leave 128. 64 are
+/// enough for eight loads and most accumulators, and for four loads of two-byte elements with an
+/// index each. With 56 registers, but not with 64, ptxas also keeps the eight loads of a sum of u64
+/// together (CUDA 13.5, November 2026). `cargo xtask audit` checks the loads.
 #[macro_export]
 macro_rules! operations {
     ($each:ident) => { $crate::operations! { @ $each
@@ -139,13 +140,13 @@ macro_rules! operations {
     };
 }
 
-/// Calls the macro `$each` once for each type of elements that are selected, as
+/// Calls the macro `$each` once for each element type of selections, as
 /// `$each! { TYPE, SELECT BLOCKS, UNIQUE BLOCKS }`.
 ///
-/// `SELECT` and `UNIQUE` are the names of the two kernels. `as TWIN` in place of the last number
+/// `SELECT` and `UNIQUE` are the names of the two kernels. `as TWIN` instead of the last number
 /// means the kernel of another type. The numbers are blocks of 256 threads on a multiprocessor.
-/// Four blocks leave a thread 64 registers. A tile takes 32 of them, so the four blocks have
-/// 128 KiB of tiles in flight. Elements of 8 bytes need more registers.
+/// Four blocks leave a thread 64 registers. A tile uses 32 of them, so the four blocks have 128 KiB
+/// of tiles in flight. Elements of 8 bytes need more registers.
 #[macro_export]
 macro_rules! selected_elements {
     ($each:ident) => {
@@ -160,9 +161,9 @@ macro_rules! selected_elements {
     };
 }
 
-/// Calls the macro `$each` once for each type of elements that are correlated by rank, as
+/// Calls the macro `$each` once for each element type of rank correlations, as
 /// `$each! { TYPE, PAIRS, place PLACE }` or, for elements of 8 bytes, as
-/// `$each! { TYPE, PAIRS, order ORDER, rank RANK }`. All but `TYPE` are names of kernels.
+/// `$each! { TYPE, PAIRS, order ORDER, rank RANK }`. All except `TYPE` are names of kernels.
 #[macro_export]
 macro_rules! correlated_elements {
     ($each:ident) => {

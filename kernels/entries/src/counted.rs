@@ -1,15 +1,16 @@
-//! Arrays whose length an earlier launch has counted: a kernel for each line of
-//! [`operations!`](crate::operations) with `counted_reduce` or `counted_scan`, and two for each of
-//! [`selected_elements!`](crate::selected_elements).
+//! Arrays whose length was computed by an earlier launch: a kernel for each line of
+//! [`operations!`](crate::operations) with `counted_reduce` or `counted_scan`, and two for each
+//! line of [`selected_elements!`](crate::selected_elements).
 //!
-//! They take the first elements of an array, as many as a number in memory says, and at most all. So
-//! the host need not know how many a selection has kept. Everything else is planned for the whole
-//! array. They are kernels of their own because even a branch that is not taken would make the
-//! others slower: a reduction of 2^16 f32 by 3 % on an H200, November 2026.
+//! They use the first elements of an array. The count is a number in memory, limited to the length
+//! of the array. So the host does not need to read how many elements a selection has kept.
+//! Everything else is planned for the whole array. They are separate kernels because even a branch
+//! that is not taken would make the others slower: a reduction of 2^16 f32 by 3 % on an H200,
+//! November 2026.
 
 use cuda_std::prelude::*;
 
-/// The first elements of `array`, as many as the number in `count` says, and at most all.
+/// The first elements of `array`, as many as the number in `count`, and at most all.
 #[device]
 fn up_to<T: Scalar>(array: Global<T>, count: Global<u64>) -> Global<T> {
     array.part(0, array.len().min(count.read(0) as usize))
@@ -26,13 +27,13 @@ pub mod reduce {
     use cuda_std::prelude::*;
     use gridsync_kernels::op::{Max, Min, Sum};
 
-    /// An operation whose reduction can take its length from memory. On the host only.
+    /// An operation whose reduction can read its length from memory. On the host only.
     ///
     /// # Safety
     ///
-    /// As for [`Reducible`]: with the arguments that [`counted_arguments`] makes, the kernel does
-    /// only what [`grid::reduce()`](gridsync_kernels::grid::reduce()) does with the operation,
-    /// `common`, and the first elements of the input, as many as `count` says.
+    /// As for [`Reducible`]: with the arguments from [`counted_arguments`], the kernel does only
+    /// what [`grid::reduce()`](gridsync_kernels::grid::reduce()) does with the operation, `common`,
+    /// and the first `count` elements of the input.
     ///
     /// [`counted_arguments`]: Self::counted_arguments
     #[cfg(not(target_arch = "nvptx64"))]
@@ -50,7 +51,7 @@ pub mod reduce {
 
     macro_rules! kernel {
         (counted_reduce shared ($name:ident: $op:literal $ty:ty as $twin:ty, $inputs:ident)) => {
-            // SAFETY: the twin does the same to the same bits.
+            // SAFETY: the twin does the same with the same bits.
             #[cfg(not(target_arch = "nvptx64"))]
             unsafe impl CountedReducible for $ty {
                 type Counted = <$twin as CountedReducible>::Counted;
@@ -75,15 +76,15 @@ pub mod reduce {
             ///
             /// # Safety
             ///
-            /// As for the kernel that reduces the whole array. `count` is one number, which nobody
-            /// writes meanwhile.
+            /// As for the kernel that reduces the whole array. `count` is one number, which nothing
+            /// writes during the launch.
             #[kernel(prefix = "counted_reduce_", max_threads = 512, $limit = $number)]
             pub unsafe fn $name(common: Arguments<ElementOf<$ty>>, count: Global<u64>) {
                 let input = up_to(common.input, count);
                 Arguments { input, ..common }.reduce(<$ty>::new());
             }
 
-            // SAFETY: the kernel is a call of `grid::reduce` with its arguments.
+            // SAFETY: the kernel only calls `grid::reduce` with its arguments.
             #[cfg(not(target_arch = "nvptx64"))]
             unsafe impl CountedReducible for $ty {
                 type Counted = $name;
@@ -113,13 +114,13 @@ pub mod scan {
     use cuda_std::prelude::*;
     use gridsync_kernels::op::Sum;
 
-    /// An operation whose scan can take its length from memory. On the host only.
+    /// An operation whose scan can read its length from memory. On the host only.
     ///
     /// # Safety
     ///
-    /// As for [`Scannable`]: with the arguments that [`counted_arguments`] makes, the kernel does
-    /// only what [`grid::scan()`](gridsync_kernels::grid::scan()) does with the operation, `common`,
-    /// and the first elements of the input and places of the output, as many as `count` says.
+    /// As for [`Scannable`]: with the arguments from [`counted_arguments`], the kernel does only
+    /// what [`grid::scan()`](gridsync_kernels::grid::scan()) does with the operation, `common`, and
+    /// the first `count` elements of the input and of the output.
     ///
     /// [`counted_arguments`]: Self::counted_arguments
     #[cfg(not(target_arch = "nvptx64"))]
@@ -137,7 +138,7 @@ pub mod scan {
 
     macro_rules! kernel {
         (counted_scan shared ($name:ident: $op:literal $ty:ty as $twin:ty, $inputs:ident)) => {
-            // SAFETY: the twin does the same to the same bits.
+            // SAFETY: the twin does the same with the same bits.
             #[cfg(not(target_arch = "nvptx64"))]
             unsafe impl CountedScannable for $ty {
                 type Counted = <$twin as CountedScannable>::Counted;
@@ -156,8 +157,8 @@ pub mod scan {
             ///
             /// # Safety
             ///
-            /// As for the kernel that scans the whole array. `count` is one number, which nobody
-            /// writes meanwhile.
+            /// As for the kernel that scans the whole array. `count` is one number, which nothing
+            /// writes during the launch.
             #[kernel(prefix = "counted_scan_", max_threads = 256, min_blocks = $blocks)]
             pub unsafe fn $name(
                 common: Arguments<ElementOf<$ty>, OutputOf<$ty>>,
@@ -168,7 +169,7 @@ pub mod scan {
                 Arguments { input, output, ..common }.scan(<$ty>::new());
             }
 
-            // SAFETY: the kernel is a call of `grid::scan` with its arguments.
+            // SAFETY: the kernel only calls `grid::scan` with its arguments.
             #[cfg(not(target_arch = "nvptx64"))]
             unsafe impl CountedScannable for $ty {
                 type Counted = $name;
@@ -198,14 +199,14 @@ pub mod select {
     use cuda_std::{bf16, f16};
     use gridsync_kernels::grid::select::Within;
 
-    /// A way to select that can take its length from memory. On the host only.
+    /// A selection that can read its length from memory. On the host only.
     ///
     /// # Safety
     ///
-    /// As for [`Selectable`]: with the arguments that [`counted_arguments`] makes, the kernel does
-    /// only what [`grid::select()`](gridsync_kernels::grid::select()) or
-    /// [`grid::unique()`](gridsync_kernels::grid::unique()) does with the predicate, `common`, and the
-    /// first elements of the input, as many as `count` says.
+    /// As for [`Selectable`]: with the arguments from [`counted_arguments`], the kernel does only
+    /// what [`grid::select()`](gridsync_kernels::grid::select()) or
+    /// [`grid::unique()`](gridsync_kernels::grid::unique()) does with the predicate, `common`, and
+    /// the first `count` elements of the input.
     ///
     /// [`counted_arguments`]: Self::counted_arguments
     #[cfg(not(target_arch = "nvptx64"))]
@@ -229,8 +230,8 @@ pub mod select {
             ///
             /// # Safety
             ///
-            /// As for the kernel that takes the whole array. `count` is one number, which nobody
-            /// writes meanwhile.
+            /// As for the kernel that uses the whole array. `count` is one number, which nothing
+            /// writes during the launch.
             #[kernel(prefix = "counted_", max_threads = 256, min_blocks = $of_unique)]
             pub unsafe fn $unique(common: Arguments<$ty>, count: Global<u64>) {
                 let input = up_to(common.input, count);
@@ -248,8 +249,8 @@ pub mod select {
             ///
             /// # Safety
             ///
-            /// As for the kernel that takes the whole array. `count` is one number, which nobody
-            /// writes meanwhile.
+            /// As for the kernel that uses the whole array. `count` is one number, which nothing
+            /// writes during the launch.
             #[kernel(prefix = "counted_", max_threads = 256, min_blocks = $blocks)]
             pub unsafe fn $select(
                 common: Arguments<$ty>,
@@ -260,7 +261,7 @@ pub mod select {
                 Arguments { input, ..common }.select(predicate);
             }
 
-            // SAFETY: the kernel is a call of `grid::select` with its arguments.
+            // SAFETY: the kernel only calls `grid::select` with its arguments.
             #[cfg(not(target_arch = "nvptx64"))]
             unsafe impl CountedSelectable for Within<$ty> {
                 type Counted = $select;
@@ -275,7 +276,7 @@ pub mod select {
             }
         };
         (@ first_of_run $ty:ident $unique:ident, $arguments:expr) => {
-            // SAFETY: the kernel is a call of `grid::unique` with its arguments; equal integers have
+            // SAFETY: the kernel only calls `grid::unique` with its arguments; equal integers have
             // equal bits, signed or unsigned.
             #[cfg(not(target_arch = "nvptx64"))]
             unsafe impl CountedSelectable for FirstOfRun<$ty> {

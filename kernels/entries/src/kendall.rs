@@ -9,8 +9,8 @@ use gridsync_kernels::grid::merge_sort::{merge_runs, sort_tile};
 ///
 /// # Safety
 ///
-/// The grid is as [`sort_tile`] needs it; `keys` and `ranks` have the same length and do not
-/// overlap; `counts` has [`COUNTS`](kendall::COUNTS) words.
+/// The grid is valid for [`sort_tile`]; `keys` and `ranks` have the same length and do not overlap;
+/// `counts` has [`COUNTS`](kendall::COUNTS) words.
 #[kernel(max_threads = 256, min_blocks = 4)]
 pub unsafe fn kendall_tiles(keys: Global<u64>, ranks: Global<u32>, counts: Global<u64>) {
     let inversions = sort_tile(|i| keys.read(i) as u32, ranks);
@@ -21,7 +21,7 @@ pub unsafe fn kendall_tiles(keys: Global<u64>, ranks: Global<u32>, counts: Globa
 ///
 /// # Safety
 ///
-/// The arguments and the grid are as [`merge_runs`] needs them; `counts` has
+/// The arguments and the grid are valid for [`merge_runs`]; `counts` has
 /// [`COUNTS`](kendall::COUNTS) words.
 #[kernel(max_threads = 256, min_blocks = 4)]
 pub unsafe fn kendall_runs(input: Global<u32>, output: Global<u32>, run: u32, counts: Global<u64>) {
@@ -32,7 +32,7 @@ pub unsafe fn kendall_runs(input: Global<u32>, output: Global<u32>, run: u32, co
 ///
 /// # Safety
 ///
-/// The grid is as [`kendall::ties_of_keys`] needs it, `keys` are sorted, and `counts` has
+/// The grid is valid for [`kendall::ties_of_keys`], `keys` are sorted, and `counts` has
 /// [`COUNTS`](kendall::COUNTS) words.
 #[kernel]
 pub unsafe fn kendall_ties_of_keys(keys: Global<u64>, counts: Global<u64>) {
@@ -43,7 +43,7 @@ pub unsafe fn kendall_ties_of_keys(keys: Global<u64>, counts: Global<u64>) {
 ///
 /// # Safety
 ///
-/// The grid is as [`kendall::ties_of_ranks`] needs it, `ranks` are sorted, and `counts` has
+/// The grid is valid for [`kendall::ties_of_ranks`], `ranks` are sorted, and `counts` has
 /// [`COUNTS`](kendall::COUNTS) words.
 #[kernel]
 pub unsafe fn kendall_ties_of_ranks(ranks: Global<u32>, counts: Global<u64>) {
@@ -56,7 +56,7 @@ macro_rules! kernels {
         ///
         /// # Safety
         ///
-        /// The arguments and the grid are as [`kendall::by_pairs`] needs them.
+        /// The arguments and the grid are valid for [`kendall::by_pairs`].
         #[kernel(max_threads = 256, min_blocks = 4)]
         pub unsafe fn $pairs(x: Global<$ty>, y: Global<$ty>, counts: Global<u64>) {
             kendall::by_pairs(x, y, counts);
@@ -69,7 +69,7 @@ macro_rules! kernels {
         ///
         /// # Safety
         ///
-        /// The arguments and the grid are as [`kendall::place`] needs them.
+        /// The arguments and the grid are valid for [`kendall::place`].
         #[kernel]
         pub unsafe fn $place(
             values: Global<$ty>,
@@ -85,7 +85,7 @@ macro_rules! kernels {
         ///
         /// # Safety
         ///
-        /// The arguments and the grid are as [`kendall::order`] needs them.
+        /// The arguments and the grid are valid for [`kendall::order`].
         #[kernel]
         pub unsafe fn $order(
             values: Global<$ty>,
@@ -100,7 +100,7 @@ macro_rules! kernels {
         ///
         /// # Safety
         ///
-        /// The arguments and the grid are as [`kendall::rank`] needs them.
+        /// The arguments and the grid are valid for [`kendall::rank`].
         #[kernel]
         pub unsafe fn $rank(
             values: Global<$ty>,

@@ -1,4 +1,4 @@
-//! Range sums: one kernel for each type of sum.
+//! Range sums: one kernel per type of sum.
 
 use cuda_std::prelude::*;
 use gridsync_kernels::grid::range_sum::range_sums;
@@ -7,14 +7,14 @@ use gridsync_kernels::grid::range_sum::range_sums;
 ///
 /// # Safety
 ///
-/// Safe methods of the host library launch the kernel. With the arguments that [`arguments`] makes
+/// Safe methods of the host library launch the kernel. With the arguments that [`arguments`] builds
 /// from `common`, it does only what [`range_sums`] does with `common`.
 ///
 /// [`arguments`]: Self::arguments
 ///
 /// ```compile_fail,E0200
 /// struct Mine;
-/// impl gridsync_entries::range_sum::RangeSumNumber for Mine {} // It takes `unsafe impl`.
+/// impl gridsync_entries::range_sum::RangeSumNumber for Mine {} // It needs `unsafe impl`.
 /// ```
 #[cfg(not(target_arch = "nvptx64"))]
 pub unsafe trait RangeSumNumber: gridsync_kernels::grid::range_sum::Subtract {
@@ -45,7 +45,7 @@ macro_rules! kernels {
         ///
         /// # Safety
         ///
-        /// The arguments and the grid are as [`range_sums`] needs them.
+        /// The arguments and the grid are valid for [`range_sums`].
         #[kernel]
         pub unsafe fn $name(
             prefixes: Global<$ty>,
@@ -56,7 +56,7 @@ macro_rules! kernels {
             range_sums(prefixes, queries, sums, bad);
         }
 
-        // SAFETY: the kernel passes its arguments on to `range_sums` in the same order.
+        // SAFETY: the kernel passes its arguments to `range_sums` in the same order.
         #[cfg(not(target_arch = "nvptx64"))]
         unsafe impl RangeSumNumber for $ty {
             type Kernel = $name;

@@ -24,7 +24,7 @@ pub struct Arguments<T> {
     pub state: Global<u32>,
     /// The words of one accumulator.
     pub result: Global<u32>,
-    /// The number of runs in a strip.
+    /// The number of runs per strip.
     pub runs: u32,
 }
 
@@ -39,7 +39,7 @@ impl<T: Scalar> Arguments<T> {
         Arguments { input: input.cast(), words, state, result, runs }
     }
 
-    /// Reduces by `op`: [`grid::reduce()`].
+    /// Reduces with `op`: [`grid::reduce()`].
     #[device]
     pub fn reduce(self, op: impl Operation<Element = T>) {
         let workspace = Workspace { words: self.words, state: self.state };
@@ -51,15 +51,15 @@ impl<T: Scalar> Arguments<T> {
 ///
 /// # Safety
 ///
-/// Safe methods of the host library launch the kernel. With the arguments that [`arguments`] makes
+/// Safe methods of the host library launch the kernel. With the arguments that [`arguments`] builds
 /// from `common`, it does only what [`grid::reduce()`] does with the operation and `common`. The
-/// usual kernel is that one call.
+/// usual kernel is only that call.
 ///
 /// [`arguments`]: Self::arguments
 ///
 /// ```compile_fail,E0200
 /// struct Mine;
-/// impl gridsync_entries::reduce::Reducible for Mine {} // It takes `unsafe impl`.
+/// impl gridsync_entries::reduce::Reducible for Mine {} // It needs `unsafe impl`.
 /// ```
 #[cfg(not(target_arch = "nvptx64"))]
 pub unsafe trait Reducible: Operation {
@@ -73,7 +73,7 @@ pub unsafe trait Reducible: Operation {
     ) -> <Self::Kernel as cuda_std::launch::Kernel>::Args;
 }
 
-// SAFETY: the kernel reduces by the sum, and a mean has the same accumulators as its sum.
+// SAFETY: the kernel reduces with the sum, and a mean has the same accumulators as its sum.
 #[cfg(not(target_arch = "nvptx64"))]
 unsafe impl<O: Reducible + Operation<Output: Total>> Reducible for Mean<O> {
     type Kernel = O::Kernel;
@@ -97,7 +97,7 @@ macro_rules! kernel {
         kernel! { @ (max_registers = $most) $name $ty }
     };
     (reduce shared ($name:ident: $op:literal $ty:ty as $twin:ty, $inputs:ident)) => {
-        // SAFETY: the twin does the same to the same bits.
+        // SAFETY: the twin does the same with the same bits.
         #[cfg(not(target_arch = "nvptx64"))]
         unsafe impl Reducible for $ty {
             type Kernel = <$twin as Reducible>::Kernel;
@@ -115,14 +115,14 @@ macro_rules! kernel {
         ///
         /// # Safety
         ///
-        /// The arguments and the grid are as [`grid::reduce()`] needs them, and no other launch
-        /// uses the workspace until this one has ended.
+        /// The arguments and the grid are valid for [`grid::reduce()`], and no other launch uses
+        /// the workspace until this one has ended.
         #[kernel(prefix = "reduce_", max_threads = 512, $limit = $number)]
         pub unsafe fn $name(common: Arguments<ElementOf<$ty>>, $($op: $ty)?) {
             common.reduce(operation!($ty $(, $op)?));
         }
 
-        // SAFETY: the kernel is a call of `grid::reduce` with its arguments.
+        // SAFETY: the kernel only calls `grid::reduce` with its arguments.
         #[cfg(not(target_arch = "nvptx64"))]
         unsafe impl Reducible for $ty {
             type Kernel = $name;

@@ -17,7 +17,7 @@ pub struct ShortArguments<T> {
     pub input: Global<T>,
     /// The words of one accumulator for each row.
     pub result: Global<u32>,
-    /// The number of elements in a row.
+    /// The number of elements per row.
     pub columns: u32,
     /// The [`Batch`], as its `log_packs`.
     pub log_packs: u32,
@@ -38,7 +38,7 @@ impl<T: Scalar> ShortArguments<T> {
         }
     }
 
-    /// Reduces each row by `op`: [`reduce_short_rows`].
+    /// Reduces each row with `op`: [`reduce_short_rows`].
     #[device]
     pub fn reduce(self, op: impl Operation<Element = T>) {
         let batch = Batch { log_packs: self.log_packs };
@@ -58,9 +58,9 @@ pub struct LongArguments<T> {
     pub state: Global<u32>,
     /// The words of an accumulator for each row.
     pub result: Global<u32>,
-    /// The number of elements in a row.
+    /// The number of elements per row.
     pub columns: u64,
-    /// The number of runs in a strip.
+    /// The number of runs per strip.
     pub runs: u32,
 }
 
@@ -81,7 +81,7 @@ impl<T: Scalar> LongArguments<T> {
         }
     }
 
-    /// Reduces each row by `op`: [`reduce_long_rows`].
+    /// Reduces each row with `op`: [`reduce_long_rows`].
     #[device]
     pub fn reduce(self, op: impl Operation<Element = T>) {
         let workspace = Workspace { words: self.words, state: self.state };
@@ -95,15 +95,15 @@ impl<T: Scalar> LongArguments<T> {
 /// # Safety
 ///
 /// Safe methods of the host library launch the kernels. With the arguments that [`short_arguments`]
-/// and [`long_arguments`] make from `common`, the kernels do only what [`reduce_short_rows`] and
-/// [`reduce_long_rows`] do with the operation and `common`. The usual kernel is that one call.
+/// and [`long_arguments`] build from `common`, the kernels do only what [`reduce_short_rows`] and
+/// [`reduce_long_rows`] do with the operation and `common`. The usual kernel is only that call.
 ///
 /// [`short_arguments`]: Self::short_arguments
 /// [`long_arguments`]: Self::long_arguments
 ///
 /// ```compile_fail,E0200
 /// struct Mine;
-/// impl gridsync_entries::reduce_rows::RowReducible for Mine {} // It takes `unsafe impl`.
+/// impl gridsync_entries::reduce_rows::RowReducible for Mine {} // It needs `unsafe impl`.
 /// ```
 #[cfg(not(target_arch = "nvptx64"))]
 pub unsafe trait RowReducible: Operation {
@@ -125,7 +125,7 @@ pub unsafe trait RowReducible: Operation {
     ) -> <Self::Long as cuda_std::launch::Kernel>::Args;
 }
 
-// SAFETY: the kernels reduce by the sum, and a mean has the same accumulators as its sum.
+// SAFETY: the kernels reduce with the sum, and a mean has the same accumulators as its sum.
 #[cfg(not(target_arch = "nvptx64"))]
 unsafe impl<O: RowReducible + Operation<Output: Total>> RowReducible for Mean<O> {
     type Short = O::Short;
@@ -154,7 +154,7 @@ pub mod short {
     use cuda_std::{bf16, f16};
     use gridsync_kernels::op::{ArgMax, ArgMin, Max, Min, Sum};
 
-    // Three blocks of 256 threads leave a thread 85 registers, for eight loads and their places.
+    // Three blocks of 256 threads leave a thread 85 registers, for eight loads and their indices.
     macro_rules! kernel {
         (rows $long:literal $row:tt) => {
             kernel! { rows [3 $long] $row }
@@ -164,8 +164,8 @@ pub mod short {
             ///
             /// # Safety
             ///
-            /// The arguments and the grid are as
-            /// [`reduce_short_rows`](gridsync_kernels::grid::reduce::reduce_short_rows) needs them.
+            /// The arguments and the grid are valid for
+            /// [`reduce_short_rows`](gridsync_kernels::grid::reduce::reduce_short_rows).
             #[kernel(prefix = "reduce_short_rows_", max_threads = 256, min_blocks = $blocks)]
             pub unsafe fn $name(common: ShortArguments<ElementOf<$ty>>) {
                 common.reduce(<$ty>::new());
@@ -193,9 +193,9 @@ pub mod long {
             ///
             /// # Safety
             ///
-            /// The arguments and the grid are as
-            /// [`reduce_long_rows`](gridsync_kernels::grid::reduce::reduce_long_rows) needs them,
-            /// and no other launch uses the workspace until this one has ended.
+            /// The arguments and the grid are valid for
+            /// [`reduce_long_rows`](gridsync_kernels::grid::reduce::reduce_long_rows), and no other
+            /// launch uses the workspace until this one has ended.
             #[kernel(prefix = "reduce_long_rows_", max_threads = 512, min_blocks = $blocks)]
             pub unsafe fn $name(common: LongArguments<ElementOf<$ty>>) {
                 common.reduce(<$ty>::new());
@@ -206,7 +206,7 @@ pub mod long {
     operations!(kernel);
 }
 
-/// Which kernels each operation has.
+/// The kernels of each operation.
 #[cfg(not(target_arch = "nvptx64"))]
 mod dispatch {
     use super::{LongArguments, RowReducible, ShortArguments, long, short};
@@ -220,7 +220,7 @@ mod dispatch {
             kernels! { rows $long $row }
         };
         (rows $blocks:literal ($name:ident: $op:literal $ty:ty, $inputs:ident)) => {
-            // SAFETY: the kernels are calls of the library with their arguments.
+            // SAFETY: the kernels only call the library with their arguments.
             unsafe impl RowReducible for $ty {
                 type Short = short::$name;
                 type Long = long::$name;
@@ -241,7 +241,7 @@ mod dispatch {
             }
         };
         (rows shared ($name:ident: $op:literal $ty:ty as $twin:ty, $inputs:ident)) => {
-            // SAFETY: the twin does the same to the same bits.
+            // SAFETY: the twin does the same with the same bits.
             unsafe impl RowReducible for $ty {
                 type Short = <$twin as RowReducible>::Short;
                 type Long = <$twin as RowReducible>::Long;

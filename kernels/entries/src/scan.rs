@@ -26,11 +26,11 @@ pub struct Arguments<T, A> {
     pub words: Global<u64>,
     /// The state of the workspace.
     pub state: Global<u32>,
-    /// The number of rows of a warp.
+    /// The number of rows per warp.
     pub rows: u32,
-    /// The number of tiles in a group.
+    /// The number of tiles per group.
     pub group: u32,
-    /// The [`Mode`], as its number.
+    /// The [`Mode`], as a number.
     pub mode: u32,
 }
 
@@ -52,7 +52,7 @@ impl<T: Scalar, A: Scalar> Arguments<T, A> {
         }
     }
 
-    /// Scans by `op`: [`grid::scan()`].
+    /// Scans with `op`: [`grid::scan()`].
     #[device]
     pub fn scan(self, op: impl ScanOperation<Element = T, Output = A>) {
         let workspace = Workspace { words: self.words, state: self.state };
@@ -75,7 +75,7 @@ pub struct BulkArguments<T, A> {
     pub state: Global<u32>,
     /// The number of tiles in the array.
     pub tiles: u32,
-    /// The [`Mode`], as its number.
+    /// The [`Mode`], as a number.
     pub mode: u32,
 }
 
@@ -99,7 +99,7 @@ impl<T: Scalar, A: Scalar> BulkArguments<T, A> {
 
 #[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
 impl<T: gridsync_kernels::op::Carried + Scalar> BulkArguments<T, T> {
-    /// Scans by `op`: [`grid::scan::scan_by_bulk`].
+    /// Scans with `op`: [`grid::scan::scan_by_bulk`].
     #[device]
     pub fn scan(self, op: impl BulkOperation<T>) {
         let workspace = Workspace { words: self.words, state: self.state };
@@ -112,10 +112,10 @@ impl<T: gridsync_kernels::op::Carried + Scalar> BulkArguments<T, T> {
 ///
 /// # Safety
 ///
-/// Safe methods of the host library launch the kernels. With the arguments that [`arguments`] makes
-/// from `common`, [`Kernel`] does only what [`grid::scan()`] does with the operation and `common`.
-/// With the arguments that [`bulk_arguments`] makes, a kernel with bulk copies does only what
-/// [`grid::scan::scan_by_bulk`] does. The usual kernel is that one call.
+/// Safe methods of the host library launch the kernels. With the arguments that [`arguments`]
+/// builds from `common`, [`Kernel`] does only what [`grid::scan()`] does with the operation and
+/// `common`. With the arguments that [`bulk_arguments`] builds, a kernel with bulk copies does only
+/// what [`grid::scan::scan_by_bulk`] does. The usual kernel is only that call.
 ///
 /// [`arguments`]: Self::arguments
 /// [`bulk_arguments`]: Self::bulk_arguments
@@ -123,7 +123,7 @@ impl<T: gridsync_kernels::op::Carried + Scalar> BulkArguments<T, T> {
 ///
 /// ```compile_fail,E0200
 /// struct Mine;
-/// impl gridsync_entries::scan::Scannable for Mine {} // It takes `unsafe impl`.
+/// impl gridsync_entries::scan::Scannable for Mine {} // It needs `unsafe impl`.
 /// ```
 #[cfg(not(target_arch = "nvptx64"))]
 pub unsafe trait Scannable: ScanOperation {
@@ -149,7 +149,7 @@ pub unsafe trait Scannable: ScanOperation {
     const HAS_BULK: bool;
 }
 
-/// Stands in if there is no kernel with bulk copies. It is never launched. On the host only.
+/// A placeholder for a missing kernel with bulk copies, never launched. On the host only.
 #[cfg(not(target_arch = "nvptx64"))]
 pub struct NoBulk;
 
@@ -172,7 +172,7 @@ macro_rules! kernel {
         kernel! { @ "scan_" $blocks $name $ty, op }
     };
     (scan $shared:tt ($name:ident: $op:literal $ty:ty as $twin:ty, $inputs:ident)) => {
-        // SAFETY: the twin does the same to the same bits.
+        // SAFETY: the twin does the same with the same bits.
         #[cfg(not(target_arch = "nvptx64"))]
         unsafe impl Scannable for $ty {
             type Kernel = <$twin as Scannable>::Kernel;
@@ -207,15 +207,15 @@ macro_rules! kernel {
         ///
         /// # Safety
         ///
-        /// The arguments and the grid are as [`grid::scan()`] needs them, and no other launch uses
-        /// the workspace until this one has ended.
+        /// The arguments and the grid are valid for [`grid::scan()`], and no other launch uses the
+        /// workspace until this one has ended.
         #[kernel(prefix = $prefix, max_threads = 256, min_blocks = $blocks)]
         pub unsafe fn $name(common: Arguments<ElementOf<$ty>, OutputOf<$ty>>, $($op: $ty)?) {
             common.scan(operation!($ty $(, $op)?));
         }
     };
     (@ dispatch $name:ident $ty:ty $(, $op:ident)?, { $bulk:item }, $has_bulk:literal, $arguments:expr) => {
-        // SAFETY: the kernels are calls of the library with their arguments.
+        // SAFETY: the kernels only call the library with their arguments.
         #[cfg(not(target_arch = "nvptx64"))]
         unsafe impl Scannable for $ty {
             type Kernel = $name;
@@ -256,9 +256,9 @@ pub mod bulk {
             ///
             /// # Safety
             ///
-            /// The arguments and the grid are as
-            /// [`scan_by_bulk`](gridsync_kernels::grid::scan::scan_by_bulk) needs them, and no
-            /// other launch uses the workspace until this one has ended.
+            /// The arguments and the grid are valid for
+            /// [`scan_by_bulk`](gridsync_kernels::grid::scan::scan_by_bulk), and no other launch
+            /// uses the workspace until this one has ended.
             #[kernel(prefix = "scan_bulk_", max_threads = 576, min_blocks = 1)]
             pub unsafe fn $name(common: BulkArguments<ElementOf<$ty>, ElementOf<$ty>>) {
                 common.scan(<$ty>::new());
@@ -279,7 +279,7 @@ pub mod segments {
             kernel! { @ "scan_segments_" $blocks $name InSegments<$ty>, op }
         };
         (segments shared ($name:ident: $op:literal $ty:ty as $twin:ty, $inputs:ident)) => {
-            // SAFETY: the twin does the same to the same bits.
+            // SAFETY: the twin does the same with the same bits.
             #[cfg(not(target_arch = "nvptx64"))]
             unsafe impl Scannable for InSegments<$ty> {
                 type Kernel = <InSegments<$twin> as Scannable>::Kernel;

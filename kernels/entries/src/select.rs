@@ -13,15 +13,15 @@ use gridsync_kernels::grid::select::{Outputs, Predicate, Within};
 pub struct Arguments<T> {
     /// The array.
     pub input: Global<T>,
-    /// Where the results go.
+    /// The destination of the results.
     pub outputs: Outputs<T>,
     /// The words of the workspace.
     pub words: Global<u64>,
     /// The state of the workspace.
     pub state: Global<u32>,
-    /// The number of rows of a warp.
+    /// The number of rows per warp.
     pub rows: u32,
-    /// The number of tiles in a group.
+    /// The number of tiles per group.
     pub group: u32,
 }
 
@@ -52,7 +52,7 @@ impl<T: Scalar> Arguments<T> {
         Workspace { words: self.words, state: self.state }
     }
 
-    /// Selects by `predicate`: [`grid::select()`].
+    /// Selects with `predicate`: [`grid::select()`].
     #[device]
     pub fn select(self, predicate: impl Predicate<Element = T>) {
         let (rows, group) = (self.rows, self.group);
@@ -69,19 +69,19 @@ impl<T: Scalar> Arguments<T> {
     }
 }
 
-/// A way to select elements, and the kernel for it. On the host only.
+/// A selection of elements, and the kernel for it. On the host only.
 ///
 /// # Safety
 ///
-/// Safe methods of the host library launch the kernel. With the arguments that [`arguments`] makes
+/// Safe methods of the host library launch the kernel. With the arguments that [`arguments`] builds
 /// from `common`, it does only what [`grid::select()`] or [`grid::unique()`] does with the
-/// predicate and `common`. The usual kernel is that one call.
+/// predicate and `common`. The usual kernel is only that call.
 ///
 /// [`arguments`]: Self::arguments
 ///
 /// ```compile_fail,E0200
 /// struct Mine;
-/// impl gridsync_entries::select::Selectable for Mine {} // It takes `unsafe impl`.
+/// impl gridsync_entries::select::Selectable for Mine {} // It needs `unsafe impl`.
 /// ```
 #[cfg(not(target_arch = "nvptx64"))]
 pub unsafe trait Selectable: Copy + Send + Sync + 'static {
@@ -126,8 +126,8 @@ macro_rules! kernels {
         ///
         /// # Safety
         ///
-        /// The arguments and the grid are as [`grid::unique()`] needs them, and no other launch
-        /// uses the workspace until this one has ended.
+        /// The arguments and the grid are valid for [`grid::unique()`], and no other launch uses
+        /// the workspace until this one has ended.
         #[kernel(max_threads = 256, min_blocks = $of_unique)]
         pub unsafe fn $unique(common: Arguments<$ty>) {
             common.unique();
@@ -144,14 +144,14 @@ macro_rules! kernels {
         ///
         /// # Safety
         ///
-        /// The arguments and the grid are as [`grid::select()`] needs them, and no other launch
-        /// uses the workspace until this one has ended.
+        /// The arguments and the grid are valid for [`grid::select()`], and no other launch uses
+        /// the workspace until this one has ended.
         #[kernel(max_threads = 256, min_blocks = $blocks)]
         pub unsafe fn $select(common: Arguments<$ty>, predicate: Within<$ty>) {
             common.select(predicate);
         }
 
-        // SAFETY: the kernel is a call of `grid::select` with its arguments.
+        // SAFETY: the kernel only calls `grid::select` with its arguments.
         #[cfg(not(target_arch = "nvptx64"))]
         unsafe impl Selectable for Within<$ty> {
             type Element = $ty;
@@ -170,7 +170,7 @@ macro_rules! kernels {
         }
     };
     (@ first_of_run $ty:ident $unique:ident, $arguments:expr) => {
-        // SAFETY: the kernel is a call of `grid::unique` with its arguments; equal integers have
+        // SAFETY: the kernel only calls `grid::unique` with its arguments; equal integers have
         // equal bits, signed or unsigned.
         #[cfg(not(target_arch = "nvptx64"))]
         unsafe impl Selectable for FirstOfRun<$ty> {

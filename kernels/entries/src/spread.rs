@@ -16,29 +16,30 @@ use gridsync_kernels::op::{
     And, CompensatedSum, Count, Max, Min, Or, Product, ProductModulo, Recurrence, Sum, Xor,
 };
 
-/// The common arguments, as in [`grid::scan::scan_spread`]. An operation with a parameter comes after them.
+/// The common arguments, as in [`grid::scan::scan_spread`]. An operation with a parameter comes
+/// after them.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Arguments<T, A> {
     /// This GPU's stripes of the array.
     pub input: Global<T>,
-    /// As many results.
+    /// The results, one per element of `input`.
     pub output: Global<A>,
     /// The words of this GPU, with their head.
     pub words: Global<u64>,
     /// The state of the workspace.
     pub state: Global<u32>,
-    /// The number of rows of a warp.
+    /// The number of rows per warp.
     pub rows: u32,
-    /// The number of tiles in a group.
+    /// The number of tiles per group.
     pub group: u32,
     /// The number of tiles in the whole array.
     pub tiles: u32,
-    /// The number of tiles in a stripe.
+    /// The number of tiles per stripe.
     pub stripe: u32,
     /// The stamp of the launch.
     pub stamp: u32,
-    /// The [`Form`], as its number.
+    /// The [`Form`], as a number.
     pub form: u32,
 }
 
@@ -64,7 +65,7 @@ impl<T: Scalar, A: Scalar> Arguments<T, A> {
         Stripes { tiles: self.stripe, stamp: self.stamp }
     }
 
-    /// Scans by `op`: [`grid::scan::scan_spread`].
+    /// Scans with `op`: [`grid::scan::scan_spread`].
     #[device]
     pub fn scan(self, op: impl ScanOperation<Element = T, Output = A>) {
         let warps = thread::block_dim_x() / cuda_std::warp::WARP_SIZE;
@@ -77,7 +78,7 @@ impl<T: Scalar, A: Scalar> Arguments<T, A> {
 
 #[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
 impl<T: gridsync_kernels::op::Carried + Scalar> Arguments<T, T> {
-    /// Scans by `op`: [`grid::scan::scan_spread_by_bulk`].
+    /// Scans with `op`: [`grid::scan::scan_spread_by_bulk`].
     #[device]
     pub fn scan_by_bulk(self, op: impl BulkOperation<T>) {
         let (workspace, stripes, form) = (self.workspace(), self.stripes(), Form::of(self.form));
@@ -85,14 +86,14 @@ impl<T: gridsync_kernels::op::Carried + Scalar> Arguments<T, T> {
     }
 }
 
-/// An operation whose scan can go over several GPUs. On the host only.
+/// An operation whose scan can be spread over several GPUs. On the host only.
 ///
 /// # Safety
 ///
-/// As for [`Scannable`]: with the arguments that [`arguments`] makes from `common`, [`Kernel`] does only what
-/// [`grid::scan::scan_spread`] does with the operation and `common`. With those that [`bulk_arguments`] makes, a
-/// kernel with bulk copies does only what [`grid::scan::scan_spread_by_bulk`] does. The operation does not use the
-/// index of an element.
+/// As for [`Scannable`]: with the arguments that [`arguments`] builds from `common`, [`Kernel`]
+/// does only what [`grid::scan::scan_spread`] does with the operation and `common`. With the
+/// arguments that [`bulk_arguments`] builds, a kernel with bulk copies does only what
+/// [`grid::scan::scan_spread_by_bulk`] does. The operation does not use the index of an element.
 ///
 /// [`arguments`]: Self::arguments
 /// [`bulk_arguments`]: Self::bulk_arguments
@@ -119,8 +120,8 @@ pub unsafe trait SpreadScannable: Scannable {
 }
 
 macro_rules! kernel {
-    // Two blocks on a multiprocessor would leave it too few registers: unlike the scan on one GPU it goes on to the
-    // next tile.
+    // Two blocks per multiprocessor would leave it too few registers: unlike the scan on one GPU,
+    // it continues with the next tile.
     (scan $value:tt (sum_compensated_f64: $op:literal $ty:ty, $inputs:ident)) => {
         kernel! { @ 1 sum_compensated_f64 $ty }
     };
@@ -131,7 +132,7 @@ macro_rules! kernel {
         kernel! { @ $blocks $name $ty, op }
     };
     (scan $shared:tt ($name:ident: $op:literal $ty:ty as $twin:ty, $inputs:ident)) => {
-        // SAFETY: the twin does the same to the same bits.
+        // SAFETY: the twin does the same with the same bits.
         #[cfg(not(target_arch = "nvptx64"))]
         unsafe impl SpreadScannable for $ty {
             type Kernel = <$twin as SpreadScannable>::Kernel;
@@ -165,15 +166,15 @@ macro_rules! kernel {
         ///
         /// # Safety
         ///
-        /// The arguments and the grids are as [`grid::scan::scan_spread`] needs them, and no other launch uses
-        /// the workspace until this one has ended on all GPUs.
+        /// The arguments and the grids are valid for [`grid::scan::scan_spread`], and no other
+        /// launch uses the workspace until this one has ended on all GPUs.
         #[kernel(prefix = "scan_spread_", max_threads = 256, min_blocks = $blocks)]
         pub unsafe fn $name(common: Arguments<ElementOf<$ty>, OutputOf<$ty>>, $($op: $ty)?) {
             common.scan(operation!($ty $(, $op)?));
         }
     };
     (@ dispatch $name:ident $ty:ty $(, $op:ident)?, { $bulk:item }, $arguments:expr) => {
-        // SAFETY: the kernels are calls of the library with their arguments.
+        // SAFETY: the kernels only call the library with their arguments.
         #[cfg(not(target_arch = "nvptx64"))]
         unsafe impl SpreadScannable for $ty {
             type Kernel = $name;
@@ -213,9 +214,9 @@ pub mod bulk {
             ///
             /// # Safety
             ///
-            /// The arguments and the grids are as
-            /// [`scan_spread_by_bulk`](gridsync_kernels::grid::scan::scan_spread_by_bulk) needs them, and no other
-            /// launch uses the workspace until this one has ended on all GPUs.
+            /// The arguments and the grids are valid for
+            /// [`scan_spread_by_bulk`](gridsync_kernels::grid::scan::scan_spread_by_bulk), and no
+            /// other launch uses the workspace until this one has ended on all GPUs.
             #[kernel(prefix = "scan_spread_bulk_", max_threads = 576, min_blocks = 1)]
             pub unsafe fn $name(common: Arguments<ElementOf<$ty>, ElementOf<$ty>>) {
                 common.scan_by_bulk(<$ty>::new());

@@ -1,8 +1,8 @@
-//! Breadth-first search: how many edges each vertex of a graph is away from the first one.
+//! Breadth-first search: the distance, in edges, of each vertex of a graph from the first one.
 //!
-//! [`bfs_search`] goes through all levels in one launch. The vertices of a level are next to each
-//! other in a queue. Each thread counts the vertices that it finds, and a scan over all threads of
-//! the grid says where in the queue it appends them.
+//! [`bfs_search`] processes all levels in one launch. The vertices of a level are contiguous in a
+//! queue. Each thread counts the vertices that it finds, and a scan over all threads of the grid
+//! gives the index in the queue where it appends them.
 
 use core::ops::Range;
 use cuda_std::launch::KernelArg;
@@ -12,23 +12,24 @@ use gridsync_kernels::grid::barrier::{Barrier, Exchange, GridBarrier};
 use gridsync_kernels::op::Sum;
 use gridsync_kernels::warp;
 
-/// The parent of a vertex that nobody has found yet.
+/// The parent of a vertex that has not been found yet.
 pub const NOBODY: u32 = u32::MAX;
 
-/// A graph, and how far the search has come.
+/// A graph, and the state of the search.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Search {
-    /// Where the edges of each vertex start, and at the end where the last ones end.
+    /// The index of each vertex's first edge, then the total number of edges.
     pub starts: Global<u32>,
-    /// Where each edge leads. No vertex has two edges to the same one, or an edge to itself.
+    /// The target of each edge. No vertex has two edges to the same target, or an edge to itself.
     pub targets: Global<u32>,
-    /// For each vertex, from which one it was found. At first it is [`NOBODY`], except for the vertex
-    /// at the head of the queue, whose parent is itself.
+    /// For each vertex, the vertex from which it was found. Initially [`NOBODY`], except for the
+    /// vertex at the head of the queue, which is its own parent.
     pub parents: Global<u32>,
-    /// For each vertex, how many edges away it is. The search writes those that it finds.
+    /// The distance of each vertex, in edges. The search writes those of the vertices that it
+    /// finds.
     pub levels: Global<u32>,
-    /// The vertices in the order of their levels: at first only the one to start from. It has room for
+    /// The vertices in the order of their levels: initially only the start vertex. It has room for
     /// all vertices.
     pub queue: Global<u32>,
 }
@@ -37,8 +38,8 @@ pub struct Search {
 unsafe impl KernelArg for Search {}
 
 impl Search {
-    /// Calls `visit` with each vertex in this thread's share of the queue's part `level`, and each
-    /// vertex that it has an edge to.
+    /// Calls `visit` with each vertex in this thread's share of the range `level` of the queue, and
+    /// each target of its edges.
     #[device]
     fn each_edge(self, level: &Range<usize>, mut visit: impl FnMut(u32, usize)) {
         for place in (level.start + thread::index()..level.end).step_by(thread::thread_count()) {
@@ -57,7 +58,7 @@ impl Search {
         self.parents.load(vertex, Ordering::Relaxed, Scope::Device)
     }
 
-    /// Claims the vertices that the share has edges to and that nobody has found. Returns how many.
+    /// Claims the vertices, not found yet, to which the share has edges. Returns how many.
     #[device]
     fn claim(self, level: &Range<usize>) -> u32 {
         let mut claimed = 0;
@@ -73,7 +74,7 @@ impl Search {
         claimed
     }
 
-    /// Appends the vertices that this thread has claimed to the queue, from place `place` on.
+    /// Appends the vertices that this thread has claimed to the queue, starting at index `place`.
     #[device]
     fn append(self, level: &Range<usize>, away: u32, mut place: usize) {
         self.each_edge(level, |vertex, target| {
@@ -90,8 +91,8 @@ impl Search {
 ///
 /// # Safety
 ///
-/// `search` is as its fields say. `barrier` and `words` have the words of a [`GridBarrier`] and an
-/// [`Exchange`]. Blocks have a multiple of 32 threads and are all co-resident.
+/// `search` is as its fields require. `barrier` and `words` have the words of a [`GridBarrier`] and
+/// an [`Exchange`]. Blocks have a multiple of 32 threads and are all co-resident.
 #[kernel(cooperative)]
 pub unsafe fn bfs_search(search: Search, barrier: Global<u32>, words: Global<u64>) {
     let mut barrier = GridBarrier::attach(barrier);
@@ -103,18 +104,18 @@ pub unsafe fn bfs_search(search: Search, barrier: Global<u32>, words: Global<u64
         let places = exchange.scan_threads(Sum::<u32>::new(), claimed);
         search.append(&level, away, level.end + places.before as usize);
         level = level.end..level.end + places.all as usize;
-        // The other blocks read what this one has appended.
+        // The other blocks read the vertices that this one has appended.
         barrier.sync();
     }
 }
 
-/// Searches one level: the vertices in the queue from place `start` to `end`. `found[0]`, which was
-/// `before`, grows by the number of vertices that it finds.
+/// Searches one level: the vertices at the indices `start..end` of the queue. `found[0]`, which was
+/// `before`, grows by the number of vertices found.
 ///
 /// # Safety
 ///
-/// `search` is as its fields say, `start..end` is the last level, `found` has one element. Blocks
-/// have a multiple of 32 threads.
+/// `search` is as its fields require, `start..end` is the last level, `found` has one element.
+/// Blocks have a multiple of 32 threads.
 #[kernel]
 pub unsafe fn bfs_level(
     search: Search,
@@ -127,7 +128,7 @@ pub unsafe fn bfs_level(
     let level = start as usize..end as usize;
     let claimed = search.claim(&level);
     let scanned = warp::scan(Sum::<u32>::new(), claimed);
-    // The last lane takes the places of its warp.
+    // The last lane reserves the indices of its warp.
     let mut first = end;
     if lane_id() == WARP_SIZE - 1 && scanned > 0 {
         first += found.fetch_add(0, scanned, Ordering::Relaxed, Scope::Device).wrapping_sub(before);

@@ -1,8 +1,8 @@
 //! Compaction: keeps the elements above a bound, in their order.
 //!
-//! Each warp counts in its part of the array. A scan over all threads of the grid says where the
-//! elements of each warp go. Then the warp writes them. All of it is one launch, so a kernel can go
-//! on with what it has kept.
+//! Each warp counts in its part of the array. A scan over all threads of the grid gives the index
+//! of each warp's elements. Then the warp writes them. All of this is one launch, so a kernel can
+//! continue with the kept elements.
 
 use crate::{each_element, lanes_below};
 use cuda_std::prelude::*;
@@ -11,7 +11,7 @@ use gridsync_kernels::grid::barrier::Exchange;
 use gridsync_kernels::op::Sum;
 use gridsync_kernels::warp;
 
-/// Writes the elements of `input` above `bound` to `kept`, and how many there are to `count[0]`.
+/// Writes the elements of `input` above `bound` to `kept`, and their number to `count[0]`.
 ///
 /// # Safety
 ///
@@ -35,7 +35,7 @@ pub unsafe fn compact_above(
         count.write(0, places.all);
     }
 
-    // What all warps before this one keep is what the threads before its first lane keep.
+    // The warps before this one keep the same elements as the threads before its first lane.
     let mut place = warp::of_lane(places.before, 0);
     each_element(input, |element| {
         let lanes = warp_vote_ballot(FULL_MASK, if_kept(element).is_some());

@@ -1,8 +1,8 @@
-//! Conjugate gradients for Poisson's equation on a square (Hestenes and Stiefel, 1952), as a graph of six nodes
-//! for each step.
+//! Conjugate gradients for Poisson's equation on a square (Hestenes and Stiefel, 1952), as a graph
+//! with six nodes per step.
 //!
-//! A node's body knows only which part of the node it is. So it can be a grid of its own ([`cg_node`]), or tasks
-//! of a grid that runs all nodes ([`cg_tasks`]).
+//! A node's body depends only on which part of the node it is. So it can be a separate grid
+//! ([`cg_node`]), or tasks of a grid that runs all nodes ([`cg_tasks`]).
 
 use cuda_std::prelude::*;
 use gridsync_kernels::block;
@@ -11,32 +11,32 @@ use gridsync_kernels::op::Sum;
 
 /// `q = A·p`, and the sums of `p·q`.
 pub const PRODUCT: u32 = 0;
-/// How far to go, from the sums of `p·q`.
+/// The step length, from the sums of `p·q`.
 pub const LENGTH: u32 = 1;
-/// The solution, further along `p`.
+/// The solution, advanced along `p`.
 pub const SOLUTION: u32 = 2;
-/// The residual `r` of that, and the sums of `r·r`.
+/// The residual `r` of the solution, and the sums of `r·r`.
 pub const RESIDUAL: u32 = 3;
-/// How much of the old direction stays, from the sums of `r·r`.
+/// The share of the old direction that is kept, from the sums of `r·r`.
 pub const SHARE: u32 = 4;
 /// The next direction `p`.
 pub const DIRECTION: u32 = 5;
 
 /// The index of the scalar that is `r·r`.
 pub const SQUARE: usize = 0;
-/// The index of what [`LENGTH`] gives.
+/// The index of the result of [`LENGTH`].
 pub const BY_LENGTH: usize = 1;
-/// The index of what [`SHARE`] gives.
+/// The index of the result of [`SHARE`].
 pub const BY_SHARE: usize = 2;
 /// The number of scalars.
 pub const SCALARS: usize = 3;
 
-/// What all nodes use.
+/// The memory that all nodes use.
 #[derive(Clone, Copy)]
 struct Memory {
-    /// The solution, the residual, the direction, and A times the direction, one after the other.
+    /// The solution, the residual, the direction, and A times the direction, concatenated.
     vectors: Global<f32>,
-    /// A sum for each part of a node.
+    /// One sum per part of a node.
     sums: Global<f32>,
     scalars: Global<f32>,
     side: u32,
@@ -85,7 +85,8 @@ fn run(node: u32, part: usize, parts: usize, memory: Memory) {
     }
 }
 
-/// Element `i` of A·p: four times a cell of the square, without its neighbours. Beyond the border there is 0.
+/// Element `i` of A·p: four times a cell of the square, minus its neighbours, which are 0 beyond
+/// the border.
 #[device]
 fn times_a(p: Global<f32>, i: usize, side: u32) -> f32 {
     let (row, column) = (i as u32 / side, i as u32 % side);
@@ -100,9 +101,9 @@ fn times_a(p: Global<f32>, i: usize, side: u32) -> f32 {
 ///
 /// # Safety
 ///
-/// `vectors` has four vectors of `side`² elements, `sums` an element for each part of the large nodes, `scalars`
-/// has [`SCALARS`]. No other grid uses what this node touches meanwhile. Blocks are a multiple of 32 threads, and
-/// [`LENGTH`] and [`SHARE`] have one.
+/// `vectors` has four vectors of `side`² elements, `sums` one element per part of the large nodes,
+/// `scalars` has [`SCALARS`]. No other grid uses the memory of this node at the same time. Blocks
+/// are a multiple of 32 threads, and [`LENGTH`] and [`SHARE`] have one block.
 #[kernel]
 pub unsafe fn cg_node(
     vectors: Global<f32>,
@@ -119,7 +120,8 @@ pub unsafe fn cg_node(
     );
 }
 
-/// All nodes of several steps. The arguments of a task are its node, its part, and the number of parts.
+/// All nodes of several steps. The arguments of a task are its node, its part, and the number of
+/// parts.
 ///
 /// # Safety
 ///

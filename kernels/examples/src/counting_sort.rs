@@ -1,8 +1,9 @@
 //! A stable counting sort by four bits of each element.
 //!
-//! Each block counts its elements of each of 16 bins. With the counts of all blocks in an array, bin
-//! by bin, the exclusive scan of the array says where each block puts its elements of each bin.
-//! [`counting_sort`] does it in one launch: a scan over all threads of the grid scans the array.
+//! Each block counts its elements in each of 16 bins. The counts of all blocks form an array,
+//! ordered by bin, whose exclusive scan gives the output index of each block's elements of each
+//! bin. [`counting_sort`] does it in one launch: a scan over all threads of the grid scans the
+//! array.
 
 use crate::{each_element, lanes_below};
 use cuda_std::prelude::*;
@@ -13,16 +14,16 @@ use gridsync_kernels::op::Sum;
 /// The number of bins.
 pub const BINS: usize = 16;
 
-/// The most warps of a block.
+/// The maximum number of warps per block.
 const WARPS: usize = 32;
 
 shared_array! {
-    /// For each warp its counts, and then how many the warps before it have.
+    /// For each warp its counts, and then the counts of all warps before it.
     fn gridsync_example_counts() -> [u32; WARPS * BINS];
 }
 
 shared_array! {
-    /// For each bin where the elements of the block go.
+    /// For each bin, the output index of the block's elements.
     fn gridsync_example_starts() -> [u32; BINS];
 }
 
@@ -32,13 +33,13 @@ fn counts_of_warp() -> Shared<u32> {
     gridsync_example_counts().part(warp_index() as usize * BINS, BINS)
 }
 
-/// The place in the array for what this block has of the thread's bin.
+/// The index in the array of this block's count for the thread's bin.
 #[device]
 fn place_in_array() -> usize {
     thread::index_in_block() * thread::block_count() + thread::block_index()
 }
 
-/// The bin of an element. Where there is none, it is [`BINS`].
+/// The bin of an element, or [`BINS`] if there is none.
 #[device]
 fn bin_of(element: Option<u32>, shift: u32) -> usize {
     element.map_or(BINS, |element| (element >> shift) as usize % BINS)
@@ -70,7 +71,7 @@ fn count(input: Global<u32>, shift: u32, array: Global<u32>) {
     }
 }
 
-/// Writes each element of the block to its place. The array has been scanned.
+/// Writes each element of the block to its output index. The array has been scanned.
 #[device]
 fn place(input: Global<u32>, shift: u32, array: Global<u32>, output: Global<u32>) {
     let (of_warp, starts) = (counts_of_warp(), gridsync_example_starts());
@@ -94,12 +95,12 @@ fn place(input: Global<u32>, shift: u32, array: Global<u32>, output: Global<u32>
     });
 }
 
-/// Sorts `input` into `output` by the four bits from bit `shift` on. Equal ones keep their order.
+/// Sorts `input` into `output` by four bits, starting at bit `shift`. Equal ones keep their order.
 ///
 /// # Safety
 ///
 /// `output` has as many elements as `input`, fewer than 2^32, and does not overlap with it. `array`
-/// has 16 elements for each block. `barrier` and `words` have the words of a [`GridBarrier`] and an
+/// has 16 elements per block. `barrier` and `words` have the words of a [`GridBarrier`] and an
 /// [`Exchange`]. Blocks have a multiple of 32 threads and are all co-resident.
 #[kernel(cooperative)]
 pub unsafe fn counting_sort(
@@ -114,7 +115,7 @@ pub unsafe fn counting_sort(
     let mut exchange = Exchange::attach(words);
     count(input, shift, array);
     barrier.sync();
-    // The first threads of the grid take one count each.
+    // The first threads of the grid handle one count each.
     let (me, has_count) = (thread::index(), thread::index() < array.len());
     let count = if has_count { array.read(me) } else { 0 };
     let places = exchange.scan_threads(Sum::<u32>::new(), count);
@@ -129,19 +130,20 @@ pub unsafe fn counting_sort(
 ///
 /// # Safety
 ///
-/// `array` has 16 elements for each block. Blocks have a multiple of 32 threads.
+/// `array` has 16 elements per block. Blocks have a multiple of 32 threads.
 #[kernel]
 pub unsafe fn counting_sort_count(input: Global<u32>, shift: u32, array: Global<u32>) {
     count(input, shift, array);
 }
 
-/// Places the elements. It counts again for its warps, into `spare`.
+/// Writes the elements to their output indices. It recomputes the counts of its warps, into
+/// `spare`.
 ///
 /// # Safety
 ///
-/// `array` has the exclusive scan of what [`counting_sort_count`] gives for the same input, shift
-/// and grid, and `spare` as many elements. `output` has as many elements as `input`, and does not
-/// overlap with it.
+/// `array` has the exclusive scan of the result of [`counting_sort_count`] for the same input,
+/// shift and grid, and `spare` has as many elements. `output` has as many elements as `input`, and
+/// does not overlap with it.
 #[kernel]
 pub unsafe fn counting_sort_place(
     input: Global<u32>,

@@ -1,7 +1,7 @@
 //! Jacobi's method: each inner cell of a plate becomes the mean of its four neighbours, until no
 //! cell changes by much.
 //!
-//! [`jacobi_solve`] stays on the GPU until then. A grid barrier separates the sweeps. The greatest
+//! [`jacobi_solve`] stays on the GPU until then. A grid barrier separates the sweeps. The largest
 //! change of all cells crosses an [`Exchange`] at the same time as the barrier.
 
 use cuda_std::prelude::*;
@@ -9,7 +9,7 @@ use gridsync_kernels::block;
 use gridsync_kernels::grid::barrier::{Barrier, Exchange, GridBarrier};
 use gridsync_kernels::op::{Max, Operation};
 
-/// Sweeps once, from one plate to the other. Returns the greatest change of this thread's cells.
+/// Sweeps once, from one plate to the other. Returns the largest change of this thread's cells.
 #[device]
 fn sweep(from: Global<f32>, to: Global<f32>, columns: usize) -> f32 {
     let cells = from.len() - columns;
@@ -28,9 +28,9 @@ fn sweep(from: Global<f32>, to: Global<f32>, columns: usize) -> f32 {
     change
 }
 
-/// Sweeps until no cell changes by `tolerance` or more. It looks after each `every` sweeps, and
-/// gives up when it has made `most`. `outcome` gets the number of sweeps, and the bits of the
-/// greatest change in the last one.
+/// Sweeps until no cell changes by `tolerance` or more, which it checks every `every` sweeps, or
+/// until it has made `most` sweeps. `outcome` gets the number of sweeps, and the bits of the
+/// largest change in the last one.
 ///
 /// # Safety
 ///
@@ -77,8 +77,8 @@ pub unsafe fn jacobi_solve(
     }
 }
 
-/// Sweeps once. Raises `change[0]` to the bits of the greatest change, which are in the order of
-/// the numbers, because no change is negative.
+/// Sweeps once. Raises `change[0]` to the largest change, as bits, which are ordered like the
+/// numbers because no change is negative.
 ///
 /// # Safety
 ///

@@ -1,5 +1,5 @@
-//! The kernels of the examples: whole algorithms in one launch, by barriers and collectives of the
-//! grid. The host side of each is in `host/examples`, under the same name.
+//! The kernels of the examples: whole algorithms in one launch, with grid-wide barriers and
+//! collectives. The host code of each is in `host/examples`, under the same name.
 //!
 //! * [`jacobi`]: sweeps over a plate until it hardly changes. [`bfs`]: levels of a graph.
 //! * [`compaction`]: the elements above a bound. [`counting_sort`]: a stable sort by small keys.
@@ -26,7 +26,7 @@ use cuda_std::prelude::*;
 use cuda_std::warp::{WARP_SIZE, lane_id};
 
 /// Calls `visit` with each element of this warp's part of the array, 32 at a time: every lane gets
-/// one, or none past the end. The parts are in the order of the warps.
+/// one, or `None` past the end. The parts are in the order of the warps.
 #[device]
 fn each_element<T: Scalar>(input: Global<T>, mut visit: impl FnMut(Option<T>)) {
     let (lane, lanes) = (lane_id() as usize, WARP_SIZE as usize);
@@ -34,7 +34,7 @@ fn each_element<T: Scalar>(input: Global<T>, mut visit: impl FnMut(Option<T>)) {
     let part = input.len().div_ceil(warps).next_multiple_of(lanes);
     let end = input.len().min((warp + 1) * part);
     for first in (warp * part..end).step_by(4 * lanes) {
-        // Four loads are in flight together. One alone would leave the memory idle.
+        // Four loads are in flight together. A single load would leave the memory idle.
         let elements: [Option<T>; 4] = Pack::from_fn(|row| {
             let i = first + row * lanes + lane;
             if i < end { Some(input.read(i)) } else { None }
@@ -43,7 +43,7 @@ fn each_element<T: Scalar>(input: Global<T>, mut visit: impl FnMut(Option<T>)) {
     }
 }
 
-/// How many lanes of `mask` are below this one.
+/// The number of lanes of `mask` below this one.
 #[device]
 fn lanes_below(mask: u32) -> u32 {
     (mask & ((1 << lane_id()) - 1)).count_ones()

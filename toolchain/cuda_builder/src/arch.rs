@@ -1,4 +1,4 @@
-//! The architectures that kernels are built for.
+//! The target architectures of kernels.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,8 +7,8 @@ use crate::BuildError;
 
 /// A virtual architecture, by its compute capability.
 ///
-/// PTX for one architecture runs on every GPU of that or a higher compute capability (PTX ISA,
-/// "Target directive").
+/// PTX for one architecture runs on every GPU with that compute capability or a higher one (PTX
+/// ISA, "Target directive").
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Arch {
     /// Turing: T4, RTX 20. The oldest architecture that CUDA 13 supports.
@@ -55,9 +55,9 @@ impl Arch {
 
     /// The PTX ISA version, times ten.
     ///
-    /// It is the first version that has the architecture (PTX ISA, "Release Notes"), so that old
-    /// drivers can load the PTX. But it is at least 7.4 (CUDA 11.4, the first with cache hints on
-    /// loads and stores), and 8.0 for Hopper (CUDA 12.0, the first with relaxed arrivals at a
+    /// It is the first version that supports the architecture (PTX ISA, "Release Notes"), so that
+    /// old drivers can load the PTX. But it is at least 7.4 (CUDA 11.4, the first with cache hints
+    /// on loads and stores), and 8.0 for Hopper (CUDA 12.0, the first with relaxed arrivals at a
     /// cluster barrier).
     pub const fn ptx_version(self) -> u32 {
         match self {
@@ -76,7 +76,7 @@ impl fmt::Display for Arch {
     }
 }
 
-/// Reads `75`, `sm_75` or `compute_75`.
+/// Parses `75`, `sm_75` or `compute_75`.
 impl FromStr for Arch {
     type Err = BuildError;
 
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_architecture_reads_back_from_each_of_its_names() {
+    fn an_architecture_parses_from_each_of_its_names() {
         for arch in Arch::ALL {
             for name in [format!("{arch}"), format!("sm_{arch}"), format!("compute_{arch}")] {
                 assert_eq!(name.parse::<Arch>().unwrap(), arch);
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_architecture_is_refused_with_the_known_ones() {
+    fn an_unknown_architecture_is_an_error_that_lists_the_known_ones() {
         let error = "35".parse::<Arch>().unwrap_err().to_string();
         assert!(error.contains("35") && error.contains("75, 80, 86"), "{error}");
     }

@@ -1,4 +1,4 @@
-//! Runs the build: a nested cargo, whose PTX is then tidied and written.
+//! Runs the build: a nested cargo, whose PTX is then cleaned up and written.
 
 use std::env;
 use std::fs;
@@ -27,22 +27,24 @@ pub struct CudaBuilder {
 /// The result of a build.
 #[derive(Debug, Clone)]
 pub struct Built {
-    /// The PTX file: the copy if one was asked for, otherwise the file in the target folder.
+    /// The PTX file: the copy if [`copy_to`](CudaBuilder::copy_to) was called, otherwise the file
+    /// in the target folder.
     pub ptx: PathBuf,
-    /// The compiler in one line ([`Compiler::version`]).
+    /// The compiler version, on one line ([`Compiler::version`]).
     pub compiler: String,
     /// The names of the kernels, in the order of the file.
     pub kernels: Vec<String>,
-    /// The compiler's warnings, one each.
+    /// The compiler's warnings.
     pub warnings: Vec<String>,
-    /// The files that the PTX was made from: sources and manifests of the crate and of its path dependencies. A build
-    /// script that prints `cargo:rerun-if-changed=` and each of them builds again when one changes.
+    /// The files that the PTX was built from: sources and manifests of the crate and of its path
+    /// dependencies. A build script that prints `cargo:rerun-if-changed=` for each of them reruns
+    /// when one changes.
     pub made_from: Vec<PathBuf>,
 }
 
 impl CudaBuilder {
-    /// A build of the crate in folder `path`. It is for [`Arch::Compute75`] unless
-    /// [`arch`](Self::arch) changes that.
+    /// A build of the crate in folder `path`, for [`Arch::Compute75`] unless [`arch`](Self::arch)
+    /// is called.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self {
             path: path.into(),
@@ -67,7 +69,7 @@ impl CudaBuilder {
         self
     }
 
-    /// The file to write the PTX to. Its folder is created if it does not exist.
+    /// The output file for the PTX. Its folder is created if it does not exist.
     pub fn copy_to(mut self, file: impl Into<PathBuf>) -> Self {
         self.copy_to = Some(file.into());
         self
@@ -79,13 +81,14 @@ impl CudaBuilder {
         self
     }
 
-    /// More arguments for cargo, for example `--locked` or `--features`.
+    /// Additional arguments for cargo, for example `--locked` or `--features`.
     pub fn build_args(mut self, args: &[impl AsRef<str>]) -> Self {
         self.build_args.extend(args.iter().map(|arg| arg.as_ref().to_owned()));
         self
     }
 
-    /// Folders, relative to the root of the workspace. The header states their [`fingerprint`].
+    /// Folders, relative to the root of the workspace. The PTX header records their
+    /// [`fingerprint`].
     pub fn sources(mut self, dirs: &[impl AsRef<str>]) -> Self {
         self.source_dirs = dirs.iter().map(|dir| dir.as_ref().to_owned()).collect();
         self
@@ -101,11 +104,11 @@ impl CudaBuilder {
     /// The MIR pass JumpThreading is off because it duplicates block barriers
     /// (rust-lang/rust#137086).
     ///
-    /// The first build takes about half a minute, a later one about a second.
+    /// The first build needs about half a minute, a later one about a second.
     ///
     /// # Errors
-    /// If there is no compiler, if it fails (the error quotes its output), or if a file cannot be
-    /// read or written.
+    /// If no compiler is found, if the compiler fails (the error quotes its output), or if a file
+    /// cannot be read or written.
     pub fn build(self) -> Result<Built, BuildError> {
         let path = fs::canonicalize(&self.path).map_err(BuildError::io(&self.path))?;
         let compiler = match &self.compiler {
@@ -121,8 +124,8 @@ impl CudaBuilder {
 
         let flags = rustflags(self.arch, &root, &compiler.sysroot()?);
         let base = self.target_dir.unwrap_or_else(|| root.join("target/kernels"));
-        // Cargo names the result of a cdylib after the crate only, and takes it as fresh even if
-        // other flags or another compiler made it. So each combination has its own folder.
+        // Cargo names the result of a cdylib only after the crate, and considers it fresh even if
+        // other flags or another compiler built it. So each combination has its own folder.
         let key = short_hash(&[flags.as_str(), version.as_str(), &self.build_args.join(" ")]);
         let target_dir = base.join(format!("sm_{}-{key}", self.arch));
         fs::create_dir_all(&target_dir).map_err(BuildError::io(&target_dir))?;
@@ -171,18 +174,18 @@ const PROFILE: [(&str, &str); 8] = [
     ("PANIC", "abort"),
 ];
 
-/// The flags of every device crate, `core` included, in cargo's encoding.
+/// The flags for every device crate, including `core`, in cargo's encoding.
 fn rustflags(arch: Arch, root: &Path, sysroot: &Path) -> String {
     let mut flags = vec![
         format!("-Ctarget-cpu=sm_{arch}"),
         format!("-Ctarget-feature=+ptx{}", arch.ptx_version()),
-        // There is nothing to link: fat LTO gives one module, and its PTX is taken before the
+        // Linking is not needed: fat LTO produces one module, and its PTX is copied before the
         // linker runs.
         "-Clinker=true".into(),
         "-Zunstable-options".into(),
         "-Cpanic=immediate-abort".into(),
         "-Zmir-enable-passes=-JumpThreading".into(),
-        // A new lint of a newer compiler must not stop the build: lints are checked elsewhere.
+        // New lints of a newer compiler must not stop the build: lints are checked elsewhere.
         "--cap-lints=warn".into(),
         format!("--remap-path-prefix={}=/rust", sysroot.display()),
         format!("--remap-path-prefix={}=/src", root.display()),
@@ -224,7 +227,7 @@ fn short_hash(parts: &[&str]) -> String {
     hash[..4].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Writes the whole file or nothing, so an interrupted build never leaves half a module.
+/// Writes the file atomically, so an interrupted build never leaves half a module.
 fn write(file: &Path, text: &str) -> Result<(), BuildError> {
     if let Some(dir) = file.parent() {
         fs::create_dir_all(dir).map_err(BuildError::io(dir))?;
@@ -234,7 +237,7 @@ fn write(file: &Path, text: &str) -> Result<(), BuildError> {
     fs::rename(&partial, file).map_err(BuildError::io(file))
 }
 
-/// The warnings in cargo's output, without its summaries and without the one that the flags above
+/// The warnings in cargo's output, without its summaries and the warning that the flags above
 /// always cause. A warning ends at the next empty line.
 fn warnings(stderr: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
@@ -262,7 +265,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_architecture_gets_its_target_and_its_cfgs() {
+    fn each_architecture_sets_its_target_and_cfgs() {
         let flags = |arch| rustflags(arch, Path::new("/w"), Path::new("/s"));
         let turing = flags(Arch::Compute75);
         assert!(turing.contains("-Ctarget-cpu=sm_75") && turing.contains("+ptx74"));
@@ -274,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn warnings_of_the_code_are_kept_and_those_of_the_flags_are_not() {
+    fn warnings_of_the_code_are_kept_and_those_of_the_flags_dropped() {
         let stderr = "   Compiling a v0.1.0
 warning: unstable feature specified for `-Ctarget-feature`: `ptx80`
   |

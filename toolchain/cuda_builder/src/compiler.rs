@@ -20,7 +20,7 @@ impl Compiler {
     /// The first of [`Compiler::candidates`].
     ///
     /// # Errors
-    /// [`BuildError::NoCompiler`] if there is none. Its message says what to install.
+    /// [`BuildError::NoCompiler`] if there is none. Its message names what to install.
     pub fn find() -> Result<Self, BuildError> {
         Self::candidates().into_iter().next().ok_or_else(|| BuildError::NoCompiler {
             looked_at: sysroots()
@@ -31,7 +31,7 @@ impl Compiler {
         })
     }
 
-    /// Every kernel compiler on this machine, the preferred one first:
+    /// Every kernel compiler on this machine, in order of preference:
     ///
     /// 1. `GRIDSYNC_KERNEL_CARGO` and `GRIDSYNC_KERNEL_RUSTC`, unchecked. One of them is enough.
     /// 2. The active toolchain, if it has the component `rust-src`.
@@ -55,7 +55,7 @@ impl Compiler {
         found
     }
 
-    /// Release, commit and LLVM version in one line, from `rustc -vV`.
+    /// Release, commit and LLVM version on one line, from `rustc -vV`.
     ///
     /// # Errors
     /// If rustc does not start or fails.
@@ -66,15 +66,15 @@ impl Compiler {
         Ok(format!("{first}, {}", llvm.replace(':', "")))
     }
 
-    /// The folder of this toolchain.
+    /// The root folder of this toolchain.
     pub(crate) fn sysroot(&self) -> Result<PathBuf, BuildError> {
         sysroot_of(&self.rustc)
     }
 
-    /// `cargo`, without the environment variables of an outer cargo, rustup or shell that change a
+    /// `cargo`, without the environment variables of an outer cargo, rustup or shell that affect a
     /// build.
     ///
-    /// Under `cargo run` or in a build script these variables name another toolchain, other flags
+    /// Under `cargo run` or in a build script these variables select another toolchain, other flags
     /// and another target folder. They would change the PTX or make cargo use the wrong rustc.
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(&self.cargo);
@@ -84,7 +84,7 @@ impl Compiler {
             }
         }
         command.env("RUSTC", &self.rustc);
-        // Stable and distribution compilers refuse -Z without it. It affects only the kernel build.
+        // Stable and distribution compilers reject -Z without it. It affects only the kernel build.
         command.env("RUSTC_BOOTSTRAP", "1");
         command
     }
@@ -98,7 +98,7 @@ impl Compiler {
     }
 }
 
-/// Runs a command to its end. If it fails, the error quotes its output.
+/// Runs a command and waits for it. If it fails, the error quotes its output.
 pub(crate) fn run(command: &mut Command) -> Result<Output, BuildError> {
     let done = command.output();
     let program = PathBuf::from(command.get_program());
@@ -118,7 +118,7 @@ pub(crate) fn stdout(command: &mut Command) -> Result<String, BuildError> {
     Ok(String::from_utf8_lossy(&run(command)?.stdout).into_owned())
 }
 
-/// The toolchain folders to look in: the active one, then the distribution's.
+/// The toolchain folders to search: the active one, then the distribution's.
 fn sysroots() -> Vec<PathBuf> {
     let active = env::var_os("RUSTC").map_or("rustc".into(), PathBuf::from);
     let mut roots: Vec<PathBuf> = sysroot_of(&active).into_iter().collect();
@@ -135,7 +135,7 @@ fn sysroot_of(rustc: &Path) -> Result<PathBuf, BuildError> {
 }
 
 fn steers_the_build(name: &OsString) -> bool {
-    // The user decides where crates come from and what the terminal shows.
+    // These set where crates come from and what the terminal shows, which is up to the user.
     const KEPT: [&str; 6] = [
         "CARGO_HOME",
         "CARGO_HTTP_",
@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_surrounding_cargo_sets_is_cleared() {
+    fn variables_of_an_outer_cargo_are_cleared() {
         for name in [
             "CARGO",
             "CARGO_BUILD_TARGET",
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn where_crates_come_from_is_kept() {
+    fn settings_of_crate_sources_are_kept() {
         for name in [
             "CARGO_HOME",
             "CARGO_NET_OFFLINE",
@@ -188,14 +188,14 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_fails_is_quoted() {
+    fn errors_quote_the_output_of_a_failed_program() {
         let error = run(Command::new("sh").args(["-c", "echo no luck >&2; exit 3"])).unwrap_err();
         let text = error.to_string();
         assert!(text.contains("no luck") && text.contains('3'), "{text}");
     }
 
     #[test]
-    fn no_compiler_says_what_to_install() {
+    fn the_error_without_a_compiler_names_what_to_install() {
         let error = BuildError::NoCompiler { looked_at: "/opt/rust".into() };
         let text = error.to_string();
         assert!(text.contains("rustup component add rust-src"), "{text}");

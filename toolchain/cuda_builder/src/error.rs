@@ -6,11 +6,11 @@ use std::process::ExitStatus;
 
 use thiserror::Error;
 
-/// A kernel build that gave no PTX.
+/// A failed kernel build.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// No compiler with the sources of its own `core` was found.
+    /// No compiler with the sources of its `core` was found.
     #[error(
         "no rustc with the sources of its own `core` (looked at: {looked_at}). Get one of:\n  \
          rustup component add rust-src\n  \
@@ -24,7 +24,7 @@ pub enum BuildError {
     /// An architecture that [`Arch`](crate::Arch) does not list.
     #[error("unknown architecture `{given}`: know {known}")]
     UnknownArch {
-        /// The name that was given.
+        /// The given name.
         given: String,
         /// The known architectures.
         known: String,
@@ -35,7 +35,7 @@ pub enum BuildError {
     Start {
         /// The program.
         program: PathBuf,
-        /// Why it did not start.
+        /// The reason.
         source: io::Error,
     },
 
@@ -55,13 +55,13 @@ pub enum BuildError {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: io::Error,
     },
 }
 
 impl BuildError {
-    /// An error of the file system at `path`, for `map_err`.
+    /// A file system error at `path`, for `map_err`.
     pub(crate) fn io(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();
         move |source| Self::Io { path, source }

@@ -1,4 +1,4 @@
-//! The files that a build was made from.
+//! The files that a build depends on.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,8 +8,9 @@ use serde_json::Value;
 
 use crate::BuildError;
 
-/// The sources and manifests of what was built last into the target folder `dir`, by what cargo said: `messages` are
-/// JSON, one on a line. Cargo lists the sources of a crate and its path dependencies beside its result.
+/// The sources and manifests of the last build in the target folder `dir`, according to cargo's
+/// `messages`: JSON, one per line. Cargo lists the sources of a crate and its path dependencies in
+/// a file next to its result.
 pub(crate) fn made_from(messages: &str, dir: &Path) -> Result<Vec<PathBuf>, BuildError> {
     let Some(name) = last_built(messages) else { return Ok(Vec::new()) };
     let list = dir.join(format!("nvptx64-nvidia-cuda/release/{name}.d"));
@@ -27,7 +28,7 @@ fn last_built(messages: &str) -> Option<String> {
     Some(artifact["target"]["name"].as_str()?.replace('-', "_"))
 }
 
-/// The files after the colon of a rule of make, where a space in a name follows a backslash.
+/// The files after the colon of a make rule, in which a backslash escapes a space in a name.
 fn dependencies(rule: &str) -> Vec<PathBuf> {
     let Some((_, files)) = rule.lines().next().and_then(|line| line.split_once(": ")) else {
         return Vec::new();
@@ -46,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_crate_is_taken_and_other_messages_are_passed_over() {
+    fn the_last_crate_is_used_and_other_messages_are_ignored() {
         let messages = r#"
 not JSON
 {"reason":"compiler-artifact","target":{"name":"dependency"}}

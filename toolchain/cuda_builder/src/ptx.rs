@@ -1,18 +1,18 @@
-//! Tidies the PTX, and writes and reads its header.
+//! Cleans up the PTX, and writes and reads its header.
 
 use std::fmt;
 
 /// The first line of every file this crate writes.
 const TITLE: &str = "// gridsync kernels";
 
-/// The first lines of a PTX file: what it was made for, by what and from what.
+/// The first lines of a PTX file: its target, compiler and sources.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
     /// The target, as in `sm_90, PTX ISA 7.8`.
     pub target: String,
     /// The compiler, as [`Compiler::version`](crate::Compiler::version) returns it.
     pub compiler: String,
-    /// The sources, if the build was told to take their fingerprint.
+    /// The sources, if [`CudaBuilder::sources`](crate::CudaBuilder::sources) was called.
     pub sources: Option<Sources>,
 }
 
@@ -26,7 +26,7 @@ pub struct Sources {
 }
 
 impl Header {
-    /// Reads the header of a PTX text. None if the text does not begin with one.
+    /// Reads the header of a PTX text, or returns `None` if it does not begin with one.
     pub fn read(ptx: &str) -> Option<Self> {
         let mut lines = ptx.lines();
         if lines.next() != Some(TITLE) {
@@ -59,7 +59,7 @@ impl fmt::Display for Header {
     }
 }
 
-/// The names of the kernels in a PTX text, in its order: its visible entries.
+/// The names of the kernels in a PTX text, in the order of the text: its visible entries.
 pub fn kernels(ptx: &str) -> Vec<String> {
     ptx.lines()
         .filter_map(|line| line.trim_start().strip_prefix(".visible .entry "))
@@ -70,9 +70,9 @@ pub fn kernels(ptx: &str) -> Vec<String> {
         .collect()
 }
 
-/// The compiler's text without the marks around inline assembly, trailing blanks and repeated empty
-/// lines. It also moves the launch bounds: `#[kernel]` leaves them as a comment in the body, but
-/// PTX has them between the parameters of the entry and its body.
+/// The compiler's text without the markers around inline assembly, trailing blanks and repeated
+/// empty lines. It also moves the launch bounds: `#[kernel]` writes them as a comment in the body,
+/// but PTX has them between the parameters of the entry and its body.
 pub(crate) fn tidy(ptx: &str) -> String {
     let mut tidied = String::with_capacity(ptx.len());
     let mut after_empty = true;
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_reads_back_what_was_written() {
+    fn a_header_round_trips() {
         let sources = Sources {
             sha256: "ab".repeat(32),
             dirs: vec!["kernels".into(), "toolchain/cuda_std".into()],
@@ -127,19 +127,19 @@ mod tests {
     }
 
     #[test]
-    fn ptx_of_another_origin_has_no_header() {
+    fn foreign_ptx_has_no_header() {
         assert_eq!(Header::read(".version 8.0\n"), None);
         assert_eq!(Header::read(""), None);
     }
 
     #[test]
-    fn every_visible_entry_is_a_kernel_and_nothing_else_is() {
+    fn only_visible_entries_are_kernels() {
         let ptx = ".visible .entry a(\n.func helper(\n.visible .func f(\n.visible .entry b()\n.entry hidden(";
         assert_eq!(kernels(ptx), ["a", "b"]);
     }
 
     #[test]
-    fn the_bounds_of_a_launch_move_to_the_head_of_their_entry() {
+    fn launch_bounds_move_to_the_head_of_their_entry() {
         let ptx = ".visible .entry a(\n\t.param .b32 a_0\n)\n{\n\t.reg .b32 %r<1>;\n\t// .maxntid 512, 1, 1 .minnctapersm 2\n\tret;\n}\n.visible .entry b()\n{\n\tret;\n}\n";
         let moved = ".visible .entry a(\n\t.param .b32 a_0\n)\n.maxntid 512, 1, 1 .minnctapersm 2\n{\n\t.reg .b32 %r<1>;\n\tret;\n}\n.visible .entry b()\n{\n\tret;\n}\n";
         assert_eq!(tidy(ptx), moved);

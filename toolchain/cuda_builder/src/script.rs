@@ -8,13 +8,13 @@ use crate::CudaBuilder;
 
 impl CudaBuilder {
     /// In a build script, compiles the crate and writes the PTX to the file `name` in `OUT_DIR`.
-    /// The program includes it by `include_str!(concat!(env!("OUT_DIR"), "/kernels.ptx"))`. When a
-    /// file changes that it was made from, cargo runs the script again.
+    /// The program includes it with `include_str!(concat!(env!("OUT_DIR"), "/kernels.ptx"))`. Cargo
+    /// reruns the script if a source file changes.
     ///
     /// The crate may be the package of the build script itself, if a feature that is off by default
     /// guards the call: the library of the package is then compiled without that feature.
     ///
-    /// If the build fails, this prints why and ends the script.
+    /// If the build fails, this prints the error and ends the script.
     ///
     /// # Panics
     /// Outside of a build script.

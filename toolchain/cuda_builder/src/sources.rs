@@ -12,9 +12,9 @@ use crate::BuildError;
 /// The SHA-256, in hex, of the sources that can change the PTX: for each of `dirs`, every `*.rs`
 /// and `Cargo.toml` below `root/dir`, or the file `root/dir` itself.
 ///
-/// Each file counts with its path relative to `root` and its bytes, in the order of the paths. So
-/// the result does not depend on the place of the checkout or the order of `dirs`. Folders named
-/// `tests`, `benches`, `examples` or `target` are left out, because nothing in them reaches the
+/// Each file contributes its path relative to `root` and its bytes, in the order of the paths. So
+/// the result does not depend on the location of the checkout or the order of `dirs`. Folders named
+/// `tests`, `benches`, `examples` or `target` are skipped, because their contents never reach the
 /// device.
 ///
 /// # Errors
@@ -88,7 +88,7 @@ mod tests {
         [("a/Cargo.toml", "x"), ("a/src/lib.rs", "y"), ("b/lib.rs", "z")];
 
     #[test]
-    fn the_fingerprint_depends_on_neither_place_nor_order() {
+    fn the_fingerprint_does_not_depend_on_location_or_order() {
         assert_eq!(hash(&BASE, &["a", "b"]), hash(&BASE, &["b", "a"]));
         assert_eq!(hash(&BASE, &["a"]).len(), 64);
     }
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn what_never_reaches_the_device_is_left_out() {
+    fn files_that_never_reach_the_device_are_skipped() {
         let more =
             [&BASE[..], &[("a/audit.toml", "n"), ("a/tests/t.rs", "t"), ("a/README.md", "r")]]
                 .concat();

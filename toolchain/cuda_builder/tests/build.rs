@@ -40,7 +40,8 @@ pub unsafe extern "ptx-kernel" fn located(out: *mut u8, at: usize) {
 pub extern "ptx-kernel" fn hopper_only() {}
 "#;
 
-/// Writes the crate and its dependency into a folder that stays, so that later runs find it built.
+/// Writes the crate and its dependency into a folder that persists, so that later runs find it
+/// built.
 fn workspace(place: &str) -> PathBuf {
     let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join(place);
     let package = |name: &str, more: &str| {
@@ -65,7 +66,7 @@ fn workspace(place: &str) -> PathBuf {
     for (name, text) in files {
         let path = root.join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        // If an equal file were written again, cargo would build again.
+        // Rewriting an equal file would make cargo build again.
         if fs::read_to_string(&path).ok().as_ref() != Some(&text) {
             fs::write(&path, text).unwrap();
         }
@@ -118,7 +119,7 @@ fn two_checkouts_give_the_same_bytes() {
 }
 
 #[test]
-fn what_cargo_says_of_a_failed_build_is_quoted() {
+fn errors_quote_cargos_output_of_a_failed_build() {
     let Some(compiler) = compiler() else { return };
     let error = CudaBuilder::new(workspace("failing").join("kernels"))
         .compiler(compiler)
@@ -130,7 +131,7 @@ fn what_cargo_says_of_a_failed_build_is_quoted() {
 }
 
 #[test]
-fn a_folder_that_is_not_there_is_named() {
+fn a_missing_crate_folder_is_named() {
     let error = CudaBuilder::new("no/such/kernels").build().unwrap_err();
     assert!(error.to_string().contains("no/such/kernels"), "{error}");
 }

@@ -29,7 +29,7 @@ impl Dim3 {
         self.x as u64 * self.y as u64 * self.z as u64
     }
 
-    /// The linear number of `position` in this shape: x fastest, then y, then z.
+    /// The linear index of `position` in this shape: x fastest, then y, then z.
     #[inline(always)]
     pub const fn linear(self, position: Self) -> u64 {
         (position.z as u64 * self.y as u64 + position.y as u64) * self.x as u64 + position.x as u64

@@ -1,7 +1,7 @@
-//! What a launch needs to know about a kernel: its name, its argument types, its body.
+//! The launch interface of a kernel: its name, its argument types, its body.
 //!
-//! `#[kernel]` implements [`Kernel`] on the host. Both the CUDA driver and the emulator take a
-//! grid's arguments from here.
+//! `#[kernel]` implements [`Kernel`] on the host. Both the CUDA driver and the emulator get a
+//! grid's arguments through this module.
 //!
 //! # What does not compile
 //!
@@ -21,7 +21,7 @@
 //! }
 //! ```
 //!
-//! A kernel that is not `unsafe`, although the launch must vouch for its views:
+//! A kernel that is not `unsafe`, although its views need the caller's promise:
 //!
 //! ```compile_fail
 //! use cuda_std::prelude::*;
@@ -43,7 +43,7 @@
 //! }
 //! ```
 //!
-//! A kernel that declares what it returns, even if that is nothing:
+//! A kernel with an explicit return type, even `()`:
 //!
 //! ```compile_fail
 //! use cuda_std::prelude::*;
@@ -65,7 +65,7 @@
 //! }
 //! ```
 //!
-//! A parameter that means nothing on the device, here a slice of the host:
+//! A parameter type that has no meaning on the device, here a host slice:
 //!
 //! ```compile_fail
 //! use cuda_std::prelude::*;
@@ -122,7 +122,7 @@ use core::ffi::c_void;
 /// # Safety
 ///
 /// The type has the same size, alignment and meaning on the host and on the device. Any of its
-/// values may be copied from one to the other byte by byte. Its alignment is at most 8.
+/// values may be copied between them byte by byte. Its alignment is at most 8.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an argument of a kernel",
     label = "not an argument of a kernel",
@@ -142,8 +142,8 @@ plain_args!(u8, u16, u32, u64, i8, i16, i32, i64, f32, f64, usize, isize);
 // SAFETY: `repr(C)` of a 64-bit address and a 64-bit length on both sides.
 unsafe impl<T: Scalar> KernelArg for Global<T> {}
 
-/// A value that the host passes for a parameter of type `A`: an `A`, or what stands for it on the
-/// host, such as a reference to a buffer of gridsync for a [`Global`].
+/// A value that the host passes for a parameter of type `A`: an `A`, or its counterpart on the
+/// host, such as a reference to a gridsync buffer for a [`Global`].
 #[diagnostic::on_unimplemented(
     message = "a launch cannot pass `{Self}` for a parameter `{A}` of the kernel",
     label = "the kernel takes `{A}`",
@@ -151,7 +151,7 @@ unsafe impl<T: Scalar> KernelArg for Global<T> {}
     note = "for a number pass one of exactly its type, such as `len as u32` for a `u32`"
 )]
 pub trait IntoArg<A> {
-    /// The argument as the kernel gets it.
+    /// The argument as passed to the kernel.
     fn into_arg(self) -> A;
 }
 
@@ -161,14 +161,14 @@ impl<A: KernelArg> IntoArg<A> for A {
     }
 }
 
-/// A tuple of values that the host passes to a kernel with the arguments `A`: an [`IntoArg`] for each.
+/// A tuple of values that the host passes to a kernel with the arguments `A`: an [`IntoArg`] each.
 #[diagnostic::on_unimplemented(
     message = "a launch cannot pass `{Self}` to a kernel that takes `{A}`",
     label = "the kernel takes `{A}`",
     note = "pass a tuple with a value for each parameter of the kernel, `(&buffer,)` if there is one"
 )]
 pub trait IntoArgs<A> {
-    /// The arguments as the kernel gets them.
+    /// The arguments as passed to the kernel.
     fn into_args(self) -> A;
 }
 
@@ -177,8 +177,8 @@ pub trait IntoArgs<A> {
 /// # Safety
 ///
 /// [`SIZES`](Self::SIZES) and [`OFFSETS`](Self::OFFSETS) have [`COUNT`](Self::COUNT) elements.
-/// [`with_pointers`](Self::with_pointers) gives as many addresses, of live values of these sizes that are part of
-/// `self`.
+/// [`with_pointers`](Self::with_pointers) passes the same number of addresses, of live values of
+/// these sizes that are part of `self`.
 ///
 /// ```compile_fail,E0200
 /// # use core::ffi::c_void;
@@ -203,18 +203,18 @@ pub trait IntoArgs<A> {
 /// }
 /// ```
 pub unsafe trait KernelArgs: IntoArgs<Self> + Copy + 'static {
-    /// How many arguments there are.
+    /// The number of arguments.
     const COUNT: usize;
 
-    /// The bytes of each argument, in order.
+    /// The size of each argument in bytes, in order.
     const SIZES: &'static [usize];
 
-    /// Where each argument begins in a buffer of all of them, in bytes: at the first multiple of its
-    /// alignment after the one before. PTX lays out the parameters of an entry in the same way (CUDA
-    /// C++ Programming Guide, "Parameter Buffer Layout").
+    /// The offset of each argument, in bytes, in a buffer of all of them: the first multiple of its
+    /// alignment after the previous one. PTX lays out the parameters of an entry in the same way
+    /// (CUDA C++ Programming Guide, "Parameter Buffer Layout").
     const OFFSETS: &'static [usize];
 
-    /// Calls `f` with the addresses of the arguments, in order, as the CUDA driver wants them
+    /// Calls `f` with the addresses of the arguments, in order, as the CUDA driver expects them
     /// (`kernelParams` of `cuLaunchKernel`).
     fn with_pointers<R>(&self, f: impl FnOnce(&[*const c_void]) -> R) -> R;
 
@@ -222,20 +222,20 @@ pub unsafe trait KernelArgs: IntoArgs<Self> + Copy + 'static {
     ///
     /// # Safety
     ///
-    /// `pointers` has [`COUNT`](Self::COUNT) elements, as [`with_pointers`](Self::with_pointers) of
-    /// the same type gave them, and what they point to is still alive.
+    /// `pointers` has [`COUNT`](Self::COUNT) elements, from [`with_pointers`](Self::with_pointers)
+    /// of the same type, and the values that they point to are still alive.
     unsafe fn from_pointers(pointers: &[*const c_void]) -> Self;
 
     /// Writes each argument at its offset in `buffer`.
     ///
     /// # Safety
     ///
-    /// `buffer` is aligned to 8 bytes, and its bytes may be written up to the end of the last
+    /// `buffer` is aligned to 8 bytes, and its bytes are writable up to the end of the last
     /// argument.
     unsafe fn write_to(self, buffer: *mut c_void);
 }
 
-/// Where values of these sizes and alignments begin, one after the other.
+/// The offsets of consecutive values of these sizes and alignments.
 const fn offsets<const N: usize>(layouts: [(usize, usize); N]) -> [usize; N] {
     let (mut offsets, mut end, mut i) = ([0; N], 0usize, 0);
     while i < N {
@@ -256,7 +256,7 @@ macro_rules! tuple_args {
             }
         }
 
-        // SAFETY: there is a size, an offset and an address for each element, in their order.
+        // SAFETY: each element has a size, an offset and an address, in this order.
         unsafe impl<$($name: KernelArg),*> KernelArgs for ($($name,)*) {
             const COUNT: usize = $count;
 
@@ -271,15 +271,15 @@ macro_rules! tuple_args {
 
             #[allow(unused_variables, unused_unsafe, clippy::unused_unit)]
             unsafe fn from_pointers(pointers: &[*const c_void]) -> Self {
-                // SAFETY: the caller gives the addresses of live values of exactly these types.
+                // SAFETY: the caller passes the addresses of live values of exactly these types.
                 unsafe { ($(pointers[$index].cast::<$name>().read(),)*) }
             }
 
             #[allow(unused_variables, unused_unsafe)]
             #[inline(always)]
             unsafe fn write_to(self, buffer: *mut c_void) {
-                // SAFETY: the caller gives a buffer with room for all arguments, and each offset is
-                // a multiple of its argument's alignment.
+                // SAFETY: the caller passes a buffer with room for all arguments, and each offset
+                // is a multiple of its argument's alignment.
                 unsafe {
                     $(buffer.byte_add(Self::OFFSETS[$index]).cast::<$name>().write(self.$index);)*
                 }
@@ -302,10 +302,10 @@ tuple_args!(8: A I 0, B J 1, C K 2, D L 3, E M 4, F N 5, G O 6, H P 7);
 pub trait Kernel: 'static {
     /// The name of the entry point in the PTX.
     const NAME: &'static str;
-    /// Whether the kernel has a barrier over the whole grid, so that all blocks must be
+    /// Whether the kernel has a barrier across the whole grid, so that all blocks must be
     /// co-resident.
     const COOPERATIVE: bool;
-    /// The names of the parameters, for messages of the emulator. Empty if they are not known.
+    /// The names of the parameters, for messages of the emulator. Empty if unknown.
     const PARAMETERS: &'static [&'static str] = &[];
     /// The argument tuple.
     type Args: KernelArgs;

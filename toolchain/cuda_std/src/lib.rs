@@ -4,20 +4,20 @@
 //! documents. Compiled for the host, it is an operation of the emulator, `simt`. So the same source
 //! runs on a GPU and, checked, on a CPU.
 //!
-//! Names and shape follow Rust-CUDA's `cuda_std`. ARCHITECTURE.md says what differs, and why.
+//! Names and API follow Rust-CUDA's `cuda_std`. ARCHITECTURE.md explains the differences.
 //!
 //! * [`thread`]: positions of threads, the block barrier, fences;
-//! * `cluster`: the block's place in its cluster, the cluster barrier; since sm_90;
-//! * `mbarrier`: barriers in shared memory, for some of the threads and for bytes; since sm_90;
-//! * `bulk`: copies between device and shared memory while the threads go on; since sm_90;
+//! * `cluster`: the block's position in its cluster, the cluster barrier; since sm_90;
+//! * `mbarrier`: barriers in shared memory, for a subset of threads and for bytes; since sm_90;
+//! * `bulk`: asynchronous copies between device and shared memory; since sm_90;
 //! * [`warp`]: shuffles, votes, matches and reductions of the 32 lanes of a warp;
 //! * [`memory`]: views of global and shared memory, atomics with scope and ordering;
 //! * [`math`]: functions of real numbers, exact, accurate and approximate;
 //! * [`spin`]: waiting for another thread;
-//! * [`protocol`]: what a library declares for the emulator's messages;
+//! * [`protocol`]: declarations of a library for the emulator's messages;
 //! * [`time`]: clocks and sleep;
-//! * [`dependent`]: waiting for the grid before this one; since sm_90;
-//! * [`launch`]: what the host needs to know about a kernel;
+//! * [`dependent`]: waiting for the previous grid; since sm_90;
+//! * [`launch`]: the host's interface to a kernel;
 //! * `device_runtime`: kernels that launch kernels; with the feature `device-runtime`.
 //!
 //! ```
@@ -26,7 +26,7 @@
 //! /// Adds `x` to `y`, with a thread for each element.
 //! ///
 //! /// # Safety
-//! /// Both have one length, and nobody else writes them.
+//! /// Both have the same length, and nothing else writes them during the launch.
 //! #[kernel]
 //! pub unsafe fn add(x: Global<f32>, y: Global<f32>) {
 //!     let i = thread::index();
@@ -76,10 +76,10 @@ pub use half::{bf16, f16};
 #[doc(hidden)]
 pub use simt::{library_call, protocol_call};
 
-// The attributes use the crate's outside name, and are used here too.
+// The attributes expand to the crate's external name, and this crate uses them too.
 extern crate self as cuda_std;
 
-/// What most kernels need.
+/// The items that most kernels need.
 pub mod prelude {
     pub use crate::math::{self, Float};
     pub use crate::memory::{CacheHint, Global, Ordering, Scalar, Scope, Shared};
@@ -93,8 +93,8 @@ pub fn trap(message: &str) -> ! {
     backend::thread::trap(message)
 }
 
-/// A panic in a kernel ends the grid. There is no unwinding on the device, and formatting the
-/// message would cost every kernel registers and stack.
+/// A panic in a kernel ends the grid. The device cannot unwind, and formatting the message would
+/// cost every kernel registers and stack.
 #[cfg(target_arch = "nvptx64")]
 #[panic_handler]
 fn panic(_info: &core::panic::PanicInfo<'_>) -> ! {

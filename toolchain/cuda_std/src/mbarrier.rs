@@ -1,35 +1,34 @@
 //! Barriers in shared memory, each an element of a `Shared<u64>`. Hopper and later.
 //!
 //! A barrier counts phases (PTX ISA, "mbarrier"). A phase ends, and the next begins, as soon as all
-//! arrivals that [`init`] names have come and all bytes that they expect have been copied by
+//! arrivals that [`init`] set have happened and all bytes that they expect have been copied by
 //! [`bulk::load`](crate::bulk::load). The first phase is phase 0. Any thread of the block may wait
 //! for the end of a phase, by the parity of its number, whether it arrives or not. Unlike
-//! [`sync_threads`](crate::thread::sync_threads), a barrier is for some of the threads, a block may
-//! have several, and arriving and waiting are separate.
-//!
+//! [`sync_threads`](crate::thread::sync_threads), a barrier is for a subset of the threads, a block
+//! may have several, and arriving and waiting are separate.
 //! | function | called by | what it orders |
 //! |---|---|---|
 //! | [`init`], then [`fence_init`] | one thread, before `sync_threads` | nothing: `sync_threads` does |
-//! | [`arrive`], [`arrive_expect`] | as many threads a phase as `init` said | releases the caller's accesses before it, within the block |
+//! | [`arrive`], [`arrive_expect`] | as many threads per phase as `init` set | releases the caller's accesses before it, within the block |
 //! | [`wait`] | any thread | acquires what the arrivals of the phase released, and the bytes copied |
 //!
-//! A ring of stages takes two barriers per stage. The loading thread arrives at the full one, the
-//! readers at the empty one. In turn `n` of the ring, readers wait for parity `n % 2` of the full
-//! barrier, and the loader waits for parity `(n + 1) % 2` of the empty one. On a fresh barrier that
-//! returns at once.
+//! A ring of stages needs two barriers per stage. The loading thread arrives at the full one, the
+//! readers at the empty one. In round `n` of the ring, readers wait for parity `n % 2` of the full
+//! barrier, and the loader waits for parity `(n + 1) % 2` of the empty one, which returns at once
+//! on a fresh barrier.
 //!
 //! The instructions are per thread and not convergent. If the lanes of a warp wait, or one of them
 //! has waited for the others, the warp calls [`sync_warp`](crate::warp::sync_warp) afterwards.
 //!
 //! A phase that cannot end hangs on the device and is a deadlock in the emulator. PTX leaves these
-//! undefined, and the emulator ends the launch: more arrivals than the phase takes, 2^20 or
-//! more bytes to come, and words that `init` has not written.
+//! undefined, and the emulator ends the launch: more arrivals than the phase accepts, 2^20 or more
+//! pending bytes, and words that `init` has not written.
 
 use crate::backend::mbarrier as backend;
 use crate::memory::Shared;
 use cuda_std_macros::instruction;
 
-/// Makes element `at` of `barriers` a barrier in phase 0 that takes `arrivals`, 1 to 2^20 - 1, in
+/// Makes element `at` of `barriers` a barrier in phase 0 that needs `arrivals`, 1 to 2^20 - 1, in
 /// each phase: `mbarrier.init.shared::cta.b64`.
 ///
 /// Called by one thread, once for each block. Then [`fence_init`] and
@@ -42,8 +41,8 @@ pub fn init(barriers: Shared<u64>, at: usize, arrivals: u32) {
 
 /// Releases the caller's [`init`]s to the threads of the cluster:
 /// `fence.mbarrier_init.release.cluster` (PTX ISA, "membar / fence"). CUTLASS relies on it for its
-/// bulk copies too. In the emulator a [`bulk::load`](crate::bulk::load) to a barrier without it ends the
-/// launch.
+/// bulk copies too. In the emulator, a [`bulk::load`](crate::bulk::load) to a barrier without it
+/// ends the launch.
 ///
 /// Called by the thread that initialised, once for all its barriers, before
 /// [`sync_threads`](crate::thread::sync_threads).
@@ -75,8 +74,8 @@ pub fn arrive_expect(barriers: Shared<u64>, at: usize, bytes: u32) {
 /// `mbarrier.try_wait.parity.acquire.cta`, each of which may sleep until the phase ends.
 ///
 /// So parity 0 waits for the end of phase 0, 2, …, and parity 1 returns at once on a fresh barrier.
-/// A barrier knows only its current phase and the one before, so a waiting thread must not be two
-/// phases late.
+/// A barrier stores only its current phase and the previous one, so a waiting thread must not be
+/// two phases late.
 #[instruction]
 pub fn wait(barriers: Shared<u64>, at: usize, parity: u32) {
     // SAFETY: the contract of the view.

@@ -33,20 +33,20 @@ positions! {
     "The shape of the grid, in blocks" grid_dim grid_dim_x grid_dim_y grid_dim_z;
 }
 
-/// The linear number of the thread in its block, x fastest.
+/// The linear index of the thread in its block, x fastest.
 #[instruction]
 pub fn index_in_block() -> usize {
     in_32_bits::index_in_block() as usize
 }
 
-/// The linear number of the block in the grid, x fastest.
+/// The linear index of the block in the grid, x fastest.
 #[instruction]
 pub fn block_index() -> usize {
     grid_dim().linear(block_idx()) as usize
 }
 
-/// The linear number of the thread in the grid: blocks in linear order, and threads in linear order
-/// in each block.
+/// The linear index of the thread in the grid: blocks in linear order, and threads in linear order
+/// within each block.
 #[instruction]
 pub fn index() -> usize {
     block_index() * in_32_bits::threads_per_block() as usize + in_32_bits::index_in_block() as usize
@@ -84,48 +84,47 @@ pub fn first() -> bool {
 
 /// Marks `condition` as that of a branch, and returns it: `if branch(x > 0) { … }`.
 ///
-/// On the device it does nothing. An emulator that counts sees on which branches the lanes of a warp
-/// part. It cannot see a branch that is not marked.
+/// Does nothing on the device. With counting enabled, the emulator records at which of these
+/// branches the lanes of a warp diverge. It cannot see unmarked branches.
 #[instruction]
 #[must_use]
 pub fn branch(condition: bool) -> bool {
     backend::thread::branch(condition)
 }
 
-/// The barrier of the block: waits for all its threads, and makes each thread's earlier memory
+/// The block barrier: waits for all threads of the block, and makes each thread's earlier memory
 /// accesses visible to all of them: `bar.sync 0` (`__syncthreads`).
 ///
-/// Every thread of the block must call it, the same number of times. In a branch that some threads
-/// do not take, it hangs on the device; the emulator reports it.
+/// Every thread of the block must call it, the same number of times. If some threads skip it in a
+/// branch, it hangs on the device; the emulator reports it.
 #[instruction]
 pub fn sync_threads() {
     backend::thread::barrier();
 }
 
-/// [`sync_threads`] that also counts the threads for which `predicate` held: `bar.red.popc`.
+/// [`sync_threads`] that also counts the threads whose `predicate` holds: `bar.red.popc`.
 #[instruction]
 pub fn sync_threads_count(predicate: bool) -> u32 {
     backend::thread::barrier_count(predicate)
 }
 
-/// [`sync_threads`] that also tells whether `predicate` held for all threads: `bar.red.and`.
+/// [`sync_threads`] that also returns whether `predicate` held for all threads: `bar.red.and`.
 #[instruction]
 pub fn sync_threads_and(predicate: bool) -> bool {
     backend::thread::barrier_and(predicate)
 }
 
-/// [`sync_threads`] that also tells whether `predicate` held for any thread: `bar.red.or`.
+/// [`sync_threads`] that also returns whether `predicate` held for any thread: `bar.red.or`.
 #[instruction]
 pub fn sync_threads_or(predicate: bool) -> bool {
     backend::thread::barrier_or(predicate)
 }
 
 /// Orders the caller's memory accesses before it against those after it, for the threads in
-/// `scope`: `fence.acq_rel`, or `fence.sc` for `SeqCst`. `Relaxed` orders nothing and costs
-/// nothing.
+/// `scope`: `fence.acq_rel`, or `fence.sc` for `SeqCst`. `Relaxed` orders nothing and is free.
 ///
-/// A fence waits for no other thread. After a barrier of the block it also releases what the other
-/// threads of the block wrote (cumulativity, PTX ISA, "Memory Consistency Model").
+/// A fence does not wait for other threads. After a block barrier it also releases the writes of
+/// the other threads of the block (cumulativity, PTX ISA, "Memory Consistency Model").
 #[instruction]
 pub fn fence(order: Ordering, scope: Scope) {
     backend::fence::fence(order, scope);
@@ -150,7 +149,8 @@ pub fn system_fence() {
     fence(Ordering::SeqCst, Scope::System);
 }
 
-/// The numbers within a block in 32 bits, for gridsync's own kernels: arithmetic in 64 bits takes registers.
+/// 32-bit indices within a block, for gridsync's own kernels: 64-bit arithmetic needs more
+/// registers.
 #[doc(hidden)]
 pub mod in_32_bits {
     use super::{block_dim, thread_idx};

@@ -4,14 +4,13 @@ use crate::backend::time as backend;
 use cuda_std_macros::instruction;
 
 /// The cycle counter of this thread's multiprocessor: `%clock64`. Counters of different
-/// multiprocessors are unrelated. In the emulator it counts steps of the schedule.
+/// multiprocessors are unrelated. In the emulator it counts the schedule's steps.
 #[instruction]
 pub fn clock() -> u64 {
     backend::clock()
 }
 
-/// Nanoseconds of a clock that the whole device shares: `%globaltimer`. It may advance in steps of
-/// a microsecond or more.
+/// Nanoseconds of a device-wide clock: `%globaltimer`. Its resolution may be a microsecond or more.
 #[instruction]
 pub fn global_timer() -> u64 {
     backend::global_timer()

@@ -1,10 +1,10 @@
 //! The 32 lanes of a warp.
 //!
-//! Each of these functions first takes the mask of the lanes that take part, as in CUDA. Every lane
-//! named in the mask must call the same function with the same mask, and the caller must be named.
-//! All of them wait for each other, because lanes are not in step by themselves since Volta. Only
-//! [`sync_warp`] orders memory. If a block does not fill its last warp, lanes beyond its end take
-//! no part, and reading from one is undefined.
+//! The first argument of each of these functions is the mask of the participating lanes, as in
+//! CUDA. Every lane in the mask must call the same function with the same mask, and the caller must
+//! be in the mask. All of them wait for each other, because since Volta lanes do not run in
+//! lockstep. Only [`sync_warp`] orders memory. If a block does not fill its last warp, lanes beyond
+//! its end do not participate, and reading from one is undefined.
 
 use crate::backend::warp as backend;
 use crate::memory::Scalar;
@@ -23,14 +23,14 @@ pub fn lane_id() -> u32 {
     backend::lane_id()
 }
 
-/// The number of the warp in its block: the linear thread number divided by 32.
+/// The index of the warp in its block: the linear thread index divided by 32.
 #[instruction]
 pub fn warp_index() -> u32 {
     crate::thread::in_32_bits::index_in_block() / WARP_SIZE
 }
 
-/// The lanes that happen to execute this together: `activemask`. A snapshot: it does not tell which
-/// lanes will take part in what comes next.
+/// The lanes that happen to execute this together: `activemask`. A snapshot: it does not determine
+/// which lanes participate in later operations.
 #[instruction]
 pub fn activemask() -> u32 {
     backend::active_mask()
@@ -43,12 +43,12 @@ pub fn sync_warp(mask: u32) {
     backend::sync(mask);
 }
 
-/// Moves `$value` as one or two 32-bit words, each `$word` by `$shuffle`. A macro, because a
+/// Moves `$value` as one or two 32-bit words, each `$word` with `$shuffle`. A macro, because a
 /// closure would hide from the emulator which line of the kernel shuffles.
 macro_rules! by_words {
     ($T:ty, $value:expr, $word:ident => $shuffle:expr) => {{
         let value: $T = $value;
-        // SAFETY: a `Scalar` is a plain number of 2, 4 or 8 bytes, and the arms move as many.
+        // SAFETY: a `Scalar` is a plain number of 2, 4 or 8 bytes, and each arm moves all of them.
         unsafe {
             match size_of::<$T>() {
                 2 => {
@@ -102,7 +102,7 @@ pub fn warp_shuffle_down<T: Scalar>(mask: u32, value: T, delta: u32, width: u32)
     (moved, lane_id() % width + delta < width)
 }
 
-/// The value of the lane whose number differs by the bits of `lanes`: `shfl.sync.bfly`. `lanes` is
+/// The value of the lane whose index differs in the bits of `lanes`: `shfl.sync.bfly`. `lanes` is
 /// below `width`.
 ///
 /// Returns the value, and whether that lane is in the segment.
@@ -144,7 +144,7 @@ pub fn warp_vote_ballot(mask: u32, predicate: bool) -> u32 {
 /// The lanes of `mask` that have the same bits as the caller: `match.any.sync`.
 #[instruction]
 pub fn warp_match_any<T: Scalar>(mask: u32, value: T) -> u32 {
-    // SAFETY: a `Scalar` is a plain number of 2, 4 or 8 bytes, and the arms read as many.
+    // SAFETY: a `Scalar` is a plain number of 2, 4 or 8 bytes, and each arm reads all of them.
     unsafe {
         match size_of::<T>() {
             2 => backend::match_any_32(mask, transmute_copy::<T, u16>(&value).into()),
@@ -155,7 +155,7 @@ pub fn warp_match_any<T: Scalar>(mask: u32, value: T) -> u32 {
 }
 
 /// `mask` if all lanes of `mask` have the same bits, else 0. One `match.any.sync` and a comparison,
-/// which computes the same as `match.all.sync`.
+/// which gives the same result as `match.all.sync`.
 #[instruction]
 pub fn warp_match_all<T: Scalar>(mask: u32, value: T) -> u32 {
     if warp_match_any(mask, value) == mask { mask } else { 0 }
@@ -165,7 +165,7 @@ macro_rules! reductions {
     ($($(#[$doc:meta])* $name:ident: $backend:ident $ty:ty;)*) => {$(
         $(#[$doc])*
         ///
-        /// Every lane of `mask` gets the result. Before sm_80 it takes one shuffle per lane of the
+        /// Every lane of `mask` gets the result. Before sm_80 it needs one shuffle per lane of the
         /// mask.
         #[instruction]
         pub fn $name(mask: u32, value: $ty) -> $ty {
@@ -176,13 +176,13 @@ macro_rules! reductions {
 reductions! {
     /// The sum over the lanes of `mask`, wrapping around: `redux.sync.add`.
     warp_redux_add: add u32;
-    /// The least value: `redux.sync.min.u32`.
+    /// The smallest value: `redux.sync.min.u32`.
     warp_redux_min_u32: umin u32;
-    /// The greatest value: `redux.sync.max.u32`.
+    /// The largest value: `redux.sync.max.u32`.
     warp_redux_max_u32: umax u32;
-    /// The least value: `redux.sync.min.s32`.
+    /// The smallest value: `redux.sync.min.s32`.
     warp_redux_min_i32: min i32;
-    /// The greatest value: `redux.sync.max.s32`.
+    /// The largest value: `redux.sync.max.s32`.
     warp_redux_max_i32: max i32;
     /// Bitwise and: `redux.sync.and.b32`.
     warp_redux_and: and u32;

@@ -1,13 +1,12 @@
-//! What the compiler says about functions that are not kernels, word for word, and that it accepts
-//! those that only look like it. On the host, because a kernel is refused before anything is built
-//! for the device.
+//! The exact compiler errors for functions that cannot be kernels, and tests that similar valid
+//! ones compile. On the host, because a kernel is rejected before anything is built for the device.
 
 #[test]
-fn what_is_no_kernel_is_refused_on_the_host_with_the_remedy() {
+fn invalid_kernels_are_rejected_on_the_host_with_a_remedy() {
     trybuild::TestCases::new().compile_fail("tests/refusals/*.rs");
 }
 
 #[test]
-fn kernels_that_look_like_refused_ones_compile() {
+fn valid_kernels_similar_to_rejected_ones_compile() {
     trybuild::TestCases::new().pass("tests/accepted/*.rs");
 }

@@ -9,8 +9,8 @@ use syn::{
     visit::{self, Visit},
 };
 
-/// Expands one device function. On the host the compiler decides what it inlines, because to inline
-/// everything takes longer to build.
+/// Expands one device function. On the host, inlining is left to the compiler, because inlining
+/// everything makes the build slower.
 pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStream> {
     let protocol = protocol(options)?;
     let mut function: ImplItemFn = syn::parse2(item)
@@ -27,9 +27,10 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
         Some(name) => quote!(::cuda_std::protocol_call(#name)),
         None => quote!(::cuda_std::library_call()),
     };
-    // Otherwise the name would be dead code on the device.
+    // Without this use, the name would be dead code on the device.
     let name = protocol.map(|name| quote!(let _ = #name;));
-    // Calls of a `#[track_caller]` function name its caller as theirs. Those of a closure name their own lines.
+    // Calls in a `#[track_caller]` function report its caller as theirs. Those in a closure report
+    // their own lines.
     let body = match lends(sig) {
         true => quote!({ #(#statements)* }),
         false => {
@@ -56,7 +57,7 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
     })
 }
 
-/// The return type, as a closure can have it: `impl Trait` is left to the compiler.
+/// The return type, if a closure can declare it. The compiler infers `impl Trait`.
 fn typed(output: &ReturnType) -> Option<&ReturnType> {
     struct Opaque(bool);
     impl Visit<'_> for Opaque {
@@ -69,8 +70,8 @@ fn typed(output: &ReturnType) -> Option<&ReturnType> {
     (!opaque.0).then_some(output)
 }
 
-/// Whether the function returns something that borrows from what it has borrowed for itself alone. A closure
-/// cannot return that.
+/// Whether the function has a parameter borrowed mutably and returns a borrow. A closure cannot
+/// return that.
 fn lends(sig: &Signature) -> bool {
     #[derive(Default)]
     struct Borrows {
@@ -93,7 +94,7 @@ fn lends(sig: &Signature) -> bool {
     taken.exclusive && returned.any
 }
 
-/// Expands one instruction: a function whose own line is that of its caller.
+/// Expands one instruction: a function that reports the line of its caller.
 pub(crate) fn expand_instruction(item: TokenStream) -> Result<TokenStream> {
     let mut function: ImplItemFn = syn::parse2(item)?;
     std_only::prepare(&mut function.block)?;
@@ -129,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_function_knows_its_caller_and_its_own_lines() {
+    fn a_device_function_reports_its_caller_and_its_own_lines() {
         let plain = expanded(
             quote!(),
             quote!(
@@ -144,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_closure_cannot_return_comes_from_the_function_itself() {
+    fn a_result_that_a_closure_cannot_return_is_returned_directly() {
         for lending in [
             quote!(
                 fn f(&mut self) -> &u32 {
@@ -172,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_of_a_protocol_says_its_name() {
+    fn a_function_of_a_protocol_passes_on_its_name() {
         let named = expanded(
             quote!(protocol = "the mail"),
             quote!(
@@ -183,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_device_function_is_refused_by_name() {
+    fn invalid_device_functions_are_rejected_with_the_reason() {
         for (options, item, word) in [
             (
                 quote!(),

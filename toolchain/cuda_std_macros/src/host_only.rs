@@ -1,8 +1,8 @@
-//! What `std` has and the device lacks: the heap, output, and the paths of `std`. They are refused in the body of a
-//! kernel or device function, on the host too, where they would compile.
+//! Features of `std` that the device lacks: the heap, output, and the paths of `std`. They are
+//! rejected in the body of a kernel or device function, on the host too, where they would compile.
 //!
-//! A macro sees names, not types, and only the body that has the attribute. A plain function that the body calls
-//! is not looked into: there the compiler for the device refuses what is missing.
+//! A macro sees names, not types, and only the body that has the attribute. Plain functions that
+//! the body calls are not checked: there the device compiler rejects missing features.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -19,7 +19,7 @@ const ALLOCATE: [&str; 2] = ["vec", "format"];
 /// Types on the heap.
 const ON_THE_HEAP: [&str; 5] = ["Vec", "String", "Box", "Rc", "Arc"];
 
-/// Refuses what the device lacks, each use at its place.
+/// Rejects features that the device lacks, with an error for each use.
 pub(crate) fn refuse(body: &Block) -> Result<()> {
     let mut found = Found::default();
     found.visit_block(body);
@@ -50,7 +50,7 @@ impl Found {
 }
 
 impl Visit<'_> for Found {
-    /// A statement under a `cfg` may be for the host alone.
+    /// Skips statements under a `cfg`, which may be only for the host.
     fn visit_stmt(&mut self, statement: &Stmt) {
         if !has_cfg(statement) {
             visit::visit_stmt(self, statement);
@@ -116,7 +116,7 @@ mod tests {
     use syn::parse_quote;
 
     #[test]
-    fn what_the_device_lacks_is_refused_with_a_remedy() {
+    fn features_the_device_lacks_are_rejected_with_a_remedy() {
         let cases: [(Block, &str, &str); 8] = [
             (
                 parse_quote!({
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_core_has_is_accepted() {
+    fn features_of_core_are_accepted() {
         let body = parse_quote!({
             assert!(x > 0, "x is {x}");
             let a: [f32; 8] = core::array::from_fn(|i| i as f32);

@@ -8,7 +8,7 @@ use syn::{
     PathSegment, Result, ReturnType, Type, parse::Parser,
 };
 
-/// The longest tuple that is a `cuda_std::launch::KernelArgs`.
+/// The longest tuple that implements `cuda_std::launch::KernelArgs`.
 const MAX_PARAMETERS: usize = 8;
 
 /// Expands one kernel into its device entry point and its host type. A launchable one also gets a
@@ -32,7 +32,7 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
     let launchable = options.launchable.then(|| {
         let address = format!("mov.u64 {{}}, {text};");
         quote! {
-            // With braces it is a type only. So the function can have the same name.
+            // With braces it is only a type. So the function can have the same name.
             #[cfg(target_arch = "nvptx64")]
             #(#on_type)*
             #[allow(non_camel_case_types)]
@@ -45,13 +45,13 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
                 type Args = (#(#types,)*);
             }
 
-            // SAFETY: the address is that of the entry made of the same parameters.
+            // SAFETY: the address is that of the entry generated from the same parameters.
             unsafe impl ::cuda_std::launch::Launchable for #name {
                 #[cfg(target_arch = "nvptx64")]
                 #[inline(always)]
                 fn entry() -> *const ::core::ffi::c_void {
                     let entry: *const ::core::ffi::c_void;
-                    // SAFETY: takes an address; touches no memory.
+                    // SAFETY: takes an address; does not access memory.
                     unsafe {
                         ::core::arch::asm!(#address, out(reg64) entry,
                             options(pure, nomem, nostack, preserves_flags));
@@ -173,14 +173,14 @@ fn is_any(attribute: &Attribute, names: &[&str]) -> bool {
     names.iter().any(|name| attribute.path().is_ident(name))
 }
 
-/// Whether an attribute of the kernel goes to its type on the host: attributes of items, and lints,
-/// some of which look at items. Not `expect`, which must be met exactly once.
+/// Whether an attribute of the kernel is copied to its type on the host: attributes of items, and
+/// lints, some of which check items. Not `expect`, which must be met exactly once.
 fn belongs_to_type(attribute: &Attribute) -> bool {
     is_any(attribute, &["doc", "deprecated", "allow", "warn", "deny", "forbid"])
 }
 
-/// Whether an attribute of the kernel goes to its body on the host: lints, and attributes of
-/// functions alone (`inline`, `cold`, …).
+/// Whether an attribute of the kernel is copied to its body on the host: lints, and attributes that
+/// only functions can have (`inline`, `cold`, …).
 fn belongs_to_body(attribute: &Attribute) -> bool {
     !is_any(attribute, &["doc", "deprecated"])
 }
@@ -248,7 +248,7 @@ fn parameters(function: &ItemFn) -> Result<(Vec<&Pat>, Vec<&syn::Type>)> {
         .map(|pairs| pairs.into_iter().unzip())
 }
 
-/// Refuses a reference, a pointer, a slice or a `Vec` as a parameter, and names the view to take instead.
+/// Rejects a reference, a pointer, a slice or a `Vec` as a parameter, and suggests the view to use.
 fn refuse_host_memory(pattern: &Pat, ty: &Type) -> Result<()> {
     let (kind, inner) = match ty {
         Type::Reference(reference) => ("a reference", &*reference.elem),
@@ -286,7 +286,7 @@ fn element_of(ty: &Type) -> Option<&Type> {
     }
 }
 
-/// Tokens as text, with the spaces that a person would write.
+/// Tokens as text, with the usual spacing.
 fn plain(tokens: &str) -> String {
     let mut text = tokens.to_owned();
     for (spaced, close) in
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_kernel_cannot_be_is_refused_by_name() {
+    fn invalid_kernels_are_rejected_with_the_reason() {
         for (item, word) in [
             ("fn k() {}", "`unsafe fn`"),
             ("async unsafe fn k() {}", "`async`"),
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_of_the_host_as_a_parameter_is_refused_with_the_view_to_take() {
+    fn host_memory_as_a_parameter_is_rejected_with_the_view_to_use() {
         for (parameter, kind, written) in [
             ("values: &mut [f32]", "a reference", "values: &mut [f32]"),
             ("values: &'static [f32]", "a reference", "values: &'static [f32]"),
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kernel_of_nine_parameters_is_refused_with_the_numbers() {
+    fn a_kernel_with_nine_parameters_is_rejected_with_the_numbers() {
         let kernel = |count: usize| {
             let parameters: String = (0..count).map(|i| format!("a{i}: u32, ")).collect();
             format!("unsafe fn k({parameters}) {{}}")
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prefix_is_part_of_the_name_on_both_sides() {
+    fn a_name_prefix_applies_on_both_sides() {
         let kernel = quote!(
             unsafe fn sum(a: u32) {}
         );
@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn a_launchable_kernel_is_a_type_on_the_device_too() {
+    fn a_launchable_kernel_is_also_a_type_on_the_device() {
         let kernel = quote!(
             unsafe fn fill(a: u32) {}
         );
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bounds_of_a_launch_are_a_comment_in_the_body() {
+    fn launch_bounds_are_a_comment_in_the_body() {
         let options = quote!(max_threads = 512, min_blocks = 2);
         let expanded = expand(
             options,
@@ -431,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn attributes_go_where_they_mean_something() {
+    fn attributes_are_copied_where_they_apply() {
         let (on_type, on_run) = host_attributes(quote! {
             /// Words.
             #[allow(dead_code)]

@@ -2,11 +2,11 @@
 //!
 //! * `x.sqrt()` and other exactly rounded methods give the same result on both sides. On the device
 //!   they are methods of `cuda_std::math::Float`, which is brought into scope here.
-//! * `x.exp()` and the like are refused, on the host too: the device has no such method, and the
-//!   one of `std` has other last bits than `cuda_std::math::exp`. A macro does not know the type of
-//!   a method's receiver, but the compiler does. So `x.exp()` becomes `x.__on_the_device().exp()`.
-//!   On a number that does not compile, and the error says what to call. On anything else it is a
-//!   reference to the receiver.
+//! * `x.exp()` and the like are rejected, on the host too: the device has no such method, and the
+//!   last bits of the one in `std` differ from `cuda_std::math::exp`. A macro does not see the type
+//!   of a method's receiver, but the compiler does. So `x.exp()` becomes
+//!   `x.__on_the_device().exp()`. On a number that does not compile, and the error names the
+//!   function to call. On anything else it is a reference to the receiver.
 
 use proc_macro2::Span;
 use quote::format_ident;
@@ -48,7 +48,7 @@ pub(crate) fn prepare(body: &mut Block) -> Result<()> {
     Ok(())
 }
 
-/// What was found.
+/// The methods found in a body.
 #[derive(Default)]
 struct Methods {
     exact: bool,
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_method_that_is_rounded_exactly_has_its_trait_in_scope() {
+    fn an_exactly_rounded_method_has_its_trait_in_scope() {
         let text = prepared(parse_quote!({ x.read(0).sqrt() }));
         assert!(text.contains("math :: Float as _"), "{text}");
         assert!(!text.contains("__on_the_device"), "{text}");
@@ -109,20 +109,20 @@ mod tests {
     }
 
     #[test]
-    fn every_call_by_the_name_of_another_asks_for_the_type_first() {
+    fn calls_of_other_methods_check_the_type_of_their_receiver() {
         let text = prepared(parse_quote!({ (0..n).map(|i| x.read(i).exp().ln()).sum() }));
         let found = text.matches(". __on_the_device ()").count();
         assert_eq!(found, 2, "{text}");
     }
 
     #[test]
-    fn a_body_without_such_methods_stays_as_it_is() {
+    fn a_body_without_such_methods_is_unchanged() {
         let body: Block = parse_quote!({ x.write(i, x.read(i).abs().max(2.0) * cos(y)) });
         assert_eq!(prepared(body.clone()), quote!(#body).to_string());
     }
 
     #[test]
-    fn a_path_to_a_method_of_std_is_refused_by_its_name() {
+    fn a_path_to_a_method_of_std_is_rejected() {
         for mut body in [
             parse_quote!({ f32::exp(x) }),
             parse_quote!({ values.map(f64::exp) }),

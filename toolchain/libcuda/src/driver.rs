@@ -1,4 +1,4 @@
-//! The table of symbols: one line makes the definition, the declaration and the slot.
+//! The table of symbols: one line generates the definition, the declaration and the slot.
 
 use crate::result::CUresult;
 use crate::{
@@ -14,8 +14,8 @@ use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
 /// Defines every symbol as a trampoline.
 ///
-/// `typed` ones are public with their signature. `untyped` ones are defined only for cust, which
-/// declares them itself. A trampoline is the same whatever the arguments.
+/// `typed` symbols are public with their signature. `untyped` ones are defined only for cust, which
+/// declares them itself. A trampoline does not depend on the arguments.
 macro_rules! driver {
     (
         typed { $($(#[$doc:meta])* fn $name:ident($($argument:ident: $type:ty),* $(,)?);)* }
@@ -24,7 +24,7 @@ macro_rules! driver {
         /// The index of each symbol in [`NAMES`] and in the slots.
         enum Symbol { $($name,)* $($untyped,)* }
 
-        /// Every symbol's name, as the driver library exports it.
+        /// Every symbol's name in the driver library.
         pub(crate) const NAMES: &[&CStr] = &[
             $(name(concat!(stringify!($name), "\0")),)*
             $(name(concat!(stringify!($untyped), "\0")),)*
@@ -34,7 +34,7 @@ macro_rules! driver {
             $(#[$doc])*
             ///
             /// # Safety
-            /// As the driver API documents for this function: pointers are valid for what it reads
+            /// As documented in the driver API for this function: pointers are valid for its reads
             /// and writes, handles are live, and sizes and types match.
             #[unsafe(no_mangle)]
             #[unsafe(naked)]
@@ -61,12 +61,12 @@ const fn name(with_nul: &'static str) -> &'static CStr {
 
 driver! {
     typed {
-        /// Initialises the driver. All other calls but `cuDriverGetVersion` need it first.
+        /// Initialises the driver. All other calls except `cuDriverGetVersion` need it first.
         fn cuInit(flags: c_uint);
         /// The newest CUDA version that the driver supports, 1000·major + 10·minor.
         fn cuDriverGetVersion(version: *mut c_int);
 
-        /// How many devices there are.
+        /// The number of devices.
         fn cuDeviceGetCount(count: *mut c_int);
         /// The handle of a device, by its ordinal.
         fn cuDeviceGet(device: *mut CUdevice, ordinal: c_int);
@@ -74,9 +74,9 @@ driver! {
         fn cuDeviceGetName(name: *mut c_char, len: c_int, device: CUdevice);
         /// Bytes of memory on a device.
         fn cuDeviceTotalMem_v2(bytes: *mut usize, device: CUdevice);
-        /// One attribute of a device; `CUDA_ERROR_INVALID_VALUE` if the driver does not know it.
+        /// An attribute of a device; `CUDA_ERROR_INVALID_VALUE` if the driver does not support it.
         fn cuDeviceGetAttribute(value: *mut c_int, attribute: CUdevice_attribute, device: CUdevice);
-        /// Whether a device can reach the memory of another: 1 if so.
+        /// Whether a device can access the memory of another: 1 if so.
         fn cuDeviceCanAccessPeer(can: *mut c_int, device: CUdevice, peer: CUdevice);
         /// Retains a device's primary context.
         fn cuDevicePrimaryCtxRetain(context: *mut CUcontext, device: CUdevice);
@@ -86,7 +86,7 @@ driver! {
         fn cuCtxSetCurrent(context: CUcontext);
         /// The device of the current context.
         fn cuCtxGetDevice(device: *mut CUdevice);
-        /// Lets the current context reach the memory of another, on another device; `flags` is 0.
+        /// Lets the current context access the memory of another, on another device; `flags` is 0.
         fn cuCtxEnablePeerAccess(peer: CUcontext, flags: c_uint);
 
         /// Allocates device memory, aligned to 256 bytes or more.
@@ -101,54 +101,54 @@ driver! {
         fn cuMemcpyDtoHAsync_v2(to: *mut c_void, from: CUdeviceptr, bytes: usize, stream: CUstream);
         /// Copies within the device in stream order.
         fn cuMemcpyDtoDAsync_v2(to: CUdeviceptr, from: CUdeviceptr, bytes: usize, stream: CUstream);
-        /// Allocates pinned memory of the host, which the device uses at the same address.
+        /// Allocates pinned host memory, which the device uses at the same address.
         fn cuMemAllocHost_v2(memory: *mut *mut c_void, bytes: usize);
-        /// Frees it.
+        /// Frees memory from `cuMemAllocHost_v2`.
         fn cuMemFreeHost(memory: *mut c_void);
-        /// One attribute of the memory at an address; the type of `value` depends on the attribute.
+        /// An attribute of the memory at an address; the type of `value` depends on the attribute.
         fn cuPointerGetAttribute(
             value: *mut c_void,
             attribute: CUpointer_attribute,
             address: CUdeviceptr,
         );
-        /// Pins memory of the host, so that copies need no other memory on their way.
+        /// Pins host memory, so that copies need no intermediate buffer.
         fn cuMemHostRegister_v2(memory: *mut c_void, bytes: usize, flags: c_uint);
-        /// Ends that.
+        /// Unpins memory from `cuMemHostRegister_v2`.
         fn cuMemHostUnregister(memory: *mut c_void);
         /// Fills bytes in stream order.
         fn cuMemsetD8Async(at: CUdeviceptr, value: u8, bytes: usize, stream: CUstream);
 
-        /// Makes a stream; `flags` is 0 for one that also follows the default stream.
+        /// Creates a stream; `flags` is 0 for one that synchronises with the default stream.
         fn cuStreamCreateWithPriority(stream: *mut CUstream, flags: c_uint, priority: c_int);
-        /// Destroys a stream, when its work has ended.
+        /// Destroys a stream after its work has ended.
         fn cuStreamDestroy_v2(stream: CUstream);
-        /// The context of a stream; for the default stream, the one that is current.
+        /// The context of a stream; for the default stream, the current context.
         fn cuStreamGetCtx(stream: CUstream, context: *mut CUcontext);
         /// Makes later work of a stream wait for an event; `flags` is 0.
         fn cuStreamWaitEvent(stream: CUstream, event: CUevent, flags: c_uint);
-        /// Makes an event.
+        /// Creates an event.
         fn cuEventCreate(event: *mut CUevent, flags: CUevent_flags);
-        /// Destroys an event, when it has happened.
+        /// Destroys an event after it has completed.
         fn cuEventDestroy_v2(event: CUevent);
-        /// Lets an event stand for all work of a stream so far.
+        /// Makes an event represent all work in a stream so far.
         fn cuEventRecord(event: CUevent, stream: CUstream);
-        /// Whether an event has happened: `CUDA_ERROR_NOT_READY` while it has not.
+        /// Whether an event has completed: `CUDA_ERROR_NOT_READY` if not.
         fn cuEventQuery(event: CUevent);
-        /// Waits until an event has happened.
+        /// Waits until an event has completed.
         fn cuEventSynchronize(event: CUevent);
-        /// Milliseconds between two events that have happened, both with time stamps.
+        /// Milliseconds between two completed events, both with timestamps.
         fn cuEventElapsedTime(milliseconds: *mut f32, start: CUevent, end: CUevent);
         /// Waits for everything in a stream; returns the error of any work that failed in it.
         fn cuStreamSynchronize(stream: CUstream);
-        /// Whether everything in a stream is done: `CUDA_ERROR_NOT_READY` while it is not.
+        /// Whether all work in a stream is done: `CUDA_ERROR_NOT_READY` if not.
         fn cuStreamQuery(stream: CUstream);
-        /// Records what enters the stream from here on, in place of running it.
+        /// Begins a capture: later work in the stream is recorded instead of run.
         fn cuStreamBeginCapture_v2(stream: CUstream, mode: CUstreamCaptureMode);
         /// Ends a capture and returns its graph.
         fn cuStreamEndCapture(stream: CUstream, graph: *mut CUgraph);
-        /// Makes a graph without nodes; `flags` is 0.
+        /// Creates a graph without nodes; `flags` is 0.
         fn cuGraphCreate(graph: *mut CUgraph, flags: c_uint);
-        /// Adds a launch to a graph, after `count` nodes of it.
+        /// Adds a launch to a graph, after `count` of its nodes.
         fn cuGraphAddKernelNode(
             node: *mut CUgraphNode,
             graph: CUgraph,
@@ -158,7 +158,7 @@ driver! {
         );
         /// Makes a graph executable (CUDA 11.4); `flags` is 0 for none.
         fn cuGraphInstantiateWithFlags(exec: *mut CUgraphExec, graph: CUgraph, flags: u64);
-        /// Puts an executable graph on the device ahead of its first launch.
+        /// Uploads an executable graph to the device before its first launch.
         fn cuGraphUpload(exec: CUgraphExec, stream: CUstream);
         /// Launches an executable graph into a stream.
         fn cuGraphLaunch(exec: CUgraphExec, stream: CUstream);
@@ -213,29 +213,29 @@ driver! {
             options: *mut CUjit_option,
             values: *mut CUjit_option_value,
         );
-        /// Links. The cubin belongs to the link and dies with it.
+        /// Completes a link. The cubin belongs to the link and is freed with it.
         fn cuLinkComplete(state: CUlinkState, cubin: *mut *mut c_void, bytes: *mut usize);
         /// Ends a link.
         fn cuLinkDestroy(state: CUlinkState);
 
-        /// One attribute of a function.
+        /// An attribute of a function.
         fn cuFuncGetAttribute(value: *mut c_int, attribute: CUfunction_attribute, function: CUfunction);
-        /// Sets one attribute of a function.
+        /// Sets an attribute of a function.
         fn cuFuncSetAttribute(function: CUfunction, attribute: CUfunction_attribute, value: c_int);
-        /// Blocks of a function that fit on one SM at once.
+        /// The number of blocks of a function that fit on one SM at once.
         fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
             blocks: *mut c_int,
             function: CUfunction,
             block_threads: c_int,
             dynamic_shared: usize,
         );
-        /// Clusters of a launch that fit on the device at once (CUDA 11.8).
+        /// The number of clusters of a launch that fit on the device at once (CUDA 11.8).
         fn cuOccupancyMaxActiveClusters(
             clusters: *mut c_int,
             function: CUfunction,
             config: *const CUlaunchConfig,
         );
-        /// Launches a kernel; `arguments` points to one pointer for each parameter.
+        /// Launches a kernel; `arguments` points to one pointer per parameter.
         fn cuLaunchKernel(
             function: CUfunction,
             grid_x: c_uint,
@@ -270,7 +270,7 @@ driver! {
             extra: *mut *mut c_void,
         );
     }
-    // All other symbols that cust 0.3.2 names in its sources.
+    // All other symbols in the sources of cust 0.3.2.
     untyped {
         cuArray3DCreate_v2 cuArray3DGetDescriptor_v2 cuArrayDestroy cuCtxCreate_v2
         cuCtxDestroy_v2 cuCtxGetApiVersion cuCtxGetCacheConfig cuCtxGetCurrent

@@ -1,4 +1,4 @@
-//! The CUDA driver, resolved symbol by symbol when first called.
+//! The CUDA driver, resolved symbol by symbol at the first call.
 //!
 //! A program that links `libcuda.so` neither builds nor starts on a machine without an NVIDIA
 //! driver. This crate defines every `cu…` symbol that [cust](https://docs.rs/cust/0.3.2) and
@@ -6,12 +6,12 @@
 //! looks the symbol up and puts its address in the table. Later calls cost only that jump. Without
 //! a driver every call returns [`CUDA_ERROR_STUB_LIBRARY`] (34). A symbol that is missing from an
 //! old driver returns [`CUDA_ERROR_NOT_FOUND`] (500). So the same binary builds and starts
-//! everywhere, and says what is missing.
+//! everywhere, and reports what is missing.
 //!
-//! `stub/lib64/libcuda.so` is an empty linker script: cust's build script asks for `-lcuda`, and the
-//! build script of this crate tells the linker where it is. The one of cust also wants a folder with
-//! a folder `lib64`, in `CUDA_LIBRARY_PATH`, `/usr/local/cuda` or `/opt/cuda`. In the workspace of
-//! gridsync `.cargo/config.toml` names one.
+//! `stub/lib64/libcuda.so` is an empty linker script: cust's build script links with `-lcuda`, and
+//! the build script of this crate adds its folder to the linker's search path. cust's build script
+//! also needs a folder that contains a folder `lib64`, in `CUDA_LIBRARY_PATH`, `/usr/local/cuda` or
+//! `/opt/cuda`. In the workspace of gridsync `.cargo/config.toml` sets one.
 //!
 //! ```
 //! if let Err(why) = libcuda::available() {
@@ -21,8 +21,8 @@
 //!
 //! Names, types and numbers are those of the CUDA driver API
 //! (<https://docs.nvidia.com/cuda/cuda-driver-api/>), with the versioned names that the library
-//! exports (`cuMemAlloc_v2`). Typed declarations exist only for what cust 0.3.2 lacks, or reports
-//! without its number.
+//! exports (`cuMemAlloc_v2`). Typed declarations exist only for functions that cust 0.3.2 lacks, or
+//! whose error number it does not report.
 #![allow(non_camel_case_types, non_snake_case, reason = "the CUDA driver API's own names")]
 
 mod driver;

@@ -1,4 +1,4 @@
-//! Opening the driver library, once, and finding symbols in it.
+//! Opens the driver library, once, and finds symbols in it.
 
 use std::{
     env,
@@ -7,10 +7,10 @@ use std::{
     sync::OnceLock,
 };
 
-/// The environment variable that names a driver library to open in place of the usual ones.
+/// The environment variable that names a driver library to open instead of the usual ones.
 pub const LIBRARY_VARIABLE: &str = "GRIDSYNC_LIBCUDA";
 
-/// Where to look for the library: by soname, then where WSL keeps the Windows driver's.
+/// The usual locations of the library: by soname, then where WSL has the Windows driver's.
 const USUAL: [&str; 2] = ["libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1"];
 
 /// Why the CUDA driver library could not be opened.
@@ -20,22 +20,22 @@ const USUAL: [&str; 2] = ["libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1"];
     .tried.join("; ")
 )]
 pub struct Unavailable {
-    /// What the dynamic loader said about each candidate, in the order tried.
+    /// The dynamic loader's error for each candidate, in the order tried.
     pub tried: Vec<String>,
 }
 
-/// Tells whether the driver library could be opened. Opens it at the first call.
+/// Whether the driver library could be opened. Opens it at the first call.
 ///
-/// This does not initialise the driver: only `cuInit` tells whether there is a device.
+/// This does not initialise the driver: only `cuInit` reports whether there is a device.
 ///
 /// # Errors
-/// [`Unavailable`], with the reason for each file tried. The answer stays the same until the
+/// [`Unavailable`], with the reason for each file tried. The result stays the same until the
 /// process ends.
 pub fn available() -> Result<(), Unavailable> {
     library().as_ref().map(|_| ()).map_err(Clone::clone)
 }
 
-/// Tells whether the driver exports `symbol`, a full name such as `cuLaunchKernelEx`.
+/// Whether the driver exports `symbol`, a full name such as `cuLaunchKernelEx`.
 #[must_use]
 pub fn provides(symbol: &CStr) -> bool {
     library().as_ref().is_ok_and(|library| library.find(symbol).is_some())
@@ -47,7 +47,8 @@ pub(crate) struct Library(*mut c_void);
 
 // SAFETY: the handle is only ever passed to `dlsym`, which POSIX requires to be thread-safe.
 unsafe impl Send for Library {}
-// SAFETY: as above; `Library` has no interior state of its own.
+// SAFETY: the handle is only ever passed to `dlsym`, which POSIX requires to be thread-safe;
+// `Library` has no interior mutability.
 unsafe impl Sync for Library {}
 
 impl Library {
@@ -55,8 +56,8 @@ impl Library {
     fn open(path: OsString) -> Result<Self, String> {
         let path = CString::new(path.into_vec())
             .map_err(|path| format!("{:?} has a NUL in it", path.into_vec()))?;
-        // SAFETY: `path` is a NUL-terminated string. The initialisers that run belong to the driver
-        // that the user installed or named; opening a driver means running them.
+        // SAFETY: `path` is a NUL-terminated string. Opening a library runs its initialisers; they
+        // belong to the driver that the user installed or named.
         let handle = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
         if !handle.is_null() {
             return Ok(Self(handle));
@@ -75,7 +76,7 @@ impl Library {
 
     /// The address of `symbol`, if the library exports it.
     pub(crate) fn find(&self, symbol: &CStr) -> Option<*mut ()> {
-        // SAFETY: the handle came from `dlopen` and is never closed; the name is NUL-terminated.
+        // SAFETY: the handle is from `dlopen` and is never closed; the name is NUL-terminated.
         let address = unsafe { libc::dlsym(self.0, symbol.as_ptr()) };
         (!address.is_null()).then_some(address.cast())
     }

@@ -1,11 +1,11 @@
-//! `CUresult`: the numbers that gridsync can meet, with their names.
+//! `CUresult`: the numbers that gridsync can encounter, with their names.
 
 use std::fmt;
 
-/// What a driver call returns (`CUresult`).
+/// The result of a driver call (`CUresult`).
 ///
-/// A transparent number and not an enum, because a newer driver may return a number that is in no
-/// table today.
+/// A transparent number and not an enum, because a newer driver may return a number that is not in
+/// today's tables.
 #[repr(transparent)]
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[must_use = "a driver call says here whether it failed"]
@@ -15,7 +15,7 @@ impl CUresult {
     /// `Ok` for `CUDA_SUCCESS`, the result itself otherwise.
     ///
     /// # Errors
-    /// Every result but `CUDA_SUCCESS`.
+    /// Every result except `CUDA_SUCCESS`.
     pub fn ok(self) -> Result<(), Self> {
         if self == CUDA_SUCCESS { Ok(()) } else { Err(self) }
     }
@@ -65,7 +65,7 @@ macro_rules! results {
         )*
 
         impl CUresult {
-            /// The driver API's name for this result, if gridsync can meet it.
+            /// The driver API's name for this result, if gridsync can encounter it.
             #[must_use]
             pub const fn name(self) -> Option<&'static str> {
                 match self.0 {
@@ -74,7 +74,7 @@ macro_rules! results {
                 }
             }
 
-            /// What this result means, in a sentence, if it has a name.
+            /// The meaning of this result, in a sentence, if it has a name.
             #[must_use]
             pub const fn meaning(self) -> Option<&'static str> {
                 match self.0 {

@@ -1,4 +1,4 @@
-//! The jump of each symbol, and what its first call does.
+//! The jump of each symbol, and the code of its first call.
 //!
 //! ```text
 //! caller ── call cuX ──► cuX:  index → scratch register
@@ -9,7 +9,7 @@
 //! ```
 //!
 //! When the driver's function starts, the stack is as the caller left it, so arguments on the stack
-//! need no care. Argument registers do, because [`resolve`] is ordinary code.
+//! need no handling. Argument registers do, because [`resolve`] is ordinary code.
 
 #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
 compile_error!("gridsync-libcuda reaches the CUDA driver on Linux, x86-64 or aarch64");
@@ -22,15 +22,16 @@ use std::{
     sync::atomic::{AtomicPtr, Ordering},
 };
 
-/// Where each symbol jumps to, by its index in [`NAMES`]: [`first_call`] until it is resolved.
+/// The jump target of each symbol, by its index in [`NAMES`]: [`first_call`] until it is resolved.
 pub(crate) static SLOTS: [AtomicPtr<()>; NAMES.len()] =
     [const { AtomicPtr::new(first_call as *const () as *mut ()) }; NAMES.len()];
 
-/// The body of a symbol: puts its index where [`first_call`] finds it and jumps through its slot.
+/// The body of a symbol: puts its index in the register that [`first_call`] reads and jumps through
+/// its slot.
 ///
-/// r11 and eax carry no argument in the System V ABI, except for variadic functions, and no driver
-/// function is variadic. x16 and x17 are the procedure call standard's veneer registers. On aarch64
-/// the slot is read with acquire, so that the jumping thread also sees the relocations and
+/// r11 and eax do not carry arguments in the System V ABI, except for variadic functions, and no
+/// driver function is variadic. x16 and x17 are the procedure call standard's veneer registers. On
+/// aarch64 the slot is read with acquire, so that the jumping thread also sees the relocations and
 /// initialisers that the resolving thread ran. On x86-64 every load acquires.
 #[cfg(target_arch = "x86_64")]
 macro_rules! trampoline {
@@ -64,7 +65,7 @@ macro_rules! trampoline {
 
 pub(crate) use trampoline;
 
-// The aarch64 `add` takes a 12-bit offset.
+// The aarch64 `add` has a 12-bit offset.
 const _: () = assert!(8 * NAMES.len() < 4096);
 
 /// The first content of every slot: resolves the symbol whose index is in eax, then jumps to it.
@@ -150,9 +151,9 @@ extern "C" fn first_call() {
     )
 }
 
-/// Finds the function for a symbol, leaves it in the slot, and returns it.
+/// Finds the function for a symbol, stores it in the slot, and returns it.
 ///
-/// Threads that come here together do the same work and store the same address.
+/// Threads that do this at the same time do the same work and store the same address.
 extern "C" fn resolve(index: u32) -> *mut () {
     let index = index as usize;
     let target = match library() {
@@ -163,12 +164,12 @@ extern "C" fn resolve(index: u32) -> *mut () {
     target
 }
 
-/// Stands in for every symbol when there is no driver library.
+/// Replaces every symbol if the driver library cannot be opened.
 extern "C" fn no_library() -> CUresult {
     CUDA_ERROR_STUB_LIBRARY
 }
 
-/// Stands in for a symbol that the driver does not have.
+/// Replaces a symbol that the driver does not have.
 extern "C" fn not_found() -> CUresult {
     CUDA_ERROR_NOT_FOUND
 }

@@ -18,7 +18,8 @@ macro_rules! handles {
     };
 }
 
-/// For [`cuMemHostRegister_v2`](crate::cuMemHostRegister_v2): every context may use the memory as pinned.
+/// For [`cuMemHostRegister_v2`](crate::cuMemHostRegister_v2): every context may use the memory as
+/// pinned.
 pub const CU_MEMHOSTREGISTER_PORTABLE: c_uint = 1;
 
 handles! {
@@ -36,13 +37,13 @@ handles! {
     CUgraph, CUgraph_st;
     /// A node of a graph.
     CUgraphNode, CUgraphNode_st;
-    /// A graph that has been instantiated.
+    /// An instantiated graph.
     CUgraphExec, CUgraphExec_st;
     /// A linker invocation.
     CUlinkState, CUlinkState_st;
 }
 
-/// The ordinal of a device, as `cuDeviceGet` gives it.
+/// The ordinal of a device, as `cuDeviceGet` returns it.
 pub type CUdevice = c_int;
 /// An address on the device.
 pub type CUdeviceptr = u64;
@@ -62,7 +63,7 @@ macro_rules! numbers {
 }
 
 numbers! {
-    /// What `cuDeviceGetAttribute` can be asked.
+    /// Attributes for `cuDeviceGetAttribute`.
     CUdevice_attribute {
         CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 1, "Threads of a block, at most.";
         CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X = 5, "Blocks of a grid in x, at most.";
@@ -92,7 +93,7 @@ numbers! {
 }
 
 numbers! {
-    /// What `cuFuncGetAttribute` and `cuFuncSetAttribute` can be asked.
+    /// Attributes for `cuFuncGetAttribute` and `cuFuncSetAttribute`.
     CUfunction_attribute {
         CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 0, "Threads of a block of this function, at most.";
         CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES = 1, "Bytes of static shared memory.";
@@ -123,7 +124,7 @@ numbers! {
 }
 
 numbers! {
-    /// What `cuLinkAddData_v2` and `cuLinkAddFile_v2` are given.
+    /// Input types for `cuLinkAddData_v2` and `cuLinkAddFile_v2`.
     CUjitInputType {
         CU_JIT_INPUT_CUBIN = 0, "A cubin.";
         CU_JIT_INPUT_PTX = 1, "PTX text, with its terminating NUL counted.";
@@ -134,7 +135,7 @@ numbers! {
 }
 
 numbers! {
-    /// What `cuPointerGetAttribute` can be asked.
+    /// Attributes for `cuPointerGetAttribute`.
     CUpointer_attribute {
         CU_POINTER_ATTRIBUTE_CONTEXT = 1, "The context that it was allocated in, `CUcontext`; null if it is of none.";
         CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL = 9, "The ordinal of its device, `c_int`.";
@@ -144,7 +145,7 @@ numbers! {
 }
 
 numbers! {
-    /// How an event behaves.
+    /// Flags of an event.
     CUevent_flags {
         CU_EVENT_DEFAULT = 0, "It takes time stamps.";
         CU_EVENT_DISABLE_TIMING = 2, "It takes no time stamps, and is cheaper.";
@@ -152,7 +153,7 @@ numbers! {
 }
 
 numbers! {
-    /// Which calls a capture forbids to whom.
+    /// The calls that a capture forbids, and in which threads.
     CUstreamCaptureMode {
         CU_STREAM_CAPTURE_MODE_GLOBAL = 0, "Unsafe calls are forbidden to every thread.";
         CU_STREAM_CAPTURE_MODE_THREAD_LOCAL = 1, "Unsafe calls are forbidden to this thread.";
@@ -161,7 +162,7 @@ numbers! {
 }
 
 numbers! {
-    /// Which member of [`CUlaunchAttributeValue`] is meant.
+    /// The member of [`CUlaunchAttributeValue`] that is used.
     CUlaunchAttributeID {
         CU_LAUNCH_ATTRIBUTE_COOPERATIVE = 2, "`cooperative`: all blocks resident, or the launch fails.";
         CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4, "`cluster`: blocks of a cluster.";
@@ -169,11 +170,11 @@ numbers! {
     }
 }
 
-/// The value of a launch attribute: 64 bytes. Its [`CUlaunchAttributeID`] says how to read them.
+/// The value of a launch attribute: 64 bytes. Its [`CUlaunchAttributeID`] selects the member.
 #[repr(C, align(8))]
 #[derive(Clone, Copy)]
 pub union CUlaunchAttributeValue {
-    /// All of its bytes.
+    /// All bytes.
     pub bytes: [u8; 64],
     /// 1 for a cooperative launch.
     pub cooperative: c_int,
@@ -183,11 +184,11 @@ pub union CUlaunchAttributeValue {
     pub programmatic: c_int,
 }
 
-/// One attribute of a launch.
+/// An attribute of a launch.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct CUlaunchAttribute {
-    /// Which attribute.
+    /// The kind of attribute.
     pub id: CUlaunchAttributeID,
     /// Always 0: the API pads the id to 8 bytes.
     pub pad: [u8; 4],
@@ -225,17 +226,17 @@ impl CUlaunchAttribute {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct CUlaunchConfig {
-    /// Blocks of the grid in x, y and z.
+    /// Grid size in blocks, in x, y and z.
     pub grid: [c_uint; 3],
-    /// Threads of a block in x, y and z.
+    /// Block size in threads, in x, y and z.
     pub block: [c_uint; 3],
-    /// Bytes of dynamic shared memory of a block.
+    /// Bytes of dynamic shared memory per block.
     pub shared_bytes: c_uint,
     /// The stream.
     pub stream: CUstream,
     /// The attributes, `attribute_count` of them.
     pub attributes: *mut CUlaunchAttribute,
-    /// How many attributes there are.
+    /// The number of attributes.
     pub attribute_count: c_uint,
 }
 
@@ -250,19 +251,19 @@ const _: () = {
     assert!(std::mem::offset_of!(CUlaunchConfig, stream) == 32);
 };
 
-/// A launch as a node of a graph: the first version of the struct, which every driver knows.
+/// A launch as a node of a graph: the first version of the struct, which every driver supports.
 #[repr(C)]
 #[derive(Debug)]
 pub struct CUDA_KERNEL_NODE_PARAMS {
     /// The kernel.
     pub function: CUfunction,
-    /// Blocks in x, y and z.
+    /// Grid size in blocks, in x, y and z.
     pub grid: [c_uint; 3],
-    /// Threads of a block in x, y and z.
+    /// Block size in threads, in x, y and z.
     pub block: [c_uint; 3],
-    /// Bytes of dynamic shared memory of a block.
+    /// Bytes of dynamic shared memory per block.
     pub shared_bytes: c_uint,
-    /// One pointer for each parameter.
+    /// One pointer per parameter.
     pub arguments: *mut *mut c_void,
     /// Null.
     pub extra: *mut *mut c_void,

@@ -1,4 +1,4 @@
-//! Without a driver library every symbol still answers, with the error of a stub library.
+//! Without a driver library every symbol returns the error of a stub library.
 
 use libcuda::{CUDA_ERROR_STUB_LIBRARY, LIBRARY_VARIABLE};
 use std::{env, ptr, sync::Once};
@@ -14,7 +14,7 @@ fn without_a_driver() {
 fn every_call_returns_stub_library_the_first_time_and_later() {
     without_a_driver();
     for _ in 0..3 {
-        // SAFETY: no driver is reached, and the arguments are valid anyway.
+        // SAFETY: no driver is called, and the arguments are valid anyway.
         unsafe {
             assert_eq!(libcuda::cuInit(0), CUDA_ERROR_STUB_LIBRARY);
             let mut version = 7;

@@ -1,7 +1,7 @@
 //! Trampolines pass every argument through, on the call that resolves them and on later ones.
 //!
-//! The driver is a small library that the test compiles. Without a compiler there is nothing to
-//! call, and the test prints SKIPPED.
+//! The driver is a small library that the test compiles. Without a compiler the test prints
+//! SKIPPED.
 
 use libcuda::{CUDA_ERROR_NOT_FOUND, CUDA_SUCCESS, CUresult, LIBRARY_VARIABLE};
 use std::{
@@ -14,7 +14,7 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// Folds its arguments so that a lost, swapped or clobbered one changes the answer.
+/// Folds its arguments so that a lost, swapped or clobbered one changes the result.
 const FAKE: &str = r#"
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -57,13 +57,13 @@ pub extern "C" fn cuLinkDestroy(
 }
 "#;
 
-/// The same fold as the fake driver's.
+/// The same fold as in the fake driver.
 fn fold(values: &[u64]) -> u64 {
     values.iter().fold(1, |sum, value| sum.wrapping_mul(1_000_003).wrapping_add(*value))
 }
 
-/// Builds the fake driver once and points the loader at it. If it cannot, prints so and returns
-/// false.
+/// Builds the fake driver once and points the loader at it. If this fails, prints a message and
+/// returns false.
 fn with_the_fake_driver() -> bool {
     static BUILT: LazyLock<Option<TempDir>> = LazyLock::new(|| {
         let dir = tempfile::tempdir().expect("a temporary folder should be there to write to");
@@ -76,7 +76,7 @@ fn with_the_fake_driver() -> bool {
             .output();
         match built {
             Err(absent) => {
-                // Not by eprintln!, which the test harness hides when a test passes.
+                // Not with eprintln!, which the test harness hides if a test passes.
                 let said = format!("SKIPPED: no rustc to build a fake driver with ({absent})");
                 writeln!(io::stderr(), "{said}").expect("stderr should take a line");
                 return None;
@@ -93,7 +93,7 @@ fn with_the_fake_driver() -> bool {
     BUILT.is_some()
 }
 
-/// One launch with arguments made from `seed`, checked against the fold of what was passed.
+/// One launch with arguments generated from `seed`, checked against the fold of the passed values.
 fn launch(seed: u32) {
     let of = |place: u32| seed.wrapping_mul(0x9e37_79b9).wrapping_add(place);
     let pointer = |place: u32| (u64::from(of(place)) << 17) | u64::from(place);
@@ -101,7 +101,7 @@ fn launch(seed: u32) {
     let [gx, gy, gz, bx, by, bz, shared] = integers[..] else {
         unreachable!("seven integers were made")
     };
-    // SAFETY: the fake driver only reads the numbers and follows none of these pointers.
+    // SAFETY: the fake driver only reads the numbers and does not dereference these pointers.
     let got = unsafe {
         libcuda::cuLaunchKernel(
             ptr::without_provenance_mut(pointer(0) as usize),
@@ -172,7 +172,8 @@ fn vector_and_stack_arguments_survive_resolution() {
     for round in 0..3u64 {
         let i = |place: u64| (round << 40) + place * 0x0101_0101;
         let f = |place: u64| round as f64 + place as f64 / 3.0;
-        // SAFETY: as above. The function only reads its arguments.
+        // SAFETY: the fake driver exports this name with the signature of `Wide`, and only reads
+        // its arguments.
         let got = unsafe {
             wide(
                 i(0),
@@ -202,7 +203,7 @@ fn vector_and_stack_arguments_survive_resolution() {
 }
 
 #[test]
-fn each_symbol_reaches_its_own_function_and_an_unknown_one_is_not_found() {
+fn each_symbol_calls_its_own_function_and_an_unknown_one_is_not_found() {
     if !with_the_fake_driver() {
         return;
     }
@@ -210,7 +211,7 @@ fn each_symbol_reaches_its_own_function_and_an_unknown_one_is_not_found() {
     assert!(libcuda::provides(c"cuLaunchKernel"));
     assert!(!libcuda::provides(c"cuLaunchKernelEx"));
     let mut calls = -1;
-    // SAFETY: `calls` is an i32 to write to. The null handles go to no real function.
+    // SAFETY: `calls` is a writable i32. No real function gets the null handles.
     unsafe {
         assert_eq!(libcuda::cuInit(0), CUDA_SUCCESS);
         assert_eq!(libcuda::cuInit(0), CUDA_SUCCESS);

@@ -1,9 +1,9 @@
-//! NCCL, opened when first used.
+//! NCCL, opened at the first use.
 //!
 //! A program that links `libnccl.so` neither builds nor starts on a machine without NCCL. This
-//! crate opens `libnccl.so.2`, or the file that [`LIBRARY_VARIABLE`] names, at the first call of
-//! [`nccl`], and looks up the functions of [`Nccl`]. Without the library, or without one of the
-//! functions, [`nccl`] says why.
+//! crate opens `libnccl.so.2`, or the file in [`LIBRARY_VARIABLE`], at the first call of [`nccl`],
+//! and looks up the functions of [`Nccl`]. If the library or one of the functions is missing,
+//! [`nccl`] returns the reason.
 //!
 //! ```
 //! match libnccl::nccl() {
@@ -15,10 +15,10 @@
 //! }
 //! ```
 //!
-//! Only what an all-gather among processes needs is declared. Names, types and numbers are those
-//! of `nccl.h` (<https://github.com/NVIDIA/nccl>, `src/nccl.h.in`; the functions in
-//! <https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/api.html>). Each is in the header of
-//! NCCL 2.14, the oldest that is taken, in the same form as in that of 2.31.
+//! Only the functions for an all-gather among processes are declared. Names, types and numbers are
+//! those of `nccl.h` (<https://github.com/NVIDIA/nccl>, `src/nccl.h.in`; the functions in
+//! <https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/api.html>). Each has the same form in
+//! the headers of NCCL 2.14, the oldest supported version, and 2.31.
 #![allow(non_camel_case_types, non_snake_case, non_upper_case_globals, reason = "NCCL's own names")]
 
 mod loader;

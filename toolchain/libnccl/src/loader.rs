@@ -1,4 +1,4 @@
-//! Opening the library, once, and finding its functions.
+//! Opens the library, once, and finds its functions.
 
 use crate::{
     OLDEST, cudaStream_t, ncclComm_t, ncclConfig_t, ncclDataType_t, ncclResult_t, ncclSuccess,
@@ -12,13 +12,13 @@ use std::{
     sync::OnceLock,
 };
 
-/// The environment variable that names a library to open in place of `libnccl.so.2`.
+/// The environment variable that names a library to open instead of `libnccl.so.2`.
 pub const LIBRARY_VARIABLE: &str = "GRIDSYNC_LIBNCCL";
 
-/// The name of the library on Linux, as `ldconfig` knows it.
+/// The library's soname on Linux.
 const USUAL: &str = "libnccl.so.2";
 
-/// Why NCCL cannot be used.
+/// The reason why NCCL cannot be used.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 pub enum Unavailable {
     /// The library could not be opened.
@@ -27,10 +27,10 @@ pub enum Unavailable {
          or name its libnccl.so.2 in {LIBRARY_VARIABLE}"
     )]
     NotOpened {
-        /// What the dynamic loader said.
+        /// The dynamic loader's error.
         said: String,
     },
-    /// The library lacks a function, or does not tell its version.
+    /// The library lacks a function, or does not report its version.
     #[error(
         "{library} is not the NCCL that is needed: {missing} is missing; install NCCL 2.14 or newer, \
          or name its libnccl.so.2 in {LIBRARY_VARIABLE}"
@@ -38,7 +38,7 @@ pub enum Unavailable {
     NotComplete {
         /// The library.
         library: String,
-        /// What it lacks.
+        /// The missing function.
         missing: &'static str,
     },
     /// The library is too old.
@@ -48,7 +48,7 @@ pub enum Unavailable {
         version_of(*.found)[0], version_of(*.found)[1], version_of(*.found)[2]
     )]
     TooOld {
-        /// Its version, as `ncclGetVersion` gives it.
+        /// Its version, as `ncclGetVersion` returns it.
         found: c_int,
     },
 }
@@ -58,9 +58,8 @@ macro_rules! functions {
     ($($(#[$doc:meta])* fn $name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {
         /// The functions of the library.
         ///
-        /// Each is as NCCL documents it. To call one is `unsafe`: pointers have to be valid for
-        /// what it reads and writes, communicators alive, and streams of the device of the
-        /// communicator.
+        /// NCCL documents each. Calling one is `unsafe`: pointers must be valid for its reads and
+        /// writes, communicators alive, and streams on the device of the communicator.
         #[derive(Debug)]
         pub struct Nccl {
             version: c_int,
@@ -68,20 +67,20 @@ macro_rules! functions {
         }
 
         impl Nccl {
-            /// Looks all functions up in `library`, whose name is `of`.
+            /// Looks up all functions in `library`, which was opened as `of`.
             fn find(library: *mut c_void, of: &str) -> Result<Self, Unavailable> {
                 Ok(Self {
                     version: 0,
                     $($name: {
                         let symbol = concat!(stringify!($name), "\0");
-                        // SAFETY: the handle came from `dlopen` and is never closed; the name ends
+                        // SAFETY: the handle is from `dlopen` and is never closed; the name ends
                         // with NUL.
                         let address = unsafe { libc::dlsym(library, symbol.as_ptr().cast()) };
                         if address.is_null() {
                             let missing = stringify!($name);
                             return Err(Unavailable::NotComplete { library: of.into(), missing });
                         }
-                        // SAFETY: a function of this name has this type in `nccl.h`, from 2.14 on.
+                        // SAFETY: a function of this name has this type in `nccl.h`, since 2.14.
                         unsafe {
                             mem::transmute::<
                                 *mut c_void,
@@ -98,7 +97,7 @@ macro_rules! functions {
 functions! {
     /// The version of the library: see [`version_of`].
     fn ncclGetVersion(version: *mut c_int) -> ncclResult_t;
-    /// Makes the name of a new group of ranks.
+    /// Creates the id of a new group of ranks.
     fn ncclGetUniqueId(id: *mut ncclUniqueId) -> ncclResult_t;
     /// Joins the group `id` as rank `rank` of `ranks`, on the current device of the calling thread.
     fn ncclCommInitRankConfig(
@@ -108,7 +107,7 @@ functions! {
         rank: c_int,
         config: *mut ncclConfig_t
     ) -> ncclResult_t;
-    /// Brings `count` values of each rank to all ranks, in the order of the ranks.
+    /// Gathers `count` values of each rank on all ranks, in the order of the ranks.
     fn ncclAllGather(
         from: *const c_void,
         to: *mut c_void,
@@ -117,17 +116,17 @@ functions! {
         comm: ncclComm_t,
         stream: cudaStream_t
     ) -> ncclResult_t;
-    /// How the calls that have returned go on.
+    /// The state of calls that have returned before completing.
     fn ncclCommGetAsyncError(comm: ncclComm_t, error: *mut ncclResult_t) -> ncclResult_t;
-    /// Begins to end a communicator whose work is done.
+    /// Starts to finalize a communicator whose work is done.
     fn ncclCommFinalize(comm: ncclComm_t) -> ncclResult_t;
     /// Frees a communicator.
     fn ncclCommDestroy(comm: ncclComm_t) -> ncclResult_t;
-    /// Frees a communicator, and stops what it still does on the device.
+    /// Frees a communicator, and stops its running work on the device.
     fn ncclCommAbort(comm: ncclComm_t) -> ncclResult_t;
-    /// What a result means, as text that is never freed.
+    /// A description of a result, as text that is never freed.
     fn ncclGetErrorString(result: ncclResult_t) -> *const c_char;
-    /// What went wrong last, as text that the library keeps; `comm` may be null.
+    /// The last error, as text that the library owns; `comm` may be null.
     fn ncclGetLastError(comm: ncclComm_t) -> *const c_char;
 }
 
@@ -138,12 +137,12 @@ impl Nccl {
         self.version
     }
 
-    /// What `result` means, and what went wrong last, in words: for a message.
+    /// A description of `result` and of the last error, for a message.
     #[must_use]
     pub fn tell(&self, result: ncclResult_t) -> String {
-        // SAFETY: any number may be asked about.
+        // SAFETY: every number is a valid argument.
         let meaning = text(unsafe { (self.ncclGetErrorString)(result) });
-        // SAFETY: without a communicator it tells what went wrong last in this process.
+        // SAFETY: a null communicator is allowed and selects the last error of this process.
         let last = text(unsafe { (self.ncclGetLastError)(std::ptr::null_mut()) });
         let more = [meaning, last].into_iter().filter(|text| !text.is_empty());
         let more: Vec<_> = more.collect();
@@ -154,12 +153,12 @@ impl Nccl {
     }
 }
 
-/// Text of the library, in one line.
+/// Text from the library, on one line.
 fn text(at: *const c_char) -> String {
     if at.is_null() {
         return String::new();
     }
-    // SAFETY: NCCL gives text that ends with NUL and that it keeps.
+    // SAFETY: NCCL returns text that ends with NUL and that it keeps.
     let text = unsafe { CStr::from_ptr(at) }.to_string_lossy();
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -168,8 +167,8 @@ fn text(at: *const c_char) -> String {
 fn open(path: OsString) -> Result<*mut c_void, String> {
     let path = CString::new(path.into_vec())
         .map_err(|path| format!("{:?} has a NUL in it", path.into_vec()))?;
-    // SAFETY: `path` ends with NUL. The initialisers that run belong to the NCCL that the user
-    // installed or named; opening it means running them.
+    // SAFETY: `path` ends with NUL. Opening a library runs its initialisers; they belong to the
+    // NCCL that the user installed or named.
     let handle = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
     if !handle.is_null() {
         return Ok(handle);
@@ -182,8 +181,9 @@ fn open(path: OsString) -> Result<*mut c_void, String> {
 fn load(path: OsString) -> Result<Nccl, Unavailable> {
     let of = path.to_string_lossy().into_owned();
     let library = open(path).map_err(|said| Unavailable::NotOpened { said })?;
-    // The version comes first, so that an old library is told as old and not as incomplete.
-    // SAFETY: the handle came from `dlopen` and is never closed; the name ends with NUL.
+    // The version is checked first, so that an old library is reported as old and not as
+    // incomplete.
+    // SAFETY: the handle is from `dlopen` and is never closed; the name ends with NUL.
     let address = unsafe { libc::dlsym(library, c"ncclGetVersion".as_ptr()) };
     let unknown = || Unavailable::NotComplete { library: of.clone(), missing: "ncclGetVersion" };
     if address.is_null() {
@@ -192,7 +192,7 @@ fn load(path: OsString) -> Result<Nccl, Unavailable> {
     // SAFETY: a function of this name has this type in `nccl.h`, in every version.
     let ask: unsafe extern "C" fn(*mut c_int) -> ncclResult_t = unsafe { mem::transmute(address) };
     let mut version = 0;
-    // SAFETY: the version is there to be written.
+    // SAFETY: `version` is a writable variable.
     if unsafe { ask(&raw mut version) } != ncclSuccess {
         return Err(unknown());
     }
@@ -202,10 +202,10 @@ fn load(path: OsString) -> Result<Nccl, Unavailable> {
     Ok(Nccl { version, ..Nccl::find(library, &of)? })
 }
 
-/// NCCL, opened at the first call. The answer stays the same until the process ends.
+/// NCCL, opened at the first call. The result stays the same until the process ends.
 ///
 /// # Errors
-/// [`Unavailable`], with the reason and what to do.
+/// [`Unavailable`], with the reason and the remedy.
 pub fn nccl() -> Result<&'static Nccl, Unavailable> {
     static NCCL: OnceLock<Result<Nccl, Unavailable>> = OnceLock::new();
     // If the user names a library, only that one counts: a fallback would hide a typo.

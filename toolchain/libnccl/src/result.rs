@@ -1,12 +1,12 @@
-//! `ncclResult_t`: what a call of NCCL returns.
+//! `ncclResult_t`: the result of a call of NCCL.
 
 use std::ffi::c_int;
 use std::fmt;
 
-/// What a call of NCCL returns (`ncclResult_t`).
+/// The result of a call of NCCL (`ncclResult_t`).
 ///
-/// A transparent number and not an enum, because a newer NCCL may return a number that is in no
-/// table today.
+/// A transparent number and not an enum, because a newer NCCL may return a number that is not in
+/// today's tables.
 #[repr(transparent)]
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[must_use = "a call of NCCL says here whether it failed"]
@@ -20,7 +20,7 @@ macro_rules! results {
         )*
 
         impl ncclResult_t {
-            /// Its name in `nccl.h`, if it is one that gridsync knows.
+            /// Its name in `nccl.h`, if it is listed here.
             #[must_use]
             pub const fn name(self) -> Option<&'static str> {
                 match self {
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_unknown_result_is_told_by_its_number() {
+    fn an_unknown_result_is_displayed_by_its_number() {
         assert_eq!(ncclInvalidUsage.to_string(), "ncclInvalidUsage (5)");
         assert_eq!(ncclResult_t(99).to_string(), "result 99 of NCCL");
     }

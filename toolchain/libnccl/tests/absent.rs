@@ -1,4 +1,4 @@
-//! Without the library the answer names the file and the remedy.
+//! Without the library, the error names the file and the remedy.
 
 use libnccl::{LIBRARY_VARIABLE, Unavailable, nccl};
 use std::env;

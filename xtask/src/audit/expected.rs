@@ -1,4 +1,4 @@
-//! The number of block barriers that each kernel should have: `kernels/audit.toml`.
+//! The expected number of block barriers of each kernel: `kernels/audit.toml`.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,7 +15,7 @@ const HEAD: &str = "\
 # `cargo xtask audit` compares; `cargo xtask audit --bless` writes what the committed PTX has: read the diff.
 ";
 
-/// The barriers of each kernel, in sections: those of a set that are the same in each of its images
+/// The barriers of each kernel, in sections: kernels with the same count in each image of a set
 /// (`kernels`), and the others (`kernels_compute_90`).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Expected(BTreeMap<String, BTreeMap<String, usize>>);
@@ -41,8 +41,8 @@ impl Expected {
         sections
     }
 
-    /// Reads the file. Without a file nothing is expected, so each kernel is reported as missing in
-    /// it.
+    /// Reads the file. If there is none, nothing is expected, so each kernel is reported as missing
+    /// from it.
     pub(super) fn read(path: &Path) -> Result<Self> {
         if !path.exists() {
             return Ok(Self::default());
@@ -55,7 +55,7 @@ impl Expected {
         Ok(Self(toml::from_str(text)?))
     }
 
-    /// The kernels and counts of a module that differ from the expected ones, and what to do.
+    /// The kernels whose counts differ from the expected ones, and the remedy.
     pub(super) fn differences(&self, image: &str, module: &Module) -> Vec<String> {
         let sections = [set(image), image].into_iter().filter_map(|section| self.0.get(section));
         let expected: BTreeMap<&String, &usize> = sections.flatten().collect();
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn what_bless_writes_reads_back_and_names_the_same_kernel_once() {
+    fn blessed_counts_round_trip_and_list_each_kernel_once() {
         let (a, b) = (module(&[("x", 0), ("y", 3), ("z", 1)]), module(&[("x", 0), ("y", 4)]));
         let both = [("k_compute_75", &a), ("k_compute_90", &b)];
         let written = Expected::of(both.into_iter());
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn another_count_a_new_kernel_and_a_gone_one_are_each_reported() {
+    fn changed_counts_and_new_and_removed_kernels_are_reported() {
         let expected = Expected::parse("[a]\nx = 1\ngone = 2 # comment\n").unwrap();
         let differences = expected.differences("a", &module(&[("x", 2), ("new", 4)]));
         assert_eq!(differences.len(), 3, "{differences:?}");

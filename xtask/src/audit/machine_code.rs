@@ -1,4 +1,4 @@
-//! What ptxas makes of each kernel, and what it made of it before: `kernels/machine_code.toml`.
+//! The numbers of ptxas for each kernel, and the previous ones: `kernels/machine_code.toml`.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
@@ -19,7 +19,7 @@ const HEAD: &str = "\
 # device memory, in flight together. instructions: of the whole kernel. What is 0 is left out.
 ";
 
-/// What ptxas makes of a kernel.
+/// The numbers that ptxas reports for a kernel.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Numbers {
@@ -50,8 +50,8 @@ impl Numbers {
         ]
     }
 
-    /// What is worse than it was: fewer loads in flight, more memory, more than four registers more, or more
-    /// than a tenth and 16 instructions more.
+    /// The numbers that got worse: fewer loads in flight, more memory, more than four registers
+    /// more, or more than a tenth and 16 instructions more.
     fn worse(self, was: Self) -> Vec<String> {
         let pairs = was.named().into_iter().zip(self.named());
         let is_worse = |&((name, was), (_, is)): &((&str, u32), (&str, u32))| match name {
@@ -69,7 +69,7 @@ impl Numbers {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct MachineCode {
-    /// The version of the ptxas that the numbers are of.
+    /// The version of ptxas that produced the numbers.
     pub(super) ptxas: String,
     /// The kernels of each image, by name.
     pub(super) image: BTreeMap<String, Image>,
@@ -102,7 +102,7 @@ impl Image {
 }
 
 impl MachineCode {
-    /// Reads the file. Without a file nothing is known.
+    /// Reads the file, or returns no numbers if there is none.
     pub(super) fn read(path: &Path) -> Result<Self> {
         if !path.exists() {
             return Ok(Self::default());
@@ -111,7 +111,7 @@ impl MachineCode {
         toml::from_str(&text).with_context(|| path.display().to_string())
     }
 
-    /// What is worse than in `before`, which is of the same ptxas.
+    /// The numbers that are worse than in `before`, which is from the same ptxas.
     pub(super) fn worse_than(&self, before: &Self) -> Vec<String> {
         let mut findings = Vec::new();
         for (image, now) in &self.image {
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn what_bless_writes_reads_back() {
+    fn blessed_numbers_round_trip() {
         let written = of(&[("max", Numbers { loads: 0, ..SUM }), ("sum", SUM)]);
         let text = written.to_string();
         assert!(
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_kernel_and_a_gone_one_are_reported() {
+    fn new_and_removed_kernels_are_reported() {
         let findings = of(&[("new", SUM)]).worse_than(&of(&[("gone", SUM)])).join("\n");
         assert!(findings.contains("new: not in") && findings.contains("gone: in"), "{findings}");
     }

@@ -1,4 +1,4 @@
-//! Reads from the PTX what the audit needs.
+//! Extracts the data for the audit from the PTX.
 
 use std::collections::BTreeMap;
 
@@ -7,19 +7,19 @@ use anyhow::{Context, Result};
 /// The contents of a PTX file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Module {
-    /// The capability that the file asks for.
+    /// The compute capability that the file requires.
     pub(super) target: u32,
     /// Each kernel, with its number of block barriers.
     pub(super) kernels: BTreeMap<String, usize>,
     /// The functions that are declared but not defined.
     pub(super) externs: Vec<String>,
-    /// The functions with a block barrier, without the kernels.
+    /// The functions with a block barrier, except kernels.
     pub(super) functions_with_barriers: Vec<String>,
 }
 
 impl Module {
-    /// Reads LLVM's output. It has one instruction or directive on a line, and each brace of a body
-    /// or of a scope of inline PTX on a line of its own.
+    /// Parses LLVM's output. It has one instruction or directive per line, and each brace of a body
+    /// or of a scope of inline PTX on a separate line.
     pub(super) fn parse(ptx: &str) -> Result<Self> {
         let target = ptx
             .lines()
@@ -65,12 +65,12 @@ impl Module {
     }
 }
 
-/// A kernel or a function that is being read.
+/// A kernel or a function that is being parsed.
 struct Body {
     name: String,
     is_kernel: bool,
     barriers: usize,
-    /// How many braces are open.
+    /// The number of open braces.
     depth: usize,
 }
 
@@ -154,7 +154,7 @@ mod tests {
 ";
 
     #[test]
-    fn block_barriers_are_counted_where_they_stand() {
+    fn block_barriers_are_counted_in_their_function() {
         let module = Module::parse(PTX).unwrap();
         assert_eq!(module.target, 90);
         assert_eq!(module.kernels, BTreeMap::from([("two".to_owned(), 2), ("none".to_owned(), 0)]));
@@ -162,12 +162,12 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_declared_extern_counts_as_undefined() {
+    fn only_extern_declarations_count_as_undefined() {
         assert_eq!(Module::parse(PTX).unwrap().externs, ["vprintf"]);
     }
 
     #[test]
-    fn a_text_without_a_target_is_refused() {
+    fn a_text_without_a_target_is_an_error() {
         assert!(Module::parse(".version 8.0\n").is_err());
     }
 }

@@ -14,17 +14,17 @@ use anyhow::{Context, Result, ensure};
 use crate::audit::sass::{self, Code};
 use crate::workspace::root;
 
-/// Shown when there is no ptxas.
+/// Shown if ptxas is not installed.
 pub(super) const HOW_TO_GET: &str = "no ptxas, so registers, stack and spills were not looked at. Get one: \
     `python3 -m venv target/cuda-tools && target/cuda-tools/bin/pip install --no-deps nvidia-cuda-nvcc`, \
     or set PTXAS to the program or GRIDSYNC_CUDA_TOOLS to such a venv";
 
-/// What ptxas reports about one function.
+/// The resource usage of one function, from ptxas.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Usage {
     /// Registers per thread.
     pub(super) registers: u32,
-    /// How many of the block's 16 named barriers are used.
+    /// The number of the block's 16 named barriers that are used.
     pub(super) barriers: u32,
     /// Bytes of static shared memory per block.
     pub(super) shared: u32,
@@ -41,12 +41,12 @@ pub(super) enum Report {
     Assembled {
         /// The usage of each function.
         usages: BTreeMap<String, Usage>,
-        /// The machine code of each kernel, if it was asked for and there is an nvdisasm.
+        /// The machine code of each kernel, if requested and if there is an nvdisasm.
         code: BTreeMap<String, Code>,
     },
-    /// It refused the PTX.
+    /// It rejected the PTX.
     Refused(String),
-    /// It does not know the GPU, because it is too old.
+    /// It does not support the GPU, because it is too old.
     UnknownGpu,
 }
 
@@ -66,8 +66,8 @@ pub(crate) fn find() -> Option<PathBuf> {
     candidates.into_iter().find(|candidate| candidate.is_file())
 }
 
-/// The places to look in: those of a toolkit, and `nvidia/<version>/bin`, where Python wheels put
-/// it.
+/// The folders to search: those of a toolkit, and `nvidia/<version>/bin`, where Python wheels
+/// install it.
 fn in_tools(dir: &Path) -> Vec<PathBuf> {
     let below = |dirs: Vec<PathBuf>| -> Vec<PathBuf> {
         let entries = dirs.iter().flat_map(fs::read_dir).flatten().flatten();
@@ -86,7 +86,7 @@ pub(super) struct Job<'a> {
     pub(super) ptx: &'a Path,
     /// The compute capability to assemble for.
     pub(super) gpu: u32,
-    /// Whether the machine code is to be read too.
+    /// Whether to read the machine code too.
     pub(super) with_code: bool,
 }
 
@@ -132,7 +132,7 @@ fn run(ptxas: &Path, job: Job<'_>) -> Result<Report> {
     if said.contains("is not defined for option 'gpu-name'") {
         return Ok(Report::UnknownGpu);
     }
-    // One mistake in a macro gives a thousand lines of errors.
+    // One mistake in a macro produces a thousand lines of errors.
     let (lines, more) = (said.lines().take(3), said.lines().count().saturating_sub(3));
     let first = lines.collect::<Vec<_>>().join("\n    ");
     Ok(Report::Refused(if more == 0 {
@@ -142,8 +142,8 @@ fn run(ptxas: &Path, job: Job<'_>) -> Result<Report> {
     }))
 }
 
-/// The machine code of the kernels in a file that ptxas wrote, by the nvdisasm next to it. Without one
-/// there is none.
+/// The machine code of the kernels in a file written by ptxas, from the nvdisasm next to it. Empty
+/// without one.
 fn code(ptxas: &Path, cubin: &Path) -> Result<BTreeMap<String, Code>> {
     let nvdisasm = ptxas.with_file_name("nvdisasm");
     if !nvdisasm.is_file() {
@@ -160,7 +160,7 @@ fn code(ptxas: &Path, cubin: &Path) -> Result<BTreeMap<String, Code>> {
     Ok(sass::read(&String::from_utf8_lossy(&output.stdout)))
 }
 
-/// The version of a ptxas: 13.5.37.
+/// The version of a ptxas, such as 13.5.37.
 pub(super) fn version(ptxas: &Path) -> Result<String> {
     let output = Command::new(ptxas).arg("--version").output();
     let output = output.with_context(|| format!("cannot run {}", ptxas.display()))?;
@@ -172,13 +172,13 @@ pub(super) fn version(ptxas: &Path) -> Result<String> {
         .with_context(|| format!("no version in what {} says", ptxas.display()))
 }
 
-/// The option for text that calls the device runtime: assemble only, because the functions come from
-/// a library.
+/// The option for text that calls the device runtime: assemble only, because the functions are in a
+/// library.
 pub(crate) fn to_be_linked(ptx: &str) -> Option<&'static str> {
     ptx.contains(ptx_image::DEVICE_RUNTIME).then_some("-c")
 }
 
-/// Reads the output of `ptxas -v`.
+/// Parses the output of `ptxas -v`.
 ///
 /// After `Function properties for NAME` come the stack and spills of that function, which may not
 /// be a kernel. `Used …` belongs to the last `Compiling entry function 'NAME'`.
@@ -235,7 +235,7 @@ ptxas info    : Used 4 registers, used 0 barriers
 ";
 
     #[test]
-    fn every_number_goes_to_its_own_function() {
+    fn every_number_belongs_to_its_function() {
         let usages = parse(SAID);
         assert_eq!(usages.len(), 3);
         let reduce = Usage { registers: 38, barriers: 1, shared: 128, stack: 64, spills: 20 };
@@ -246,7 +246,7 @@ ptxas info    : Used 4 registers, used 0 barriers
     }
 
     #[test]
-    fn ptxas_is_found_where_a_wheel_puts_it() {
+    fn ptxas_is_found_in_a_python_wheel() {
         let dir = tempfile::tempdir().unwrap();
         let bin = dir.path().join("lib/python3.11/site-packages/nvidia/cu13/bin");
         fs::create_dir_all(&bin).unwrap();
@@ -255,7 +255,7 @@ ptxas info    : Used 4 registers, used 0 barriers
     }
 
     #[test]
-    fn reports_come_in_the_order_of_the_jobs() {
+    fn reports_are_in_the_order_of_the_jobs() {
         let echo = tempfile::tempdir().unwrap();
         let script = echo.path().join("ptxas");
         // It prints its argument. The first job ends last.

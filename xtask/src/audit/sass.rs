@@ -1,17 +1,17 @@
-//! Reads from nvdisasm's listing how long each kernel is, and how many loads it has in flight.
+//! Counts the instructions and the loads in flight of each kernel in nvdisasm's listing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The machine code of a kernel.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Code {
-    /// Instructions, with the padding at the end.
+    /// Instructions, including the padding at the end.
     pub(super) instructions: u32,
     /// The most loads of 16 bytes from device memory that are in flight together.
     pub(super) loads: u32,
 }
 
-/// Reads the output of `nvdisasm -c`: the code of each kernel.
+/// Parses the output of `nvdisasm -c`: the code of each kernel.
 pub(super) fn read(listing: &str) -> BTreeMap<String, Code> {
     let mut kernels = BTreeMap::new();
     let mut current: Option<(String, Reader)> = None;
@@ -28,8 +28,8 @@ pub(super) fn read(listing: &str) -> BTreeMap<String, Code> {
 
 /// Counts the loads that are issued before the first use of any of their results.
 ///
-/// A place that other code jumps to ends the count, and so does a barrier of the block. A branch does
-/// not: where it is not taken, the loads before it are still in flight.
+/// A label that other code jumps to ends the count, and so does a block barrier. A branch does not:
+/// if it is not taken, the loads before it are still in flight.
 #[derive(Default)]
 struct Reader {
     code: Code,
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_barrier_and_a_label_end_the_count_and_a_branch_does_not() {
+    fn barriers_and_labels_end_the_count_but_branches_do_not() {
         let [first, second] = LOADS;
         assert_eq!(code(&[first, "BAR.SYNC.DEFER_BLOCKING 0x0", second]).loads, 1);
         assert_eq!(code(&[first, ".L_x_1:", second]).loads, 1);

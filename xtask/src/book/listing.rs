@@ -1,17 +1,17 @@
-//! Pieces of source files by name, to be shown in a chapter.
+//! Finds parts of source files by name, for display in a chapter.
 
 use anyhow::{Context, Result};
 use std::ops::Range;
 
-/// Comes before the word that says what an item is.
+/// The words before the keyword of an item.
 const QUALIFIERS: [&str; 4] = ["pub ", "pub(crate) ", "unsafe ", "const unsafe "];
 const KINDS: [&str; 7] = ["fn ", "struct ", "enum ", "trait ", "type ", "const ", "mod "];
 
-/// The items with these names, an empty line between them, without their indentation. No names give
+/// The items with these names, separated by empty lines, without their indentation. Without names,
 /// the whole file.
 ///
 /// A name is that of a function or type. `use` means the imports at the top, `name!` the first call
-/// of a macro, and a name with a space is how the item begins, as in `impl A for B`.
+/// of a macro, and a name with a space is the beginning of the item, as in `impl A for B`.
 pub(super) fn pieces(text: &str, names: &[&str]) -> Result<String> {
     if names.is_empty() {
         return Ok(text.to_owned());
@@ -104,7 +104,7 @@ mod tests {
 ";
 
     #[test]
-    fn an_item_comes_with_its_documentation_and_without_indentation() {
+    fn an_item_includes_its_documentation_without_indentation() {
         let piece = |name| pieces(FILE, &[name]).unwrap();
         assert_eq!(piece("use"), "use a::b;\nuse c::d;\n");
         assert_eq!(piece("shared_array!").lines().count(), 4);
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn several_items_are_an_empty_line_apart_and_a_missing_one_is_an_error() {
+    fn items_are_separated_by_empty_lines_and_a_missing_one_is_an_error() {
         let both = pieces(FILE, &["add_more", "use"]).unwrap();
         assert_eq!(both, "fn add_more() {}\n\nuse a::b;\nuse c::d;\n");
         assert_eq!(pieces(FILE, &[]).unwrap(), FILE);

@@ -1,7 +1,7 @@
 //! The book in `docs` and the listings of the README.
 //!
-//! A listing is a piece of a file that a test compiles and runs. The comment before it names the
-//! piece: `<!-- From docs/listings/src/scan.rs: a_scan -->`. `cargo xtask book` writes the pieces in,
+//! A listing is a part of a file that a test compiles and runs. The comment before it names the
+//! part: `<!-- From docs/listings/src/scan.rs: a_scan -->`. `cargo xtask book` inserts the parts,
 //! and `validate` fails if one differs, so a chapter reads the same on a Git host and in mdBook.
 
 mod listing;
@@ -16,12 +16,13 @@ use crate::outcome::Outcome;
 use crate::tools;
 use crate::workspace::{cargo, root, run as run_command, walk};
 
-/// Tests compile and run the files of these folders: `gridsync-book`, and the test of `gridsync new`.
+/// Folders whose files are compiled and run by tests: by `gridsync-book`, and by the test of the
+/// command `gridsync new`.
 const TESTED: [&str; 2] = ["docs/listings/src", "host/program/src/cli/new/template"];
-/// Blocks that are not Rust, and that no test runs.
+/// Languages of blocks that are not Rust and that no test runs.
 const TEXT: [&str; 3] = ["text", "sh", "toml"];
 
-/// Writes everything that the chapters and the README show again: outputs, listings, transcripts.
+/// Regenerates everything that the chapters and the README show: outputs, listings, transcripts.
 pub(crate) fn run() -> Result<Outcome> {
     let mut outputs = cargo();
     outputs.args(["test", "--package", "gridsync-book"]);
@@ -33,7 +34,7 @@ pub(crate) fn run() -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// Checks the listings, and lets mdbook build the book.
+/// Checks the listings, and builds the book with mdbook.
 pub(crate) fn validate() -> Result<Outcome> {
     check(&root())?;
     if Command::new("mdbook").arg("--version").output().is_err() {
@@ -45,13 +46,13 @@ pub(crate) fn validate() -> Result<Outcome> {
 
 /// A chapter or the README.
 struct Page {
-    /// From the root.
+    /// Its path, relative to the root.
     name: String,
     path: PathBuf,
     text: String,
 }
 
-/// The chapters, and the README at the end.
+/// The chapters, then the README.
 fn pages(root: &Path) -> Result<Vec<Page>> {
     let is_chapter = |path: &Path| path.extension().is_some_and(|extension| extension == "md");
     let mut paths = walk(&root.join("docs/src"), &is_chapter)?;
@@ -76,8 +77,8 @@ fn write(root: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Finds listings that no test covers or that differ from their file, links to nothing, and chapters
-/// that the summary leaves out.
+/// Finds listings that no test covers or that differ from their file, dead links, and chapters that
+/// are missing from the summary.
 fn check(root: &Path) -> Result<()> {
     let pages = pages(root)?;
     let summary = pages.iter().find(|page| page.name == "docs/src/SUMMARY.md");
@@ -100,7 +101,7 @@ fn check(root: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The page with each listing as its file has it, and what is wrong, each with its line.
+/// The page with each listing as in its file, and the errors, each with its line.
 fn fill(root: &Path, page: &Page) -> (String, Vec<String>) {
     let (mut filled, mut wrong) = (String::new(), Vec::new());
     let mut lines = (1..).zip(page.text.lines());
@@ -122,7 +123,7 @@ fn fill(root: &Path, page: &Page) -> (String, Vec<String>) {
     (filled, wrong)
 }
 
-/// The lines that belong into a block. It is an error if no test covers them.
+/// The lines of a block. It is an error if no test covers them.
 fn block(root: &Path, info: &str, source: Option<&str>, shown: &str) -> Result<String> {
     if let Some(source) = source {
         let (file, names) = source.split_once(": ").unwrap_or((source, ""));
@@ -135,7 +136,7 @@ fn block(root: &Path, info: &str, source: Option<&str>, shown: &str) -> Result<S
     }
     match info {
         "rust" => anyhow::bail!("a listing without a comment `From FILE: NAMES` before it"),
-        // The test of the transcripts runs the lines that begin with `$`, and passes over a block whose
+        // The test of the transcripts runs the lines that begin with `$`, and skips blocks whose
         // fence has more than this word.
         "console" => {
             let calls = shown.lines().any(|line| line.starts_with("$ gridsync "));
@@ -165,7 +166,7 @@ fn is_compiled(root: &Path, file: &str) -> Result<()> {
     Ok(())
 }
 
-/// Links of the page to files that do not exist, or that are not in the book of the chapter.
+/// Links of the page to files that do not exist, or that are not in the same book as the chapter.
 fn dead_links(root: &Path, page: &Page) -> Vec<String> {
     let book = root.join("docs/src").canonicalize().unwrap_or_default();
     let is_chapter = page.name.starts_with("docs/src/");
@@ -197,11 +198,11 @@ mod tests {
     use tempfile::TempDir;
 
     #[test]
-    fn every_listing_of_the_book_is_tested_and_as_in_its_file() {
+    fn every_listing_of_the_book_is_tested_and_matches_its_file() {
         check(&root()).unwrap();
     }
 
-    /// A book of one chapter, and a README.
+    /// A book with one chapter, and a README.
     fn book(chapter: &str, readme: &str) -> TempDir {
         let dir = tempfile::tempdir().unwrap();
         let [src, listings] = ["docs/src", "docs/listings/src"].map(|path| dir.path().join(path));
@@ -218,13 +219,13 @@ mod tests {
         dir
     }
 
-    /// The findings in a book of one chapter.
+    /// The findings in a book with one chapter.
     fn wrong_with(chapter: &str) -> Option<String> {
         check(book(chapter, "").path()).err().map(|error| error.to_string())
     }
 
     #[test]
-    fn a_listing_that_no_test_covers_is_found() {
+    fn an_untested_listing_is_found() {
         let from = |source: &str| {
             wrong_with(&format!("<!-- From {source} -->\n```rust\nfn k() {{}}\n```\n"))
         };
@@ -251,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_listing_that_differs_from_its_file_is_found_and_written_again() {
+    fn a_listing_that_differs_from_its_file_is_found_and_rewritten() {
         let page =
             |code| format!("# A\n<!-- From docs/listings/src/k.rs: k -->\n```rust\n{code}```\n");
         let dir = book(&page("fn old() {}\n"), &page(""));
@@ -269,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_that_leads_nowhere_or_out_of_the_book_is_found() {
+    fn a_dead_link_or_one_out_of_the_book_is_found() {
         assert_eq!(wrong_with("[here](a.md#top), [there](https://a.b/c), [this](#part)\n"), None);
         let wrong = wrong_with("\n[a](a.md), [b](b.md)\n").unwrap();
         assert_eq!(wrong, "docs/src/a.md:2: no file b.md");
@@ -278,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chapter_that_the_summary_leaves_out_is_found() {
+    fn a_chapter_missing_from_the_summary_is_found() {
         let dir = book("", "");
         fs::write(dir.path().join("docs/src/b.md"), "").unwrap();
         let error = check(dir.path()).unwrap_err().to_string();

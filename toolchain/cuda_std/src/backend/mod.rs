@@ -1,7 +1,7 @@
-//! The two ways to carry out an operation: as PTX, or in the emulator.
+//! Two implementations of every operation: PTX, and the emulator.
 //!
-//! Both have the same functions under the same names. The public function says what an operation
-//! means; this module only carries it out.
+//! Both have the same functions under the same names. The public function documents the operation;
+//! this module only implements it.
 
 #[cfg(target_arch = "nvptx64")]
 mod ptx;

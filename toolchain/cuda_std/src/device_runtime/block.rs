@@ -1,4 +1,4 @@
-//! Streams and events: what a block orders its launches by.
+//! Streams and events, which order the launches of a block.
 
 use super::Error;
 use super::sealed::{Place, Queue};
@@ -9,7 +9,7 @@ use cuda_std_macros::instruction;
 /// The calling thread's block, which owns streams and events.
 #[derive(Debug)]
 pub struct Block {
-    /// Stays in its thread.
+    /// Keeps the value in its thread.
     own: PhantomData<*mut ()>,
 }
 
@@ -26,7 +26,8 @@ impl Block {
         Stream { place: Place::Block, of: PhantomData }
     }
 
-    /// A new stream, next to the default one (`cudaStreamCreateWithFlags`, `cudaStreamNonBlocking`).
+    /// A new stream, in addition to the default one (`cudaStreamCreateWithFlags`,
+    /// `cudaStreamNonBlocking`).
     ///
     /// # Errors
     /// If the runtime has no room for it.
@@ -36,8 +37,8 @@ impl Block {
         Ok(Stream { place, of: PhantomData })
     }
 
-    /// A new event (`cudaEventCreateWithFlags`, `cudaEventDisableTiming`). As long as it is not
-    /// recorded, nothing waits for it.
+    /// A new event (`cudaEventCreateWithFlags`, `cudaEventDisableTiming`). Until it is recorded,
+    /// waiting for it has no effect.
     ///
     /// # Errors
     /// If the runtime has no room for it.
@@ -47,10 +48,10 @@ impl Block {
     }
 }
 
-/// A stream of a block: its launches run one after the other.
+/// A stream of a block: its launches run in order.
 ///
-/// A thread uses the streams that it has made, and the default one of its block. A stream that is
-/// dropped still runs what was launched into it (`cudaStreamDestroy`).
+/// A thread uses the streams that it has created, and the default stream of its block. Launches
+/// into a stream that is then dropped still run (`cudaStreamDestroy`).
 ///
 /// # What does not compile
 ///
@@ -80,7 +81,7 @@ impl Block {
 /// }
 /// ```
 ///
-/// A handle that is used after it was given away, which would be two of one:
+/// A handle that is used after it was moved, which would duplicate it:
 ///
 /// ```compile_fail,E0382
 /// # use cuda_std::device_runtime::{Block, Error};
@@ -105,7 +106,7 @@ impl Block {
 /// }
 /// ```
 ///
-/// A handle in another thread, which only a host has:
+/// A handle in another thread, which only the host has:
 ///
 /// ```compile_fail,E0277
 /// # use cuda_std::device_runtime::{Block, Error};
@@ -117,7 +118,7 @@ impl Block {
 /// }
 /// ```
 ///
-/// An event in a queue that has none:
+/// An event in a queue that does not support events:
 ///
 /// ```compile_fail,E0308
 /// # use cuda_std::device_runtime::{Block, Error, TailLaunch};
@@ -136,14 +137,14 @@ pub struct Stream<'block> {
 }
 
 impl Stream<'_> {
-    /// Lets what is launched into this stream from now on wait for what `event` stands for now
-    /// (`cudaStreamWaitEvent`). An event that was never recorded stands for nothing.
+    /// Makes later launches into this stream wait for the work that `event` represents now
+    /// (`cudaStreamWaitEvent`). An event that was never recorded represents nothing.
     ///
     /// # Errors
-    /// What the runtime says. That of CUDA 13.0 (driver 580.159.04) refuses one wait in 32 768 with
-    /// [`Error::INVALID_VALUE`], in CUDA C++ as well: 24 of 800 000 launches of a kernel with one
-    /// event, each 32 768 launches after the one before, on an H200. So look at the result, and let the
-    /// host launch again.
+    /// If the runtime reports an error. That of CUDA 13.0 (driver 580.159.04) rejects one wait in
+    /// 32 768 with [`Error::INVALID_VALUE`], in CUDA C++ too: 24 of 800 000 launches of a kernel
+    /// with one event, each 32 768 launches after the previous, on an H200. So check the result,
+    /// and have the host launch again.
     #[instruction]
     pub fn wait(&self, event: &Event<'_>) -> Result<(), Error> {
         backend::wait(self.place, event.handle)
@@ -168,8 +169,8 @@ impl Drop for Stream<'_> {
     }
 }
 
-/// A point in a stream, for other streams of the block to wait for. It has no time, and no thread
-/// can wait for it or ask whether it has been reached.
+/// A point in a stream that other streams of the block can wait for. It has no timestamp, and a
+/// thread can neither wait for it nor query whether it has been reached.
 #[derive(Debug)]
 #[must_use = "an event that is not recorded has no effect"]
 pub struct Event<'block> {
@@ -178,11 +179,11 @@ pub struct Event<'block> {
 }
 
 impl Event<'_> {
-    /// Makes the event stand for all that has been launched into `stream` so far
-    /// (`cudaEventRecord`). Recording it again replaces that, but not for streams that wait already.
+    /// Makes the event represent everything launched into `stream` so far (`cudaEventRecord`).
+    /// Recording it again replaces that, but not for streams that already wait.
     ///
     /// # Errors
-    /// What the runtime says.
+    /// If the runtime reports an error.
     #[instruction]
     pub fn record(&self, stream: &Stream<'_>) -> Result<(), Error> {
         backend::record(self.handle, stream.place)

@@ -1,36 +1,37 @@
-//! What a kernel can ask about its device.
+//! Device properties that a kernel can query.
 
 use super::Error;
 use crate::backend::device_runtime as backend;
 use cuda_std_macros::instruction;
 
-/// A number that a kernel can ask for (`cudaDeviceAttr`).
+/// A device attribute that a kernel can query (`cudaDeviceAttr`).
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Attribute {
-    /// The most threads of a block.
+    /// Maximum threads per block.
     MaxThreadsPerBlock = 1,
-    /// The most bytes of shared memory of a block, without opting in to more.
+    /// Maximum bytes of shared memory per block, without opting in to more.
     MaxSharedPerBlock = 8,
-    /// Lanes of a warp.
+    /// Lanes per warp.
     WarpSize = 10,
     /// Multiprocessors.
     Multiprocessors = 16,
 }
 
-/// The number of the device that the kernel runs on (`cudaGetDevice`). A kernel can steer no other.
+/// The index of the device that the kernel runs on (`cudaGetDevice`). A kernel can control only
+/// this device.
 ///
 /// # Errors
-/// What the runtime says.
+/// If the runtime reports an error.
 #[instruction]
 pub fn device() -> Result<u32, Error> {
     backend::device()
 }
 
-/// One attribute of the device that the kernel runs on (`cudaDeviceGetAttribute`).
+/// An attribute of the device that the kernel runs on (`cudaDeviceGetAttribute`).
 ///
 /// # Errors
-/// What the runtime says.
+/// If the runtime reports an error.
 #[instruction]
 pub fn attribute(attribute: Attribute) -> Result<u32, Error> {
     backend::attribute(attribute)

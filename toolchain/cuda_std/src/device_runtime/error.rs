@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-/// Why the device runtime did not do what it was asked: a number of CUDA's `cudaError_t`, never 0.
+/// An error of the device runtime: a number of CUDA's `cudaError_t`, never 0.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Error(
     /// The number.
@@ -26,35 +26,35 @@ macro_rules! errors {
     };
 }
 errors! {
-    /// A parameter that is not allowed.
+    /// An invalid parameter.
     INVALID_VALUE = 1;
-    /// There is no memory for this, such as for the arguments of a launch.
+    /// Not enough memory, such as for the arguments of a launch.
     MEMORY_ALLOCATION = 2;
-    /// No blocks or threads, or more of them than a grid may have.
+    /// Zero blocks or threads, or more than a grid may have.
     INVALID_CONFIGURATION = 9;
     /// More than 24 launches deep.
     LAUNCH_MAX_DEPTH_EXCEEDED = 65;
-    /// More grids wait to begin than there is room for. Launch fewer, or let the host raise
-    /// `cudaLimitDevRuntimePendingLaunchCount`.
+    /// Too many pending grids. Launch fewer, or raise `cudaLimitDevRuntimePendingLaunchCount` on
+    /// the host.
     LAUNCH_PENDING_COUNT_EXCEEDED = 69;
-    /// What is to be launched is no kernel of this module.
+    /// Not a kernel of this module.
     INVALID_DEVICE_FUNCTION = 98;
     /// A device other than the kernel's own.
     INVALID_DEVICE = 101;
-    /// A stream or event that does not exist, or is of another block.
+    /// A stream or event that does not exist, or belongs to another block.
     INVALID_RESOURCE_HANDLE = 400;
-    /// A block that needs more registers or shared memory than there are.
+    /// The block needs more registers or shared memory than available.
     LAUNCH_OUT_OF_RESOURCES = 701;
-    /// What a kernel must not do.
+    /// Not allowed in a kernel.
     NOT_PERMITTED = 800;
-    /// What this device or runtime cannot do.
+    /// Not supported by this device or runtime.
     NOT_SUPPORTED = 801;
     /// Any other error.
     UNKNOWN = 999;
 }
 
 impl Error {
-    /// The result that a number of the runtime means; 0 is success.
+    /// Converts a status number of the runtime; 0 is success.
     #[cfg(target_arch = "nvptx64")]
     #[inline(always)]
     pub(crate) fn check(number: u32) -> Result<(), Self> {

@@ -1,10 +1,11 @@
-//! Approximations of `f32`: one or two instructions each, by the special function units.
+//! Approximations for `f32`: one or two instructions each, on the special function units.
 //!
 //! The bounds are from the PTX ISA, version 9.1, section 9.7.3, "Floating Point Instructions",
 //! under the name of the instruction. Subnormal numbers are accepted and returned. The emulator and
 //! the CPU return the result of the accurate function, which is within the same bounds. So the last
-//! bits may differ from the device's, and so may what kernels compute from them. On an H200 all
-//! kept their bounds, except `ex2.approx` and `cos.approx` by a hair (measured, see bench/runs).
+//! bits may differ from the device's, and so may anything that kernels compute from them. On an
+//! H200 all were within their bounds, except `ex2.approx` and `cos.approx` by a hair (measured, see
+//! bench/runs).
 
 macro_rules! approximations {
     ($($(#[$doc:meta])* $name:ident($($arg:ident),*): $asm:literal, $host:expr;)*) => {$(

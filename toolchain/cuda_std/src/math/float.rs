@@ -1,14 +1,14 @@
-//! The two types that the functions of [`math`](super) take, and each function for each type.
+//! The argument types of the functions in [`math`](super), and each function for each type.
 
 use super::single;
 
 /// A real number of a kernel: `f32` or `f64`.
 ///
-/// Its methods are rounded exactly, to the nearest possible result, so a GPU, the emulator and the
-/// CPU give the same bits. `std` has methods of the same names and meaning for `f32` and `f64`, but
-/// `core`, and so the device, lacks them. With this trait in scope, as with the
-/// [prelude](crate::prelude), `x.sqrt()` in a kernel compiles on both sides. On the host the method
-/// of `std` is called.
+/// Its methods are rounded exactly, to the nearest representable result, so a GPU, the emulator and
+/// the CPU give the same bits. `std` has methods with the same names and meaning for `f32` and
+/// `f64`, but `core`, and so the device, lacks them. With this trait in scope, as with the
+/// [prelude](crate::prelude), `x.sqrt()` in a kernel compiles for both. On the host it calls the
+/// method of `std`.
 pub trait Float: Transcendental {
     /// The square root: `sqrt.rn`. NaN for numbers below 0; −0 for −0.
     fn sqrt(self) -> Self;
@@ -16,28 +16,28 @@ pub trait Float: Transcendental {
     /// `self · a + b`, rounded once: `fma.rn`.
     fn mul_add(self, a: Self, b: Self) -> Self;
 
-    /// The greatest integer that is not above the number: `cvt.rmi`.
+    /// The largest integer not above the number: `cvt.rmi`.
     fn floor(self) -> Self;
 
-    /// The least integer that is not below the number: `cvt.rpi`.
+    /// The smallest integer not below the number: `cvt.rpi`.
     fn ceil(self) -> Self;
 
     /// The integer part: `cvt.rzi`.
     fn trunc(self) -> Self;
 
-    /// The nearest integer, and the even one of two equally near: `cvt.rni`.
+    /// The nearest integer; ties go to the even one: `cvt.rni`.
     fn round_ties_even(self) -> Self;
 
-    /// The nearest integer, and the one further from 0 of two equally near. PTX has no instruction
-    /// for it, so it takes about six. [`round_ties_even`](Self::round_ties_even) is faster.
+    /// The nearest integer; ties go away from 0. PTX has no instruction for it, so it needs about
+    /// six. [`round_ties_even`](Self::round_ties_even) is faster.
     fn round(self) -> Self;
 
-    /// The number without its integer part, with its sign: `self − self.trunc()`.
+    /// The fractional part, with the sign of the number: `self − self.trunc()`.
     fn fract(self) -> Self;
 }
 
-/// The functions that are not rounded exactly. Not for direct use: on the host `std` has methods of
-/// the same names, with other last bits.
+/// The functions that are not rounded exactly. Not for direct use: on the host `std` has methods
+/// with the same names that differ in the last bits.
 #[doc(hidden)]
 pub trait Transcendental: Copy + 'static {
     fn rsqrt(self) -> Self;
@@ -93,13 +93,13 @@ fn rsqrt<T: Float + core::ops::Div<Output = T> + From<u8>>(x: T) -> T {
     T::from(1) / Float::sqrt(x)
 }
 
-/// `libm` returns a number for some arguments below −1, where there is none.
+/// NaN below −1, where `libm` returns a number for some arguments.
 #[inline(always)]
 fn acosh_f32(x: f32) -> f32 {
     if x < 1.0 { f32::NAN } else { libm::acoshf(x) }
 }
 
-/// As above.
+/// NaN below −1, where `libm` returns a number for some arguments.
 #[inline(always)]
 fn acosh_f64(x: f64) -> f64 {
     if x < 1.0 { f64::NAN } else { libm::acosh(x) }

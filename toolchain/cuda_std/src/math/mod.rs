@@ -1,9 +1,9 @@
-//! Functions of real numbers, of `f32` and `f64`, with stated accuracy.
+//! Functions of real numbers, for `f32` and `f64`, with stated accuracy.
 //!
 //! ```
 //! use cuda_std::prelude::*;
 //!
-//! /// Replaces each number by the density of the normal distribution there.
+//! /// Replaces each number with the density of the normal distribution there.
 //! #[kernel]
 //! unsafe fn density(data: Global<f32>, deviation: f32) {
 //!     let i = thread::index();
@@ -19,23 +19,23 @@
 //! * **Exact**: the methods of [`Float`], such as [`sqrt`], [`mul_add`] and [`Float::floor`], and
 //!   the operators `+ − · /`. The result is the number nearest to the true one. They can also be
 //!   called as methods: `x.sqrt()`.
-//! * **Accurate**: all other functions of this module. The table has their maximum errors.
+//! * **Accurate**: all other functions of this module. The table lists their maximum errors.
 //! * **Approximate**: [`approx`], one or two instructions each, only for `f32`.
 //!
 //! Exact and accurate functions give the same bits on every GPU, in the emulator and on the CPU,
-//! because they consist of operations that are rounded exactly. PTX has no instruction for an
-//! accurate function. The fast ones of `f32` are written here. The others come from the crate
+//! because they consist of operations that are rounded exactly. PTX has no instructions for the
+//! accurate functions. The fast ones for `f32` are implemented here. The others come from the crate
 //! `libm`, the same code that Rust uses for targets without a C library. NVIDIA's libdevice is not
-//! needed. NaN is the exception: both sides return it in the same places, but a GPU has one NaN and
-//! a CPU has many. An H200 gave the host's bits for [`sqrt`] and all accurate functions;
-//! [`sin_cos`] was not tried (measured, see bench/runs).
+//! needed. NaN is the exception: both sides return it for the same arguments, but a GPU has one NaN
+//! and a CPU has many. An H200 gave the host's bits for [`sqrt`] and all accurate functions;
+//! [`sin_cos`] was not tested (measured, see bench/runs).
 //!
-//! `core` has no `exp` or `sin`, and those of `std` have other last bits. So in `#[kernel]` and
-//! `#[device]`, `x.exp()` of a number does not compile on either side, and the error says what to
-//! call. A function without either attribute is not checked. Neither is a call inside another
-//! macro, such as `assert!`, or on a `&f32`. There `x.exp()` compiles on the host, and the build
-//! for the device says that `f32` has no such method. `x.sqrt()` works there too, on both sides,
-//! with the [prelude](crate::prelude) or [`Float`] in scope.
+//! `core` has no `exp` or `sin`, and those of `std` differ in the last bits. So in `#[kernel]` and
+//! `#[device]`, `x.exp()` on a number does not compile for either target, and the error names the
+//! function to call. A function without either attribute is not checked. Neither is a call inside
+//! another macro, such as `assert!`, or on a `&f32`. There `x.exp()` compiles on the host, and the
+//! device build fails because `f32` has no such method. `x.sqrt()` works there too, on both, with
+//! the [prelude](crate::prelude) or [`Float`] in scope.
 //!
 //! # Maximum errors
 //!
@@ -56,18 +56,19 @@
 //! | [`rsqrt`] | 1.5 | 1.5 | [`cbrt`] | 0.51 | 0.51 |
 //! | [`hypot`] | 0.9 | 1.0 | | | |
 //!
-//! Functions with a star are written here, [`rsqrt`] is two exact operations, and the others are
-//! `libm`'s. The bounds are the greatest errors found, rounded up. Functions of `f32` were tried at
-//! every 17th of all numbers and at 2.5 · 10⁸ pairs, against the standard library's function of
-//! `f64`. Functions of `f64` were tried at 2 · 10⁵ random numbers or pairs each, against numbers of
-//! 256 bits. The tests in `tests/math` of this crate check them, and on request try all numbers of
+//! Functions marked * are implemented here, [`rsqrt`] is two exact operations, and the others are
+//! `libm`'s. The bounds are the largest errors found, rounded up. Functions of `f32` were tested
+//! with every 17th number and with 2.5 · 10⁸ pairs, against the standard library's function of
+//! `f64`. Functions of `f64` were tested with 2 · 10⁵ random numbers or pairs each, against 256-bit
+//! numbers. The tests in `tests/math` of this crate check them, and on request test all numbers of
 //! `f32`.
 //!
 //! # Cost
 //!
-//! On sm_90, by ptxas 13, [`exp`] of an `f32` takes 21 instructions, [`ln`] 36 and [`sin`] 94,
-//! without a stack frame. Functions of `libm` take 200 to 1900. Those of `f64` that reduce an angle
-//! have a stack frame of 608 bytes, used only for angles from 2²⁰ · π/2 on.
+//! On sm_90, with ptxas 13, [`exp`] of an `f32` compiles to 21 instructions, [`ln`] to 36 and
+//! [`sin`] to 94, without a stack frame. Functions of `libm` compile to 200 to 1900. Those for
+//! `f64` that reduce an angle have a stack frame of 608 bytes, used only for angles of 2²⁰ · π/2
+//! and more.
 
 pub mod approx;
 mod float;
@@ -116,7 +117,7 @@ functions! {
     sin(x);
     /// The cosine of `x` radians, for any number, however large. NaN for infinity.
     cos(x);
-    /// Sine and cosine, for little more than the cost of one of them.
+    /// Sine and cosine, for little more than the cost of one.
     sin_cos(x) -> (T, T);
     /// The tangent of `x` radians, for any number, however large. NaN for infinity.
     tan(x);

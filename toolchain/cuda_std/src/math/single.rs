@@ -1,11 +1,11 @@
-//! Functions of `f32` that are written here, from what GPUs are good at: fused multiply-adds, no
-//! `f64` on the usual path, no local memory, and branches only where nearly all lanes agree. Only
-//! `tan` and `tanh` divide. The functions of `libm` take two to ten times as many instructions, and
-//! its sine has a stack frame.
+//! Functions of `f32` that are implemented here with operations that are fast on GPUs: fused
+//! multiply-adds, no `f64` on the usual path, no local memory, and branches only where nearly all
+//! lanes agree. Only `tan` and `tanh` divide. The functions of `libm` need two to ten times as many
+//! instructions, and its sine has a stack frame.
 //!
 //! Every operation is rounded exactly, on the host and on the device, so both give the same bits.
-//! The polynomials are minimax approximations, found by the algorithm of Remez with 40 digits and
-//! rounded to `f32`. The table of [`math`](super) has the error bounds.
+//! The polynomials are minimax approximations, found with the Remez algorithm in 40 digits and
+//! rounded to `f32`. The table in [`math`](super) lists the error bounds.
 
 use super::Float;
 use core::f32::consts::{FRAC_2_PI, LN_2, LOG2_E};
@@ -36,8 +36,8 @@ fn polynomial<const N: usize>(x: f32, coefficients: [f32; N]) -> f32 {
     coefficients.into_iter().fold(0.0, sum)
 }
 
-/// e^`r` · 2^`power`, for an `r` of at most ½ · ln 2 and powers from −252 to 254. The power of two
-/// is two factors, because 2^−150 and 2^128 are not numbers of `f32`.
+/// e^`r` · 2^`power`, for `r` up to ½ · ln 2 and powers from −252 to 254. The power of two is split
+/// into two factors, because `f32` cannot represent 2^−150 and 2^128.
 #[inline(always)]
 fn exp_times_power(r: f32, power: i32) -> f32 {
     let p = polynomial(
@@ -49,7 +49,7 @@ fn exp_times_power(r: f32, power: i32) -> f32 {
     (Float::mul_add(r * r, p, r) + 1.0) * power_of_two(half) * power_of_two(power - half)
 }
 
-/// `x`, or the bound that it exceeds. NaN stays NaN.
+/// `x`, clamped to the bounds. NaN stays NaN.
 #[inline(always)]
 fn within(x: f32, least: f32, greatest: f32) -> f32 {
     let x = if x < least { least } else { x };
@@ -140,7 +140,7 @@ pub(super) fn log2(x: f32) -> f32 {
     logarithm(x, e + Float::mul_add(f, LOG2_E, small))
 }
 
-/// `x` minus the nearest multiple of π/2, and the number of that multiple, modulo 4.
+/// `x` minus the nearest multiple of π/2, and which multiple that is, modulo 4.
 #[inline(always)]
 fn reduce(x: f32) -> (f32, i32) {
     if x.abs() < 131_072.0 {
@@ -152,7 +152,7 @@ fn reduce(x: f32) -> (f32, i32) {
     }
 }
 
-/// [`reduce`] for any number, by the algorithm of Payne and Hanek: only the bits below 4 of the
+/// [`reduce`] for any number, with the algorithm of Payne and Hanek: only the bits below 4 of the
 /// product of `x` and 2/π matter, so only some bits of 2/π do.
 #[inline(never)]
 fn reduce_large(x: f32) -> (f32, i32) {
@@ -178,17 +178,17 @@ fn reduce_large(x: f32) -> (f32, i32) {
     let word = |i: u32| u128::from(FRAC_2_PI[(start / 32 + i) as usize]);
     let words = word(0) << 96 | word(1) << 64 | word(2) << 32 | word(3);
     let window = (words << (start % 32)) >> 32;
-    // In units of 2^−62, modulo 4: the higher bits drop out.
+    // In units of 2^−62, modulo 4: the higher bits are dropped.
     let product = ((window * u128::from(mantissa)) >> 32) as u64;
     let quadrant = product.wrapping_add(1 << 61) >> 62;
     let rest = product.wrapping_sub(quadrant << 62).cast_signed();
-    // In f64, so that there is one rounding: f32 would round the integer and the product.
+    // In f64, to round only once: f32 would round the integer and the product.
     let unit = core::f64::consts::FRAC_PI_2 / (1u64 << 62) as f64;
     let r = (rest as f64 * unit) as f32;
     if x < 0.0 { (-r, -(quadrant as i32)) } else { (r, quadrant as i32) }
 }
 
-/// Sine and cosine of an `r` of at most π/4.
+/// Sine and cosine of an `r` up to π/4.
 #[inline(always)]
 fn sin_cos_of_reduced(r: f32) -> (f32, f32) {
     let square = r * r;

@@ -1,4 +1,4 @@
-//! What `#[kernel]` and `#[device]` put before a call such as `.exp()`, to find out whether it is a
+//! The traits that `#[kernel]` and `#[device]` put before a call such as `.exp()`, to detect a
 //! method of `std` on a number. See `std_only` in `cuda_std_macros`.
 
 /// A number. Such a call on it is an error.
@@ -26,7 +26,7 @@ pub trait __Anything {
 
 impl<T: ?Sized> __Anything for T {}
 
-/// Implemented by no type, so that the bound gives this error.
+/// Not implemented by any type, so the bound gives this error.
 #[diagnostic::on_unimplemented(
     message = "this method of `{Self}` is of `std` alone, not on the device",
     label = "call the function of this name in `cuda_std::math`",

@@ -1,8 +1,9 @@
 //! Atomic read-modify-write operations on views (PTX ISA, `atom` and `red`).
 //!
-//! The orderings are those of the PTX, not those that rustc gives `core::sync::atomic` on nvptx64.
-//! Up to LLVM 22 rustc drops the ordering of read-modify-write operations there, and the scope is
-//! always the system. `SeqCst` puts a `fence.sc` of the same scope before an `acq_rel` operation.
+//! The orderings are those of the PTX ISA, not those that rustc implements for `core::sync::atomic`
+//! on nvptx64. Up to LLVM 22 rustc loses the ordering of read-modify-write operations there, and
+//! the scope is always the system. `SeqCst` puts a `fence.sc` of the same scope before an `acq_rel`
+//! operation.
 
 use super::{
     ClusterShared, ClusterSpace, Global, GlobalSpace, Ordering, Scalar, Scope, Shared, SharedSpace,
@@ -68,10 +69,11 @@ macro_rules! atomics {
                 exchange => exchange;
             }
 
-            /// Sets element `i` to `new` if it holds `current`: `atom.cas`. It compares bits, so for
-            /// floating point −0 and +0 differ and a NaN equals itself.
+            /// Sets element `i` to `new` if it holds `current`: `atom.cas`. It compares bits, so
+            /// for floating point −0 and +0 differ and a NaN equals itself.
             ///
-            /// Returns the old value of element `i`. The swap was made if that has the bits of `current`.
+            /// Returns the old value of element `i`. The swap happened if its bits equal those of
+            /// `current`.
             #[instruction]
             pub fn compare_exchange(
                 self,
@@ -85,12 +87,13 @@ macro_rules! atomics {
                 unsafe { T::compare_exchange::<$space>(self.at(i), current, new, order, scope) }
             }
 
-            /// Adds `value` to element `i` without a result: `red.add`, which the thread does not wait for.
-            /// `order` is `Relaxed` or `Release`, because without a result there is nothing to acquire.
+            /// Adds `value` to element `i` without returning the old value: `red.add`, which the
+            /// thread does not wait for. `order` is `Relaxed` or `Release`, because without a
+            /// result there is nothing to acquire.
             ///
             /// # Panics
             ///
-            /// In the emulator, for another `order`.
+            /// In the emulator, for any other `order`.
             #[instruction]
             pub fn add(self, i: usize, value: T, order: Ordering, scope: Scope) {
                 // SAFETY: the contract of the view.
@@ -100,7 +103,8 @@ macro_rules! atomics {
 
         impl<T: AtomicInt> $name<T> {
             operations! { $space:
-                /// Subtracts `value` from element `i`: `atom.add` of the negated value. Wraps around.
+                /// Subtracts `value` from element `i`: `atom.add` of the negated value. Wraps
+                /// around.
                 fetch_sub => sub;
                 /// Sets element `i` to the smaller of itself and `value`: `atom.min`.
                 fetch_min => min;
@@ -116,8 +120,8 @@ macro_rules! atomics {
         }
 
         impl $name<u32> {
-            /// Adds one to element `i`, or sets it to 0 if it holds `limit` or more: `atom.inc` (CUDA's
-            /// `atomicInc`).
+            /// Adds one to element `i`, or sets it to 0 if it holds `limit` or more: `atom.inc`
+            /// (CUDA's `atomicInc`).
             ///
             /// Returns the old value of element `i`.
             #[instruction]

@@ -1,9 +1,9 @@
-//! Memory as kernels see it: views of global and shared memory.
+//! Memory access in kernels: views of global and shared memory.
 //!
 //! Kernels access memory only through [`Global`], [`Shared`] and [`ClusterShared`]. On the device a
 //! view is an address and a length, and each access is one instruction. In the emulator the same
-//! access is checked: it must lie inside one allocation, be aligned, and read only what was written
-//! before. Nothing may bypass the views, or the emulator would not see it.
+//! access is checked: it must be inside one allocation, be aligned, and read only memory that was
+//! written before. All accesses must use views, or the emulator does not see them.
 
 mod atomic;
 mod scalar;
@@ -29,9 +29,9 @@ pub enum Scope {
     System,
 }
 
-/// What a load or store tells the caches (PTX ISA, "Cache Operators" and "Cache Eviction Priority
-/// Hints"). Hints affect speed only. They do not change the result of a program without data races,
-/// except [`ReadOnly`](CacheHint::ReadOnly) as described there.
+/// Cache hint of a load or store (PTX ISA, "Cache Operators" and "Cache Eviction Priority Hints").
+/// Hints affect only speed. They do not change the result of a program without data races, except
+/// [`ReadOnly`](CacheHint::ReadOnly) as described there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CacheHint {
     /// Cached at all levels.
@@ -41,7 +41,7 @@ pub enum CacheHint {
     /// Used once, so it does not displace other lines of the L1 (`L1::no_allocate`).
     Streaming,
     /// Like `Streaming`, but through the non-coherent path (`.nc`): nothing may write this memory
-    /// while the kernel runs. Stores with this hint behave as `Streaming`. The emulator ends the launch
-    /// at a read with this hint of what the launch has written.
+    /// while the kernel runs. Stores with this hint behave as `Streaming`. The emulator ends the
+    /// launch if a read with this hint reads memory that the launch has written.
     ReadOnly,
 }

@@ -1,4 +1,4 @@
-//! The values that memory holds, singly and in packs of 16 bytes.
+//! The values in memory, single and in packs of 16 bytes.
 
 use core::ops::Index;
 use half::{bf16, f16};
@@ -20,15 +20,15 @@ pub unsafe trait Scalar: Copy + Default + Send + Sync + 'static {
     fn map_pack<A: Copy>(pack: Self::Pack<Self>, f: impl Fn(Self) -> A) -> Self::Pack<A>;
 }
 
-/// A short array; the element type sets its length. Its operations are written out per element, so
-/// that it stays in registers on the device: an array indexed by a variable would be in local
-/// memory. So indices must be constants, or come from [`from_fn`](Self::from_fn) or
+/// A short array; the element type determines its length. Its operations are unrolled, so that it
+/// stays in registers on the device: an array indexed by a variable would be in local memory. So
+/// indices must be constants, or come from [`from_fn`](Self::from_fn) or
 /// [`for_each`](Self::for_each).
 pub trait Pack<A: Copy>: Copy + Index<usize, Output = A> {
-    /// Every element is `value`.
+    /// A pack with every element equal to `value`.
     fn splat(value: A) -> Self;
 
-    /// Element `i` is `f(i)`, called in order.
+    /// A pack whose element `i` is `f(i)`, called in order.
     fn from_fn(f: impl FnMut(usize) -> A) -> Self;
 
     /// Calls `f` with each index and its element, in order.
@@ -121,7 +121,7 @@ impl<A: Copy> Pack<A> for [A; 1] {
 macro_rules! scalars {
     ($($len:literal: $($ty:ident)*, $i:tt;)*) => {$(scalars!(@ $len $i $($ty)*);)*};
     (@ $len:literal [$($i:literal)*] $first:ident $($rest:ident)*) => {
-        // SAFETY: a number of 16 / $len bytes, aligned to its size; any bits are a value.
+        // SAFETY: a number of 16 / $len bytes, aligned to its size; every bit pattern is valid.
         unsafe impl Scalar for $first {
             type Pack<A: Copy> = [A; $len];
 

@@ -11,8 +11,8 @@ use cuda_std_macros::instruction;
 #[instruction]
 pub fn dynamic_shared<T: Scalar>() -> Shared<T> {
     let (base, bytes) = backend::dynamic();
-    // SAFETY: the block's own memory, live while the block runs. The kernel that asked for it
-    // answers for the accesses by the contract of a view.
+    // SAFETY: the block's own memory, live while the block runs. The kernel that calls this is
+    // responsible for the accesses, by the contract of a view.
     unsafe { Shared::from_base(base, bytes / size_of::<T>()) }
 }
 
@@ -31,13 +31,12 @@ pub unsafe fn static_shared<T: Scalar>(
     unsafe { Shared::from_base(base, len) }
 }
 
-/// Declares an array in the block's shared memory, and a function that gives every thread of the
-/// block its view.
+/// Declares an array in the block's shared memory, and a function that returns its view to every
+/// thread of the block.
 ///
-/// The array is aligned to 16 bytes, starts unwritten, and costs its bytes of shared memory in
-/// every kernel that calls the function. Rust has no shared statics on nvptx64, so the array is
-/// declared in assembly under the name `shared_` + function name. That name must be unique among
-/// all crates of a kernel.
+/// The array is aligned to 16 bytes, starts unwritten, and uses shared memory in every kernel that
+/// calls the function. Rust has no shared statics on nvptx64, so the array is declared in assembly
+/// under the name `shared_` + function name. That name must be unique among all crates of a kernel.
 ///
 /// ```
 /// cuda_std::shared_array! {
@@ -65,7 +64,7 @@ macro_rules! shared_array {
                     );
                 }
                 let base: u32;
-                // SAFETY: takes an address; touches no memory.
+                // SAFETY: takes an address; does not access memory.
                 unsafe {
                     core::arch::asm!(
                         concat!("mov.u32 {}, shared_", stringify!($name), ";"),

@@ -2,7 +2,7 @@
 
 use core::fmt::Debug;
 
-/// Which instructions reach a space.
+/// The memory instructions of a space.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SpaceKind {
     /// `.global`: device memory, shared by the whole grid.
@@ -13,15 +13,15 @@ pub enum SpaceKind {
     Cluster,
 }
 
-/// A state space as a type. Only [`GlobalSpace`], [`SharedSpace`] and [`ClusterSpace`] implement it.
+/// A state space as a type: [`GlobalSpace`], [`SharedSpace`] or [`ClusterSpace`].
 pub trait Space: sealed::Sealed + Copy + Debug + 'static {
     /// An address in this space: 64 bits for global memory, 32 bits for shared memory, on the
     /// device, a host pointer in the emulator.
     type Address: Copy + Debug + 'static;
-    /// Which instructions reach it.
+    /// The memory instructions of this space.
     const KIND: SpaceKind;
 
-    /// The address `bytes` further on.
+    /// The address `bytes` bytes later.
     fn offset(address: Self::Address, bytes: usize) -> Self::Address;
 
     /// The address as a number.

@@ -9,17 +9,18 @@ use cuda_std_macros::instruction;
 /// An address in a space.
 type Address<S> = <S as Space>::Address;
 
-// Each space has a type of its own, rather than one type with the space as a parameter: then a message of the
-// compiler says `Global<f32>`, as the kernel does.
+// Each space has its own type, instead of one type with the space as a parameter, so that compiler
+// messages say `Global<f32>`, as the kernel does.
 macro_rules! views {
     ($($(#[$doc:meta])* $name:ident: $space:ident;)*) => {$(
         $(#[$doc])*
         ///
-        /// A view is `Copy`: every thread has one, and nothing is borrowed. Indices count elements. Making
-        /// a view is `unsafe`, and answers for every access through it: each index is below
-        /// [`len`](Self::len), and accesses of different threads to one element, at least one of them a
-        /// write, are atomic or ordered by synchronisation. On the device none of this is checked. The
-        /// emulator checks every index and, if races are looked for, every order.
+        /// A view is `Copy`: every thread has one, and nothing is borrowed. Indices count elements.
+        /// Creating a view is `unsafe`, and the creator is responsible for every access through it:
+        /// each index is below [`len`](Self::len), and accesses of different threads to one
+        /// element, at least one of them a write, are atomic or ordered by synchronisation. On the
+        /// device none of this is checked. The emulator checks every index and, with race
+        /// detection, every order.
         #[repr(C)]
         pub struct $name<T> {
             base: Address<$space>,
@@ -59,28 +60,29 @@ macro_rules! views {
                 self.len
             }
 
-            /// Whether there are no elements.
+            /// Whether the view is empty.
             #[inline(always)]
             pub fn is_empty(self) -> bool {
                 self.len == 0
             }
 
-            /// The part that starts at element `start` and has `len` elements. It must be within the view.
+            /// The part of `len` elements that starts at element `start`. It must be within the
+            /// view.
             #[instruction]
             pub fn part(self, start: usize, len: usize) -> Self {
                 Self { base: self.run_at(start, len), len, element: PhantomData }
             }
 
-            /// The same bytes as elements of another type. A rest too short for one element is dropped.
-            /// The first byte must be aligned for `U`.
+            /// The same bytes as elements of another type. A remainder too short for one element is
+            /// dropped. The first byte must be aligned for `U`.
             #[inline(always)]
             pub fn cast<U: Scalar>(self) -> $name<U> {
                 let len = self.len * size_of::<T>() / size_of::<U>();
                 $name { base: self.base, len, element: PhantomData }
             }
 
-            /// The number of elements before the first one whose address is a multiple of 16 bytes, at most
-            /// [`len`](Self::len).
+            /// The number of elements before the first one whose address is a multiple of 16 bytes,
+            /// at most [`len`](Self::len).
             #[inline(always)]
             pub fn unaligned_head(self) -> usize {
                 let past = $space::to_bits(self.base) as usize % 16;
@@ -93,7 +95,8 @@ macro_rules! views {
                 self.run_at(i, 1)
             }
 
-            /// The address of `len` elements from `i` on. The emulator checks that the view has them.
+            /// The address of the `len` elements starting at `i`. The emulator checks that they are
+            /// in the view.
             #[instruction]
             fn run_at(self, i: usize, len: usize) -> Address<$space> {
                 #[cfg(not(target_arch = "nvptx64"))]
@@ -108,8 +111,8 @@ macro_rules! views {
 
             /// Element `i`, by a plain (weak) load: `ld`.
             ///
-            /// The compiler may reuse an earlier value or move the load. To wait for another thread, use
-            /// [`read_volatile`](Self::read_volatile) or [`load`](Self::load).
+            /// The compiler may reuse an earlier value or move the load. To wait for another
+            /// thread, use [`read_volatile`](Self::read_volatile) or [`load`](Self::load).
             #[instruction]
             pub fn read(self, i: usize) -> T {
                 // SAFETY: the contract of the view.
@@ -123,15 +126,15 @@ macro_rules! views {
                 unsafe { access::write::<T, $space>(self.at(i), value) }
             }
 
-            /// Element `i`, loaded again each time from where other threads' stores arrive: `ld.volatile`.
-            /// Orders nothing else: see [`load`](Self::load).
+            /// Element `i`, reloaded at each call so that it sees stores of other threads:
+            /// `ld.volatile`. Does not order other accesses: see [`load`](Self::load).
             #[instruction]
             pub fn read_volatile(self, i: usize) -> T {
                 // SAFETY: the contract of the view.
                 unsafe { access::read_volatile::<T, $space>(self.at(i)) }
             }
 
-            /// Sets element `i`, at each call: `st.volatile`. Orders nothing else.
+            /// Sets element `i`, at each call: `st.volatile`. Does not order other accesses.
             #[instruction]
             pub fn write_volatile(self, i: usize, value: T) {
                 // SAFETY: the contract of the view.
@@ -140,8 +143,8 @@ macro_rules! views {
 
             /// Element `i`, loaded with `order` as seen in `scope`: `ld.relaxed` or `ld.acquire`.
             ///
-            /// `SeqCst` puts a `fence.sc` before an acquire load (PTX atomics ABI). In shared memory the
-            /// scope is the block, and through a [`ClusterShared`] the cluster.
+            /// `SeqCst` puts a `fence.sc` before an acquire load (PTX atomics ABI). In shared
+            /// memory the scope is the block, and through a [`ClusterShared`] the cluster.
             ///
             /// # Panics
             ///
@@ -165,16 +168,16 @@ macro_rules! views {
                 unsafe { access::store::<T, $space>(self.at(i), value, order, scope) }
             }
 
-            /// The 16 bytes from element `i` on, in one access: `ld.v4.b32`. Element `i` must be aligned to
-            /// 16 bytes (see [`unaligned_head`](Self::unaligned_head)).
+            /// The 16 bytes starting at element `i`, in one access: `ld.v4.b32`. Element `i` must
+            /// be aligned to 16 bytes (see [`unaligned_head`](Self::unaligned_head)).
             #[instruction]
             pub fn read_pack(self, i: usize, hint: CacheHint) -> T::Pack<T> {
                 // SAFETY: the contract of the view; a pack is 16 bytes of plain numbers.
                 unsafe { access::read_16::<T::Pack<T>, $space>(self.run_at(i, T::PACK), hint) }
             }
 
-            /// Sets the 16 bytes from element `i` on, in one access: `st.v4.b32`. Element `i` must be
-            /// aligned to 16 bytes.
+            /// Sets the 16 bytes starting at element `i`, in one access: `st.v4.b32`. Element `i`
+            /// must be aligned to 16 bytes.
             #[instruction]
             pub fn write_pack(self, i: usize, pack: T::Pack<T>, hint: CacheHint) {
                 // SAFETY: the contract of the view; a pack is 16 bytes of plain numbers.
@@ -188,8 +191,8 @@ views! {
     Global: GlobalSpace;
     /// An array of `T` in a block's shared memory: only the threads of that block see it.
     Shared: SharedSpace;
-    /// An array of `T` in the shared memory of a block of the cluster, from `cluster::shared_of`: the
-    /// threads of all blocks of the cluster see it.
+    /// An array of `T` in the shared memory of a block of the cluster, from `cluster::shared_of`:
+    /// all threads of the cluster see it.
     ClusterShared: ClusterSpace;
 }
 
@@ -218,8 +221,8 @@ impl<T: Scalar> Global<T> {
 }
 
 impl<T: Scalar> Global<T> {
-    /// Asks to bring the line of element `i` into the L2: `prefetch.global.L2`. A hint, for words
-    /// that will be needed soon and would otherwise come from device memory only then.
+    /// Prefetches the line of element `i` into the L2: `prefetch.global.L2`. A hint, for words that
+    /// are needed soon and are not in the L2 yet.
     #[instruction]
     pub fn prefetch(self, i: usize) {
         access::prefetch(self.at(i));

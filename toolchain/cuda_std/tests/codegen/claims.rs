@@ -1,4 +1,4 @@
-//! The claims, and whether the probes meet them.
+//! The claims, and tests that the probes meet them.
 
 mod atomic;
 
@@ -7,8 +7,8 @@ use crate::ptx::{bodies, effects, parameters};
 use cuda_builder::Arch;
 use std::collections::BTreeMap;
 
-/// The claims as text: a kernel's name at the left edge, optionally with the one architecture that
-/// the claim is for, and below it its effects as [`effects`] gives them. `#` begins a comment.
+/// The claims as text: a kernel's name at the start of a line, optionally with the one architecture
+/// that the claim applies to, then its effects as [`effects`] returns them. `#` begins a comment.
 const THREAD: &str = include_str!("claims/thread.txt");
 const WARP: &str = include_str!("claims/warp.txt");
 const ACCESS: &str = include_str!("claims/access.txt");
@@ -19,10 +19,10 @@ const BULK: &str = include_str!("claims/bulk.txt");
 const MATH: &str = include_str!("claims/math.txt");
 const FLOW: &str = include_str!("claims/flow.txt");
 
-/// What each kernel must do.
+/// The required effects of each kernel.
 type Claims = BTreeMap<String, Vec<String>>;
 
-/// Reads the claims of `text` that hold for `arch`.
+/// Reads the claims in `text` that apply to `arch`.
 fn read(text: &str, arch: &str) -> Claims {
     let mut claims = Claims::new();
     let mut kernel = None;
@@ -44,7 +44,7 @@ fn read(text: &str, arch: &str) -> Claims {
     claims
 }
 
-/// Compares what the probes do with `claims`, and lists every kernel that differs.
+/// Compares the effects of the probes with `claims`, and lists every kernel that differs.
 fn check(probes: &Probes, claims: &Claims) {
     assert!(!claims.is_empty(), "no claims were read");
     let bodies = bodies(&probes.ptx);
@@ -77,12 +77,12 @@ fn check_text_since(first: Arch, text: &str) {
 }
 
 #[test]
-fn positions_barriers_fences_and_clocks_are_the_instructions_they_name() {
+fn positions_barriers_fences_and_clocks_compile_to_their_instructions() {
     check_text(THREAD);
 }
 
 #[test]
-fn lanes_exchange_by_one_instruction_a_word_with_the_mask_they_were_given() {
+fn lane_exchanges_use_one_instruction_per_word_and_the_given_mask() {
     check_text(WARP);
 }
 
@@ -92,26 +92,26 @@ fn loads_and_stores_name_their_space_width_ordering_and_scope() {
 }
 
 #[test]
-fn shared_arrays_are_reached_by_shared_addresses() {
+fn shared_arrays_use_shared_addresses() {
     check_text(SHARED);
 }
 
 #[test]
-fn barriers_stay_single_and_spins_keep_their_load() {
+fn barriers_are_not_duplicated_and_spins_keep_their_load() {
     check_text(FLOW);
 }
 
 #[test]
-fn an_exact_or_approximate_function_is_the_instruction_it_names() {
+fn exact_and_approximate_functions_compile_to_their_instructions() {
     check_text(MATH);
 }
 
 /// The emulator has the device's bits only under this condition. Without `.rn`, ptxas may fuse a
-/// product and a sum to one `fma`, and an approximation has other bits.
+/// product and a sum into one `fma`, and an approximation has different bits.
 #[test]
 fn accurate_functions_round_all_arithmetic_to_nearest() {
     for probes in probes::all() {
-        // Functions that kernels call are outside of the kernels, and come from `libm`.
+        // Functions that kernels call are outside of the kernels, and are from `libm`.
         let accurate = probes.ptx.split_inclusive("\n}\n").filter(|part| {
             part.contains(&format!(".visible .entry {ACCURATE}")) || !part.contains(".entry")
         });
@@ -149,12 +149,12 @@ fn the_usual_functions_of_f32_have_no_stack_frame_and_little_f64() {
 }
 
 #[test]
-fn a_cluster_is_told_by_special_registers_and_its_barrier_is_two_instructions() {
+fn cluster_positions_are_special_registers_and_its_barrier_is_two_instructions() {
     check_text_since(Arch::Compute90, CLUSTER);
 }
 
 #[test]
-fn bulk_copies_and_their_barriers_are_the_instructions_they_name() {
+fn bulk_copies_and_their_barriers_compile_to_their_instructions() {
     check_text_since(Arch::Compute90, BULK);
 }
 
@@ -211,7 +211,7 @@ fn shared_memory_is_declared_once_with_its_size_and_alignment() {
 }
 
 #[test]
-fn the_compiler_has_nothing_to_warn_of() {
+fn probes_compile_without_warnings() {
     for Probes { built, .. } in probes::all() {
         assert_eq!(built.warnings, [""; 0]);
     }

@@ -1,4 +1,4 @@
-//! What the functions of `cuda_std` compile to: instruction, ordering, scope, space, width, and how
+//! The PTX of the functions of `cuda_std`: instruction, ordering, scope, space, width, and how
 //! often.
 //!
 //! `../probes` has small kernels. They are compiled for each committed architecture. `claims`
@@ -12,8 +12,8 @@ mod probes;
 mod ptx;
 mod sass;
 
-/// Prints on stderr what was not tested, past the test harness, which would hide it.
+/// Prints what was not tested directly to stderr, because the test harness would hide it.
 fn skipped(why: &str) {
-    // Without stderr there is nobody to tell.
+    // If stderr is closed, the message is lost.
     let _told = writeln!(std::io::stderr(), "SKIPPED: {why}");
 }

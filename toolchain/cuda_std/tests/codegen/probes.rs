@@ -1,4 +1,4 @@
-//! The probes as PTX, built once for each architecture.
+//! The probes as PTX, built once per architecture.
 
 use crate::skipped;
 use cuda_builder::{Arch, Built, Compiler, CudaBuilder};
@@ -6,10 +6,10 @@ use std::path::Path;
 use std::sync::OnceLock;
 use std::thread;
 
-/// The architectures of gridsync's committed PTX: everything since Turing, and what Hopper adds.
+/// The architectures of gridsync's committed PTX: everything since Turing, and Hopper's additions.
 pub(crate) const ARCHS: [Arch; 2] = [Arch::Compute75, Arch::Compute90];
 
-/// Prefix of probes that hold a function of many instructions. These have no claim each.
+/// Prefix of probes for functions of many instructions. They have no individual claims.
 pub(crate) const ACCURATE: &str = "accurate_";
 
 /// The probes for one architecture.
@@ -19,10 +19,10 @@ pub(crate) struct Probes {
     pub(crate) ptx: String,
 }
 
-/// The probes for each of [`ARCHS`]. Without a kernel compiler none, and a message.
+/// The probes for each of [`ARCHS`]. Without a kernel compiler, prints a message and returns none.
 ///
 /// # Panics
-/// When the probes do not compile.
+/// If the probes do not compile.
 pub(crate) fn all() -> &'static [Probes] {
     static ALL: OnceLock<Vec<Probes>> = OnceLock::new();
     ALL.get_or_init(|| match Compiler::find() {

@@ -1,6 +1,6 @@
-//! Reduces PTX to what a claim describes.
+//! Reduces PTX to the form of a claim.
 //!
-//! [`effects`] keeps the instructions of a kernel that touch memory, other threads or time, in
+//! [`effects`] keeps the instructions of a kernel that affect memory, other threads or time, in
 //! order. Their operands do not depend on register numbers:
 //!
 //! * `$2` is the kernel's third parameter, `$0+8` is 8 bytes into its first;
@@ -8,21 +8,21 @@
 //!   replaces a register that is the sum of these;
 //! * any other register is only its class: `%r`, `%rd`, `%p`.
 //!
-//! `loop: ` marks what is between the target of a backward branch and that branch.
+//! `loop: ` marks the instructions between the target of a backward branch and that branch.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::RangeInclusive;
 
-/// Opcodes that only compute or branch. Anything not listed counts as an effect, so an instruction
-/// that nobody thought of fails a claim and does not slip through.
+/// Opcodes that only compute or branch. Anything not listed counts as an effect, so an unexpected
+/// instruction fails a claim.
 const PURE: [&str; 19] = [
     "add", "and", "bra", "cvt", "mad", "max", "min", "mov", "mul", "not", "or", "popc", "ret",
     "selp", "setp", "shl", "shr", "sub", "xor",
 ];
 
 /// Exceptions that belong in claims: reads of clocks, which change each time, of the size of
-/// dynamic shared memory, conversions of f16, roundings to an integer, and arithmetic of
-/// floating-point numbers, whose rounding matters.
+/// dynamic shared memory, conversions of f16, rounding to integers, and floating-point arithmetic,
+/// whose rounding matters.
 const NOT_PURE: [&str; 10] = [
     "%clock64",
     "%globaltimer",
@@ -49,7 +49,7 @@ pub(crate) fn bodies(ptx: &str) -> BTreeMap<&str, Vec<&str>> {
     entries.collect()
 }
 
-/// The lines of a body, up to the brace that ends it, without the braces of inner scopes.
+/// The lines of a body, up to its closing brace, without the braces of inner scopes.
 fn lines(body: &str) -> impl Iterator<Item = &str> {
     let mut scopes = 1;
     let within = body.lines().map(str::trim).take_while(move |line| {
@@ -155,7 +155,7 @@ fn values(name: &str, body: &[&str]) -> HashMap<String, String> {
     values
 }
 
-/// The numbered registers are those that LLVM gave out; `%tid.x` and `%clock64` are special.
+/// The numbered registers are those that LLVM allocates; `%tid.x` and `%clock64` are special.
 fn is_register(operand: &str) -> bool {
     let class = operand.trim_end_matches(|c: char| c.is_ascii_digit());
     class.len() < operand.len() && ["%p", "%rs", "%r", "%rd"].contains(&class)
@@ -181,8 +181,8 @@ fn map_registers(statement: &str, f: impl Fn(&str) -> String) -> String {
     mapped + rest
 }
 
-/// The loops of a body: from a label to each branch back to it. Scopes may have the same labels: the
-/// nearest one is meant.
+/// The loops of a body: from a label to each branch back to it. Scopes may have the same labels; a
+/// branch goes to the nearest one.
 fn loops(body: &[&str]) -> Vec<RangeInclusive<usize>> {
     let branches = body.iter().enumerate().filter_map(|(at, line)| {
         let (_, label) = line.trim_end_matches(';').rsplit_once(char::is_whitespace)?;
@@ -194,7 +194,7 @@ fn loops(body: &[&str]) -> Vec<RangeInclusive<usize>> {
 }
 
 #[test]
-fn registers_give_way_to_what_they_hold() {
+fn registers_are_replaced_by_their_values() {
     let ptx = "\
 .visible .entry k(
 	.param .align 8 .b8 k_param_0[16],

@@ -1,4 +1,4 @@
-//! The same probes as machine code, if NVIDIA's assembler and disassembler are there.
+//! The same probes as machine code, if NVIDIA's assembler and disassembler are installed.
 
 use crate::probes::{self, ACCURATE, Probes};
 use crate::skipped;
@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The first ptxas that has an nvdisasm beside it, from `PTXAS`, the venv or toolkit in
+/// The first ptxas with an nvdisasm in the same folder, from `PTXAS`, the venv or toolkit in
 /// `GRIDSYNC_CUDA_TOOLS`, the workspace's `target/cuda-tools`, `PATH`, `CUDA_HOME`, `CUDA_PATH`.
 fn find() -> Option<(PathBuf, PathBuf)> {
     let variable = |name| env::var_os(name).map(PathBuf::from);
@@ -17,7 +17,7 @@ fn find() -> Option<(PathBuf, PathBuf)> {
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/cuda-tools");
     for tools in variable("GRIDSYNC_CUDA_TOOLS").into_iter().chain([own]) {
         candidates.push(tools.join("bin/ptxas"));
-        // Where a Python wheel puts it: lib/python3.X/site-packages/nvidia/cu13/bin.
+        // A Python wheel installs it in lib/python3.X/site-packages/nvidia/cu13/bin.
         for python in folders(&tools.join("lib")) {
             let wheels = folders(&python.join("site-packages/nvidia"));
             candidates.extend(wheels.iter().map(|wheel| wheel.join("bin/ptxas")));
@@ -38,7 +38,7 @@ fn folders(dir: &Path) -> Vec<PathBuf> {
     entries.map(|entry| entry.path()).collect()
 }
 
-/// What a tool prints. If the tool fails, so does the test.
+/// The output of a tool. If the tool fails, so does the test.
 fn run(command: &mut Command) -> String {
     let output = command.output().expect("the tool was found just now");
     let said = String::from_utf8_lossy(&output.stderr);
@@ -67,7 +67,7 @@ fn for_each_arch(check: impl Fn(&Probes, &BTreeMap<String, Vec<String>>)) {
     }
 }
 
-/// The opcodes of each kernel in what nvdisasm prints.
+/// The opcodes of each kernel in the output of nvdisasm.
 fn opcodes(sass: &str) -> BTreeMap<String, Vec<String>> {
     let mut kernels = BTreeMap::new();
     for section in sass.split("\n.text.").skip(1) {
@@ -87,7 +87,7 @@ fn opcodes(sass: &str) -> BTreeMap<String, Vec<String>> {
 fn no_access_is_generic() {
     for_each_arch(|probes, kernels| {
         assert_eq!(kernels.len(), probes.built.kernels.len());
-        // Some functions of `libm` have a stack frame, which is reached by generic addresses.
+        // Some functions of `libm` have a stack frame, which generic addresses access.
         let may_be = |kernel: &str| kernel.starts_with(ACCURATE) || kernel.starts_with(IN_CLUSTER);
         for (kernel, opcodes) in kernels.iter().filter(|(kernel, _)| !may_be(kernel)) {
             let generic = opcodes.iter().find(|opcode| is_generic(opcode));
@@ -96,7 +96,7 @@ fn no_access_is_generic() {
     });
 }
 
-/// With what the names of probes begin that access the shared memory of other blocks.
+/// The prefix of probes that access the shared memory of other blocks.
 const IN_CLUSTER: &str = "cluster_shared_";
 
 fn is_generic(opcode: &str) -> bool {
@@ -104,10 +104,10 @@ fn is_generic(opcode: &str) -> bool {
     ["LD", "ST", "ATOM"].contains(&root)
 }
 
-/// The machine has no other instructions for it. It is told from the block's own shared memory and
-/// from device memory by the address.
+/// The machine has no separate instructions for it. The address distinguishes it from the block's
+/// own shared memory and from device memory.
 #[test]
-fn shared_memory_of_another_block_is_reached_by_generic_accesses() {
+fn shared_memory_of_another_block_uses_generic_accesses() {
     for_each_arch(|probes, kernels| {
         let of_cluster = kernels.iter().filter(|(kernel, _)| kernel.starts_with(IN_CLUSTER));
         let mut found = 0;
@@ -120,7 +120,7 @@ fn shared_memory_of_another_block_is_reached_by_generic_accesses() {
 }
 
 #[test]
-fn shared_memory_is_reached_by_lds_sts_and_atoms() {
+fn shared_memory_uses_lds_sts_and_atoms() {
     for_each_arch(|probes, kernels| {
         for kernel in ["static_shared", "copy_shared_u16", "copy_shared_f32", "copy_shared_u64"] {
             for root in ["STS", "LDS"] {
@@ -155,7 +155,7 @@ fn a_pack_is_one_access_of_128_bits() {
 }
 
 #[test]
-fn the_assembler_copies_no_barrier() {
+fn the_assembler_does_not_duplicate_barriers() {
     for_each_arch(|probes, kernels| {
         for kernel in [
             "barrier_between_equal_branches",

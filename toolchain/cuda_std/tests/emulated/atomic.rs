@@ -1,4 +1,4 @@
-//! Read-modify-write operations: what they return and what they leave.
+//! Read-modify-write operations: their results and the values that they store.
 
 use crate::support::{config, leaves};
 use cuda_std::memory::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
@@ -6,7 +6,7 @@ use cuda_std::memory::Scope::{self, Block, Device, System};
 use cuda_std::memory::{Atomic, AtomicInt, Global};
 use cuda_std::thread;
 
-/// What `operation` returns, and what it leaves in place of `before`.
+/// The result of `operation`, and the value that it stores in place of `before`.
 #[track_caller]
 fn of<T: Atomic + PartialEq + core::fmt::Debug>(
     before: T,
@@ -61,7 +61,7 @@ fn integers_return_the_old_value_and_wrap_around() {
 }
 
 #[test]
-fn a_negative_number_is_below_a_positive_one_only_where_there_are_signs() {
+fn negative_numbers_are_less_than_positive_ones_only_if_signed() {
     assert_eq!(of(5i32, |at| at.fetch_min(0, -1, Relaxed, Device)).1, -1);
     assert_eq!(of(5u32, |at| at.fetch_min(0, u32::MAX, Relaxed, Device)).1, 5);
     assert_eq!(of(5i64, |at| at.fetch_max(0, -1, Relaxed, Device)).1, 5);
@@ -69,14 +69,14 @@ fn a_negative_number_is_below_a_positive_one_only_where_there_are_signs() {
 }
 
 #[test]
-fn floats_are_added_with_the_rounding_of_their_type() {
+fn float_additions_round_to_their_type() {
     assert_eq!(of(1.0f32, |at| at.fetch_add(0, f32::EPSILON / 2.0, Relaxed, Device)), (1.0, 1.0));
     assert_eq!(of(0.1f64, |at| at.fetch_add(0, 0.2, Relaxed, Device)), (0.1, 0.1 + 0.2));
     assert_eq!(of(0.1f64, |at| at.exchange(0, -0.5, Relaxed, Device)), (0.1, -0.5));
 }
 
 #[test]
-fn an_addition_without_result_leaves_what_one_with_a_result_does() {
+fn add_stores_the_same_value_as_fetch_add() {
     let without = |order| {
         of(u32::MAX, move |at| {
             at.add(0, 3, order, Device);
@@ -93,7 +93,7 @@ fn an_addition_without_result_leaves_what_one_with_a_result_does() {
 }
 
 #[test]
-fn an_increment_starts_again_at_its_limit_and_beyond() {
+fn fetch_inc_wraps_to_zero_at_or_above_its_limit() {
     let inc = |before| of(before, |at: Global<u32>| at.fetch_inc(0, 3, Relaxed, Device));
     assert_eq!([0, 2, 3, 4, u32::MAX].map(inc), [(0, 1), (2, 3), (3, 0), (4, 0), (u32::MAX, 0)]);
     let never = of(7u32, |at| at.fetch_inc(0, 0, Relaxed, Device));
@@ -101,7 +101,7 @@ fn an_increment_starts_again_at_its_limit_and_beyond() {
 }
 
 #[test]
-fn a_swap_is_made_only_where_the_bits_agree() {
+fn compare_exchange_swaps_only_equal_bits() {
     let swap = |before, current| {
         of(before, |at: Global<u64>| at.compare_exchange(0, current, 9, AcqRel, Device))
     };
@@ -110,7 +110,7 @@ fn a_swap_is_made_only_where_the_bits_agree() {
 }
 
 #[test]
-fn a_swap_of_floats_takes_zeros_for_different_and_a_nan_for_itself() {
+fn compare_exchange_of_floats_distinguishes_zeros_and_matches_equal_nans() {
     let swap = |before, current| {
         let bits = |x: f32| x.to_bits();
         let (old, left) = of(bits(before), |at: Global<u32>| {
@@ -135,12 +135,12 @@ fn every_ordering_and_scope_gives_the_same_sum() {
 }
 
 #[test]
-fn contended_words_lose_nothing_under_any_schedule() {
+fn contended_words_lose_no_update_under_any_schedule() {
     let left = leaves(&config(3, 50), &[0u64; 3], |at| {
         let i = thread::index() as u64;
         at.fetch_add(0, i, Relaxed, Device);
         at.fetch_max(1, i, Relaxed, Device);
-        // An addition by compare-and-swap, as floats needed before sm_60.
+        // Addition with compare-and-swap, as floats needed before sm_60.
         let mut seen = at.load(2, Relaxed, Device);
         loop {
             let found = at.compare_exchange(2, seen, seen + 1, AcqRel, Device);
@@ -154,7 +154,7 @@ fn contended_words_lose_nothing_under_any_schedule() {
 }
 
 #[test]
-fn tickets_are_drawn_once_each() {
+fn each_ticket_is_drawn_once() {
     let drawn = leaves(&config(2, 40), &[0u32; 81], |at| {
         let ticket = at.fetch_inc(80, 79, AcqRel, Device);
         at.fetch_add(ticket as usize, 1, Relaxed, Device);

@@ -1,4 +1,4 @@
-//! Bulk copies: when their data is there, and what happens without a wait.
+//! Bulk copies: when their data is available, and the effect of a missing wait.
 
 use crate::support::{config, download, leaves, upload};
 use cuda_std::memory::{Global, Shared};
@@ -24,7 +24,7 @@ pub(crate) fn stage(at: usize) -> Shared<u32> {
     tiles().part(TILE * at, TILE)
 }
 
-/// Makes the barriers of the ring: one arrival fills a stage, `readers` arrivals empty it.
+/// Initialises the barriers of the ring: one arrival fills a stage, `readers` arrivals empty it.
 pub(crate) fn init(readers: u32) {
     if thread::is_first_in_block() {
         for stage in 0..STAGES {
@@ -43,8 +43,8 @@ pub(crate) fn fill(at: usize, from: Global<u32>) {
     bulk::load(stage(at), from, full(), at);
 }
 
-/// What a block of 64 threads leaves in a tile of zeros. `body` also gets a tile of numbers.
-/// `races` says whether to look for races.
+/// The result of a block of 64 threads in a tile of zeros. `body` also gets a tile of numbers.
+/// `races` enables race detection.
 pub(crate) fn launch(
     races: bool,
     body: impl Fn(Global<u32>, Global<u32>),
@@ -63,7 +63,7 @@ pub(crate) fn fault(races: bool, body: impl Fn(Global<u32>, Global<u32>)) -> Fau
 }
 
 #[test]
-fn a_bulk_load_is_there_after_the_wait() {
+fn a_bulk_load_is_visible_after_the_wait() {
     let copied = launch(true, |from, to| {
         init(1);
         let i = thread::index_in_block();
@@ -78,7 +78,7 @@ fn a_bulk_load_is_there_after_the_wait() {
 }
 
 #[test]
-fn a_load_may_come_before_it_is_expected_and_a_phase_ends_with_its_last_byte() {
+fn a_load_may_precede_its_expectation_and_a_phase_ends_with_its_last_byte() {
     let copied = launch(true, |from, to| {
         init(1);
         let i = thread::index_in_block();
@@ -97,14 +97,14 @@ fn a_load_may_come_before_it_is_expected_and_a_phase_ends_with_its_last_byte() {
 }
 
 #[test]
-fn a_bulk_load_that_is_not_waited_for_is_found() {
+fn a_missing_wait_for_a_bulk_load_is_detected() {
     let fault = fault(true, |from, _| {
         init(1);
         match thread::index_in_block() {
             0 => fill(0, from),
             32 => {
                 mbarrier::wait(full(), 0, 1);
-                // The values may be there by now, but not ordered.
+                // The values may have arrived by now, but are not ordered.
                 time::nanosleep(10_000);
                 stage(0).read(0);
             }
@@ -115,7 +115,7 @@ fn a_bulk_load_that_is_not_waited_for_is_found() {
 }
 
 #[test]
-fn a_stage_that_is_filled_before_it_is_empty_is_a_race() {
+fn filling_a_stage_before_it_is_empty_is_a_race() {
     for waits in [true, false] {
         let launched = launch(true, |from, _| {
             init(1);
@@ -144,8 +144,9 @@ fn a_stage_that_is_filled_before_it_is_empty_is_a_race() {
     }
 }
 
-/// Two warps make results of `rounds` tiles, which a thread of a third warp loads through the ring.
-/// The first of their threads stores the results. Only barriers in shared memory keep them in step.
+/// Two warps compute the results of `rounds` tiles, which a thread of a third warp loads through
+/// the ring. The first of their threads stores the results. Only barriers in shared memory
+/// synchronise them.
 fn pipeline(from: Global<u32>, to: Global<u32>, rounds: usize) {
     if thread::is_first_in_block() {
         mbarrier::init(outgoing(), WRITTEN, 64);
@@ -210,7 +211,7 @@ fn a_ring_of_three_stages_carries_many_tiles_under_every_schedule() {
     }
 }
 
-/// Stores the block's results. The first thread does it after all threads have written them.
+/// Stores the block's results. The first thread does this after all threads have written them.
 fn store_results(to: Global<u32>) {
     let i = thread::index_in_block();
     results().write(i, i as u32);
@@ -222,7 +223,7 @@ fn store_results(to: Global<u32>) {
 }
 
 #[test]
-fn a_store_that_is_overwritten_before_it_is_read_is_found() {
+fn overwriting_a_stored_tile_before_it_is_read_is_detected() {
     for waits in [true, false] {
         let overwrite = |_, to| {
             store_results(to);
@@ -249,7 +250,7 @@ fn a_store_that_is_overwritten_before_it_is_read_is_found() {
     assert!(matches!(fault, Fault::Race(_)), "{fault}");
 }
 
-/// The race that ends `body`. One of its accesses is a bulk copy's.
+/// The race that ends `body`. One of its accesses is by a bulk copy.
 #[track_caller]
 fn race_with_a_copy(body: impl Fn(Global<u32>, Global<u32>)) {
     let fault = fault(true, body);
@@ -258,7 +259,7 @@ fn race_with_a_copy(body: impl Fn(Global<u32>, Global<u32>)) {
 }
 
 #[test]
-fn a_load_over_what_a_store_still_reads_is_a_race_within_one_thread() {
+fn a_load_over_an_unfinished_store_is_a_race_within_one_thread() {
     for waits in [true, false] {
         let reuse = |from, to| {
             store_results(to);
@@ -279,7 +280,7 @@ fn a_load_over_what_a_store_still_reads_is_a_race_within_one_thread() {
     }
 }
 
-/// Makes the barriers of the ring, after a barrier of the block.
+/// Initialises the barriers of the ring, after a block barrier.
 fn mbarrier_of_one_thread() {
     thread::sync_threads();
     init(1);
@@ -305,7 +306,7 @@ fn a_thread_races_with_its_own_store_until_it_waits() {
 }
 
 #[test]
-fn a_load_is_not_there_for_the_thread_that_asked_for_it_before_its_wait() {
+fn a_load_is_not_visible_to_its_own_thread_before_the_wait() {
     for waits in [true, false] {
         let read = |from, _| {
             init(1);
@@ -325,8 +326,8 @@ fn a_load_is_not_there_for_the_thread_that_asked_for_it_before_its_wait() {
 }
 
 #[test]
-fn a_load_tells_of_its_own_bytes_alone() {
-    // Nothing releases what the thread wrote after its arrival.
+fn a_load_releases_only_its_own_bytes() {
+    // Nothing releases the thread's writes after its arrival.
     let fault = fault(true, |from, _| {
         init(1);
         match thread::index_in_block() {
@@ -369,13 +370,13 @@ fn waiting_for_all_but_the_last_stores_frees_the_first_ones() {
 }
 
 #[test]
-fn a_store_is_seen_after_its_end_and_not_before() {
+fn a_store_is_visible_only_after_it_completes() {
     for races in [true, false] {
         launch(races, |_, to| {
             store_results(to);
             if thread::is_first_in_block() {
                 bulk::wait_read::<0>();
-                // This is a race, if races are looked for.
+                // This is a race, if race detection is on.
                 assert!(races || to.read(9) == 0);
                 bulk::wait_stored();
                 assert_eq!(to.read(9), 9);
@@ -399,7 +400,7 @@ fn a_store_is_seen_after_its_end_and_not_before() {
 }
 
 #[test]
-fn a_late_load_shows_a_kernel_that_does_not_wait() {
+fn a_late_load_exposes_a_kernel_that_does_not_wait() {
     let reads = |seed, waits: bool| {
         let mut memory = Memory::new(1 << 16);
         let (from, to) = (upload(&mut memory, &[1u32; TILE]), upload(&mut memory, &[0u32; TILE]));
@@ -438,7 +439,7 @@ pub(crate) fn assert_trap(fault: &Fault, line: u32, says: &str) {
 }
 
 #[test]
-fn a_thread_that_exits_before_its_store_is_read_is_found() {
+fn exiting_before_a_store_has_read_is_detected() {
     let line = line!() + 6;
     let fault = fault(false, |_, to| {
         results().write(thread::index_in_block(), 1);
@@ -452,7 +453,7 @@ fn a_thread_that_exits_before_its_store_is_read_is_found() {
 }
 
 #[test]
-fn lengths_that_differ_or_are_no_multiple_of_16_bytes_trap() {
+fn lengths_that_differ_or_are_not_multiples_of_16_bytes_trap() {
     let load = |to: usize, from: usize| {
         fault(false, |all, _| {
             init(1);
@@ -483,7 +484,7 @@ fn copies_that_are_misaligned_unwritten_or_out_of_bounds_fault_at_their_line() {
     assert_eq!((place.file(), place.line()), (file!(), line));
     let beyond = fault(false, |from, _| {
         init(1);
-        // SAFETY: none: the emulator must find what a wrong kernel does.
+        // SAFETY: none: the emulator must find the error of a wrong kernel.
         let from = unsafe { Global::from_address(from.address() + 4096, TILE) };
         bulk::load(stage(0), from, full(), 0);
     });

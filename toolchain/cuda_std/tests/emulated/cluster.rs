@@ -1,5 +1,5 @@
-//! The place of a block in its cluster, the shared memory of the others, and the barrier of the
-//! cluster.
+//! The position of a block in its cluster, the shared memory of the other blocks, and the cluster
+//! barrier.
 
 use crate::support::{config, fault_of, leaves, run};
 use cuda_std::memory::Ordering::{AcqRel, Acquire, Relaxed};
@@ -32,7 +32,7 @@ fn clusters_are_numbered_x_first_and_blocks_in_each() {
 }
 
 #[test]
-fn the_cluster_barrier_shows_each_thread_what_all_blocks_wrote_before() {
+fn the_cluster_barrier_makes_earlier_writes_of_all_blocks_visible() {
     let sums = leaves(&in_clusters_of(4, config(8, 40)), &[0u32; 640], |data| {
         let (i, first) = (thread::index(), 160 * cluster::index());
         data.write(i, i as u32);
@@ -43,9 +43,9 @@ fn the_cluster_barrier_shows_each_thread_what_all_blocks_wrote_before() {
     assert_eq!(sums[480..], [159 * 80 + 160 * 160; 160]);
 }
 
-/// A grid barrier by one thread of each cluster. The cluster barrier holds the others.
+/// A grid barrier by one thread of each cluster. The cluster barrier holds the other threads.
 #[test]
-fn a_cluster_can_be_held_at_its_barrier_until_its_leader_arrives() {
+fn the_cluster_barrier_waits_for_a_leader_at_a_grid_barrier() {
     let sums = leaves(&in_clusters_of(2, config(6, 40)), &[0u32; 241], |data| {
         let clusters = cluster::count() as u32;
         data.fetch_add(thread::index(), 1, Relaxed, Device);
@@ -85,7 +85,7 @@ fn blocks_add_to_the_shared_memory_of_their_cluster_and_read_it() {
 }
 
 #[test]
-fn the_own_shared_memory_has_the_scope_of_the_block_and_through_the_cluster_that_of_the_cluster() {
+fn own_shared_memory_has_block_scope_and_through_the_cluster_cluster_scope() {
     let added = |own_by_the_cluster: bool| {
         let checked = LaunchConfig { races: true, ..in_clusters_of(2, config(2, 1)) };
         let body = move || {
@@ -104,7 +104,7 @@ fn the_own_shared_memory_has_the_scope_of_the_block_and_through_the_cluster_that
 }
 
 #[test]
-fn a_read_of_a_block_that_does_not_run_is_a_fault_at_the_kernels_own_line() {
+fn reading_from_a_block_that_is_not_running_faults_at_the_kernels_line() {
     let line = line!() + 2;
     let fault = fault_of(&in_clusters_of(2, config(2, 1)), || {
         cluster::shared_of(counts(), 1 - cluster::rank()).write(3, 1);
@@ -115,7 +115,7 @@ fn a_read_of_a_block_that_does_not_run_is_a_fault_at_the_kernels_own_line() {
 }
 
 #[test]
-fn a_wait_without_an_arrival_is_a_fault_at_the_kernels_own_line() {
+fn a_wait_without_an_arrival_faults_at_the_kernels_line() {
     let line = line!() + 2;
     let fault = fault_of(&config(1, 1), || {
         cluster::wait();

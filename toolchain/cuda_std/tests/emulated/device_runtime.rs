@@ -1,4 +1,4 @@
-//! Kernels that launch kernels, as kernels see it.
+//! Kernels that launch kernels, from the kernel's side.
 
 use crate::support::{config, download, fault_of, run, upload};
 use cuda_std::device_runtime::{
@@ -22,7 +22,7 @@ fn is_launchable<K: Launchable>() -> &'static str {
     K::NAME
 }
 
-/// What `body` and its children leave: the digits that they appended, the first one last.
+/// The digits that `body` and its children appended, the first one last.
 #[track_caller]
 fn appended(body: impl Fn(Global<u32>)) -> u32 {
     let mut memory = Memory::new(1 << 10);
@@ -32,10 +32,10 @@ fn appended(body: impl Fn(Global<u32>)) -> u32 {
     download(&memory, words)[0]
 }
 
-/// Appends a digit in a grid of its own.
+/// Appends a digit in a separate grid.
 #[track_caller]
 fn digit(to: Global<u32>, value: u32, queue: &impl Queue) {
-    // SAFETY: the children run one after the other here, and the words live until all have ended.
+    // SAFETY: the children run sequentially here, and the words live until all have ended.
     let launched = unsafe { launch::<append>(Geometry::new(1, 1), queue, (to, value)) };
     assert_eq!(launched, Ok(()));
 }
@@ -46,7 +46,7 @@ fn a_launchable_kernel_is_a_kernel_on_the_host() {
 }
 
 #[test]
-fn without_a_seed_children_run_as_they_were_launched_and_tails_last() {
+fn without_a_seed_children_run_in_launch_order_and_tails_last() {
     let found = appended(|to| {
         let block = Block::this();
         digit(to, 4, &TailLaunch);
@@ -59,7 +59,7 @@ fn without_a_seed_children_run_as_they_were_launched_and_tails_last() {
 }
 
 #[test]
-fn a_stream_and_an_event_work_on_when_they_are_dropped() {
+fn a_stream_and_an_event_keep_working_after_they_are_dropped() {
     let found = appended(|to| {
         let block = Block::this();
         let last = block.default_stream();
@@ -76,7 +76,7 @@ fn a_stream_and_an_event_work_on_when_they_are_dropped() {
 }
 
 #[test]
-fn a_child_has_the_shape_that_was_asked_for_or_is_refused() {
+fn a_child_has_the_requested_shape_or_is_rejected() {
     let launched = |geometry| {
         // SAFETY: the kernel does nothing.
         unsafe { launch::<nothing>(geometry, &FireAndForget, ()) }
@@ -91,7 +91,7 @@ fn a_child_has_the_shape_that_was_asked_for_or_is_refused() {
 }
 
 #[test]
-fn a_kernel_can_ask_about_its_device() {
+fn a_kernel_can_query_its_device() {
     run(&LaunchConfig { multiprocessors: 13, ..config(1, 1) }, || {
         assert_eq!(device(), Ok(0));
         assert_eq!(attribute(Attribute::Multiprocessors), Ok(13));
@@ -112,7 +112,7 @@ fn a_cooperative_grid_cannot_launch() {
 }
 
 #[test]
-fn an_error_has_the_name_and_the_number_that_cuda_gives_it() {
+fn errors_have_the_names_and_numbers_of_cuda() {
     assert_eq!(Error::INVALID_CONFIGURATION.to_string(), "INVALID_CONFIGURATION (9)");
     assert_eq!(Error(69), Error::LAUNCH_PENDING_COUNT_EXCEEDED);
     assert_eq!(

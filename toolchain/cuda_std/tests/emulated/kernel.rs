@@ -1,4 +1,4 @@
-//! `#[kernel]` as the host sees it.
+//! `#[kernel]` on the host.
 
 use crate::support::{config, download, upload};
 use cuda_std::launch::{Kernel, KernelArgs};
@@ -25,7 +25,7 @@ fn a_kernel_is_a_type_with_its_name_and_its_options() {
 }
 
 #[test]
-fn a_kernel_runs_on_the_arguments_that_went_by_address() {
+fn a_kernel_runs_on_arguments_passed_by_address() {
     let mut memory = Memory::new(1 << 10);
     let data = upload(&mut memory, &[1.0f32, 2.0, 3.0, 4.0, 5.0]);
     let args: <scale as Kernel>::Args = (data, 10.0, 1, 4);
@@ -33,7 +33,8 @@ fn a_kernel_runs_on_the_arguments_that_went_by_address() {
         assert_eq!(pointers.len(), 4);
         simt::launch(&mut memory, &config(1, 8), &|| {
             // SAFETY: the pointers are to the kernel's own arguments, which live until the launch
-            // ends. The view is of memory allocated above, and each element belongs to one thread.
+            // ends. The view is of memory allocated above, and each element is accessed by only one
+            // thread.
             unsafe { scale::run(<scale as Kernel>::Args::from_pointers(pointers)) }
         })
     });
@@ -42,7 +43,7 @@ fn a_kernel_runs_on_the_arguments_that_went_by_address() {
 }
 
 #[test]
-fn arguments_of_every_type_come_back_as_they_went() {
+fn arguments_of_every_type_round_trip() {
     let args = (u8::MAX, i16::MIN, 3u32, -4i64, 0.5f32, 0.25f64, usize::MAX, isize::MIN);
     let back = args.with_pointers(|pointers| {
         // SAFETY: the pointers are to this tuple, which is still alive.
@@ -54,7 +55,7 @@ fn arguments_of_every_type_come_back_as_they_went() {
 }
 
 #[test]
-fn each_argument_lies_at_the_next_multiple_of_its_alignment() {
+fn each_argument_is_at_the_next_multiple_of_its_alignment() {
     type Args = (u8, u64, u16, u32, u8, f64, i16, i8);
     assert_eq!(Args::OFFSETS, [0, 8, 16, 20, 24, 32, 40, 42]);
     assert_eq!(<() as KernelArgs>::OFFSETS, [0; 0]);
@@ -77,7 +78,7 @@ fn a_view_is_passed_as_an_address_and_a_length() {
     let view = upload(&mut memory, &[1u32, 2, 3]);
     assert_eq!((size_of_val(&view), align_of_val(&view)), (16, 8));
     let words = (view,).with_pointers(|pointers| {
-        // SAFETY: a view is `repr(C)` of two 64-bit words, and alive here.
+        // SAFETY: a view is `repr(C)` with two 64-bit words, and alive here.
         unsafe { pointers[0].cast::<[u64; 2]>().read() }
     });
     assert_eq!(words, [view.address(), 3]);

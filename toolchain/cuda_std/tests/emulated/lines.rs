@@ -1,4 +1,4 @@
-//! A fault in the device standard library names the line that calls it, at each step of each function.
+//! A fault in the device standard library names the calling line, at each step of each function.
 
 use crate::support::{config, upload};
 use cuda_std::memory::Ordering::{AcqRel, Acquire, Relaxed, Release};
@@ -13,8 +13,8 @@ shared_array! {
     fn barriers() -> [u64; 1];
 }
 
-/// Stops a kernel of one warp after one step, two steps, and so on to its end. Wherever a thread is
-/// then, the fault names a line of this file.
+/// Stops a kernel of one warp after one step, two steps, and so on until it ends. Wherever a thread
+/// is at that point, the fault names a line of this file.
 fn walk(name: &str, kernel: &dyn Fn(Global<u32>)) {
     let launch = |step_limit| {
         let mut memory = Memory::new(1 << 10);
@@ -106,7 +106,7 @@ fn functions_of_the_device_runtime_name_their_callers() {
         event.record(&stream)?;
         block.default_stream().wait(&event)?;
         device().and_then(|_| attribute(cuda_std::device_runtime::Attribute::WarpSize))?;
-        // SAFETY: the kernel does nothing, and the launch is refused.
+        // SAFETY: the kernel does nothing, and the launch is rejected.
         unsafe { launch::<nothing>(Geometry::new(0, 0), &stream, ()) }
     };
     walk! {

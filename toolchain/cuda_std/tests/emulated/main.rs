@@ -1,4 +1,4 @@
-//! What the functions of `cuda_std` do in the emulator, each checked against its definition.
+//! The functions of `cuda_std` in the emulator, each checked against its definition.
 
 mod atomic;
 mod bulk;

@@ -9,7 +9,7 @@ shared_array! {
     fn values() -> [u32; 64];
 }
 
-/// Makes both barriers, each for `arrivals` arrivals, and joins the block.
+/// Initialises both barriers for `arrivals` arrivals each, and synchronises the block.
 fn init(arrivals: u32) {
     if thread::is_first_in_block() {
         mbarrier::init(barriers(), 0, arrivals);
@@ -37,7 +37,7 @@ fn parity_one_of_a_fresh_barrier_has_ended_already() {
 }
 
 #[test]
-fn a_phase_ends_with_its_last_arrival_and_shows_what_came_before_each() {
+fn a_phase_ends_with_its_last_arrival_and_releases_earlier_writes() {
     let sums = leaves(&config(2, 96), &[0u32; 64], |out| {
         init(64);
         let i = thread::index_in_block();
@@ -54,7 +54,7 @@ fn a_phase_ends_with_its_last_arrival_and_shows_what_came_before_each() {
 }
 
 #[test]
-fn phases_follow_each_other_and_their_parities_take_turns() {
+fn phases_alternate_parity() {
     run(&config(1, 64), || {
         init(1);
         let leads = thread::is_first_in_block();
@@ -77,7 +77,7 @@ fn phases_follow_each_other_and_their_parities_take_turns() {
 }
 
 #[test]
-fn a_phase_that_lacks_an_arrival_or_a_byte_is_a_deadlock_at_the_line_that_waits() {
+fn a_missing_arrival_or_byte_is_a_deadlock_at_the_waiting_line() {
     let arrivals: [fn(); 2] = [
         || mbarrier::arrive(barriers(), 0),
         || {
@@ -101,7 +101,7 @@ fn a_phase_that_lacks_an_arrival_or_a_byte_is_a_deadlock_at_the_line_that_waits(
 }
 
 #[test]
-fn an_arrival_too_many_a_parity_of_two_and_a_word_that_is_no_barrier_are_told() {
+fn an_extra_arrival_a_parity_of_two_and_an_invalid_barrier_fault() {
     let message = trap_of(|| {
         init(1);
         mbarrier::arrive_expect(barriers(), 0, 32);
@@ -127,8 +127,8 @@ fn an_arrival_too_many_a_parity_of_two_and_a_word_that_is_no_barrier_are_told() 
     assert!(message.contains("wait for 1048576"), "{message}");
 }
 
-/// The race in a block of two warps. The first writes and arrives by `arrive`, the second waits by
-/// `wait` and reads.
+/// The race in a block of two warps. The first writes and calls `arrive`, the second calls `wait`
+/// and reads.
 fn race(init: impl Fn(), arrive: impl Fn(), wait: impl Fn()) -> Option<MissingOrder> {
     let config = LaunchConfig { races: true, ..config(1, 64) };
     let launched = simt::launch(&mut Memory::new(1 << 10), &config, &|| {
@@ -153,13 +153,13 @@ fn race(init: impl Fn(), arrive: impl Fn(), wait: impl Fn()) -> Option<MissingOr
 }
 
 #[test]
-fn an_arrival_and_a_wait_order_and_nothing_less_does() {
+fn only_an_arrival_and_a_wait_order_accesses() {
     let arrive = || mbarrier::arrive(barriers(), 0);
     let wait = || mbarrier::wait(barriers(), 0, 0);
     assert!(race(|| init(1), arrive, wait).is_none());
     let unwaited = race(|| init(1), arrive, || thread::block_fence());
     assert!(unwaited.is_some());
-    // Parity 1 of a fresh barrier has passed already: nobody has arrived.
+    // On a fresh barrier, parity 1 has already passed, without any arrival.
     let past = race(|| init(1), arrive, || mbarrier::wait(barriers(), 0, 1));
     assert!(past.is_some());
     let unjoined = || {
@@ -172,7 +172,7 @@ fn an_arrival_and_a_wait_order_and_nothing_less_does() {
 }
 
 #[test]
-fn a_deadlock_says_which_phase_is_waited_for_and_what_it_still_needs() {
+fn a_deadlock_reports_the_phase_and_what_it_lacks() {
     let stuck = simt::launch(&mut Memory::new(1 << 10), &config(1, 2), &|| {
         init(3);
         mbarrier::arrive(barriers(), 0);

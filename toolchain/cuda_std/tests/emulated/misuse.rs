@@ -1,4 +1,4 @@
-//! Misuse ends the launch with a fault that says what and where.
+//! Misuse ends the launch with a fault that names the error and its location.
 
 use crate::support::{config, fault_of};
 use cuda_std::memory::CacheHint;
@@ -29,7 +29,7 @@ fn assert_trap(fault: &Fault, line: u32, says: &str) {
 }
 
 #[test]
-fn a_trap_carries_its_message_and_its_place() {
+fn a_trap_reports_its_message_and_location() {
     let line = line!() + 3;
     let fault = fault_of(&config((2, 1, 2), 33), || {
         if thread::block_index() == 3 && thread::index_in_block() == 32 {
@@ -62,7 +62,7 @@ fn a_store_that_acquires_traps() {
 }
 
 #[test]
-fn an_addition_without_result_that_acquires_traps() {
+fn an_add_that_acquires_traps() {
     for order in [Acquire, AcqRel, SeqCst] {
         let line = line!() + 1;
         let fault = misuse(|at| at.add(0, 1, order, Device));
@@ -71,7 +71,7 @@ fn an_addition_without_result_that_acquires_traps() {
 }
 
 #[test]
-fn every_kind_of_access_is_checked_and_its_fault_lies_in_the_kernel() {
+fn every_kind_of_access_is_checked_and_faults_in_the_kernel() {
     let beyond: [fn(Global<u32>); 12] = [
         |at| _ = at.read(8),
         |at| at.write(8, 1),
@@ -95,7 +95,7 @@ fn every_kind_of_access_is_checked_and_its_fault_lies_in_the_kernel() {
 }
 
 #[test]
-fn reading_what_nobody_wrote_is_found_wherever_it_is_half_written_too() {
+fn reading_unwritten_or_half_written_memory_is_detected() {
     let fault = misuse(|at| _ = at.read(4));
     assert!(matches!(fault, Fault::Uninitialised { .. }), "{fault}");
     let fault = misuse(|at| _ = at.fetch_add(5, 1, Relaxed, Device));
@@ -115,7 +115,7 @@ fn a_pack_must_be_aligned_to_its_16_bytes() {
 }
 
 #[test]
-fn dynamic_shared_memory_ends_where_the_launch_said() {
+fn dynamic_shared_memory_has_the_launched_size() {
     let with_shared = LaunchConfig { dynamic_shared: 64, ..config(1, 1) };
     let fault = fault_of(&with_shared, || {
         dynamic_shared::<u32>().part(16, 1).write(0, 1);
@@ -124,7 +124,7 @@ fn dynamic_shared_memory_ends_where_the_launch_said() {
 }
 
 #[test]
-fn a_barrier_that_a_thread_leaves_out_is_found() {
+fn a_barrier_that_a_thread_skips_is_detected() {
     let line = line!() + 3;
     let fault = fault_of(&config(1, 64), || {
         if thread::index_in_block() != 40 {
@@ -137,7 +137,7 @@ fn a_barrier_that_a_thread_leaves_out_is_found() {
 }
 
 #[test]
-fn a_collective_that_its_caller_is_not_named_in_faults_in_the_kernel() {
+fn a_collective_whose_mask_lacks_the_caller_faults_in_the_kernel() {
     type Call = fn(u32);
     let calls: [(&str, Call); 9] = [
         ("shfl.sync.up", |mask| _ = warp_shuffle_up(mask, 1u16, 1, 32)),
@@ -171,7 +171,7 @@ fn a_shuffle_from_a_lane_outside_the_mask_traps() {
 }
 
 #[test]
-fn a_device_function_called_by_the_host_says_so() {
+fn a_device_function_called_on_the_host_says_so() {
     let said = std::panic::catch_unwind(time::clock).expect_err("there is no grid");
     let said = said.downcast_ref::<String>().expect("a formatted message");
     assert!(said.contains("outside an emulated thread"), "{said}");

@@ -5,7 +5,7 @@ use cuda_std::{bulk, mbarrier, thread};
 use simt::{Fault, MissingOrder, Space};
 
 #[test]
-fn a_store_without_the_fence_of_the_proxies_is_found() {
+fn a_store_without_a_proxy_fence_is_detected() {
     let line = line!() + 7;
     let fault = fault(false, |_, to| {
         let i = thread::index_in_block();
@@ -21,7 +21,7 @@ fn a_store_without_the_fence_of_the_proxies_is_found() {
 }
 
 #[test]
-fn a_stage_that_is_loaded_again_needs_a_fence_after_it_was_read() {
+fn reloading_a_stage_needs_a_fence_after_its_reads() {
     for fences in [true, false] {
         let launched = launch(true, |from, _| {
             init(64);
@@ -50,7 +50,7 @@ fn a_stage_that_is_loaded_again_needs_a_fence_after_it_was_read() {
 }
 
 #[test]
-fn a_load_to_a_barrier_without_its_fence_is_found() {
+fn a_load_to_a_barrier_without_its_fence_is_detected() {
     let line = line!() + 11;
     let load = |fences: bool| {
         launch(false, |from, _| {
@@ -72,7 +72,7 @@ fn a_load_to_a_barrier_without_its_fence_is_found() {
 }
 
 #[test]
-fn what_a_load_left_may_be_stored_without_a_fence() {
+fn loaded_data_may_be_stored_without_a_fence() {
     let copied = launch(true, |from, to| {
         init(1);
         if thread::is_first_in_block() {

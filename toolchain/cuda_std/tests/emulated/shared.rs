@@ -25,7 +25,7 @@ fn each_block_has_its_own_arrays_which_its_threads_share() {
 }
 
 #[test]
-fn arrays_are_as_long_as_declared_apart_and_aligned() {
+fn arrays_have_their_declared_length_and_are_disjoint_and_aligned() {
     run(&config(1, 1), || {
         assert_eq!((numbers().len(), halves().len()), (64, 3));
         assert_eq!((numbers().unaligned_head(), halves().unaligned_head()), (0, 0));
@@ -40,7 +40,7 @@ fn arrays_are_as_long_as_declared_apart_and_aligned() {
 }
 
 #[test]
-fn dynamic_memory_is_what_the_launch_gave_in_whole_elements() {
+fn dynamic_memory_has_the_launched_size_in_whole_elements() {
     let with = |bytes| LaunchConfig { dynamic_shared: bytes, ..config(2, 2) };
     run(&with(0), || assert!(dynamic_shared::<u32>().is_empty()));
     run(&with(30), || {
@@ -78,7 +78,7 @@ fn atomics_work_in_shared_memory_as_in_global() {
 }
 
 #[test]
-fn shared_memory_starts_unwritten_and_ends_where_it_ends() {
+fn shared_memory_starts_unwritten_and_is_bounds_checked() {
     let fault = fault_of(&config(1, 1), || {
         numbers().read(0);
     });

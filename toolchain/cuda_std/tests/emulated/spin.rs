@@ -21,7 +21,7 @@ fn a_wait_ends_when_the_other_block_has_written() {
 }
 
 #[test]
-fn a_wait_for_what_nobody_writes_is_reported_as_a_deadlock() {
+fn waiting_for_a_write_that_never_happens_is_a_deadlock() {
     let mut memory = Memory::new(1 << 10);
     let flag = upload(&mut memory, &[0u32]);
     let fault = simt::launch(&mut memory, &config(2, 32), &|| {
@@ -43,7 +43,7 @@ fn a_wait_with_a_timeout_ends_without_its_condition() {
 }
 
 #[test]
-fn a_wait_whose_condition_comes_to_hold_in_time_says_so() {
+fn a_wait_with_a_timeout_returns_true_if_its_condition_holds_in_time() {
     run(&config(1, 4), || {
         let mut looks = 0;
         assert!(spin::until_timeout(0, || true));
@@ -65,7 +65,7 @@ fn clocks_go_forward_and_a_sleep_ends() {
 }
 
 #[test]
-fn a_deadlock_names_the_line_that_waits() {
+fn a_deadlock_names_the_waiting_line() {
     let line = line!() + 2;
     let fault = fault_of(&config(1, 1), || {
         spin::until(|| false);

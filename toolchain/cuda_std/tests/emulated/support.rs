@@ -1,14 +1,14 @@
-//! Grids to run, and device memory to inspect.
+//! Helpers that run grids and inspect device memory.
 
 use cuda_std::memory::{Global, Scalar};
 use simt::{Dim3, Fault, LaunchConfig, Memory, Policy, Schedule};
 
-/// The launch that tests use unless they need another.
+/// The default launch of the tests.
 pub(crate) fn config(grid: impl Into<Dim3>, block: impl Into<Dim3>) -> LaunchConfig<'static> {
     LaunchConfig::new("test", grid, block)
 }
 
-/// Runs `body` as every thread of the grid, only for its assertions.
+/// Runs `body` in every thread of the grid, only for its assertions.
 #[track_caller]
 pub(crate) fn run(config: &LaunchConfig<'_>, body: impl Fn()) {
     if let Err(fault) = simt::launch(&mut Memory::new(1 << 20), config, &body) {
@@ -29,11 +29,11 @@ pub(crate) fn upload<T: Scalar>(memory: &mut Memory, values: &[T]) -> Global<T> 
     // SAFETY: a `Scalar` has no padding, so all its bytes can be read.
     let raw = unsafe { core::slice::from_raw_parts(values.as_ptr().cast(), bytes) };
     memory.write(address, raw).expect("allocated just now");
-    // SAFETY: allocated for exactly these elements, and the tests keep the memory as long.
+    // SAFETY: allocated for exactly these elements, and the tests keep the memory alive.
     unsafe { Global::from_address(address, values.len()) }
 }
 
-/// The content of device memory.
+/// The contents of device memory.
 pub(crate) fn download<T: Scalar>(memory: &Memory, view: Global<T>) -> Vec<T> {
     let mut values = vec![T::default(); view.len()];
     let bytes = size_of_val(values.as_slice());
@@ -43,8 +43,8 @@ pub(crate) fn download<T: Scalar>(memory: &Memory, view: Global<T>) -> Vec<T> {
     values
 }
 
-/// Runs `body` on a view of `before` under several schedules. All must leave the same values;
-/// returns these.
+/// Runs `body` on a view of `before` under several schedules, which must all produce the same
+/// values. Returns them.
 #[track_caller]
 pub(crate) fn leaves<T: Scalar + PartialEq + core::fmt::Debug>(
     config: &LaunchConfig<'_>,

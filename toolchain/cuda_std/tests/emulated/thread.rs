@@ -1,4 +1,4 @@
-//! Positions of threads, and the barrier of their block.
+//! Positions of threads, and the block barrier.
 
 use crate::support::{config, leaves, run};
 use cuda_std::memory::Ordering::{AcqRel, Relaxed};
@@ -27,7 +27,7 @@ fn threads_of_a_grid_in_three_dimensions_are_numbered_x_first() {
 }
 
 #[test]
-fn each_component_is_that_of_the_whole() {
+fn each_index_component_matches_its_dim3() {
     run(&config((2, 3, 4), (4, 3, 2)), || {
         let whole =
             [thread::thread_idx(), thread::block_idx(), thread::block_dim(), thread::grid_dim()];
@@ -44,7 +44,7 @@ fn each_component_is_that_of_the_whole() {
 }
 
 #[test]
-fn a_barrier_shows_each_thread_what_all_wrote_before() {
+fn a_barrier_makes_earlier_writes_of_all_threads_visible() {
     let sums = leaves(&config(1, 100), &[0u32; 200], |data| {
         let i = thread::index();
         data.write(i, i as u32);
@@ -55,7 +55,7 @@ fn a_barrier_shows_each_thread_what_all_wrote_before() {
 }
 
 #[test]
-fn a_barrier_that_votes_counts_its_own_block_alone() {
+fn a_voting_barrier_counts_only_its_own_block() {
     run(&config(3, 70), || {
         let (i, block) = (thread::index_in_block(), thread::block_index());
         assert_eq!(thread::sync_threads_count(i < 10 * block), 10 * block as u32);
@@ -65,7 +65,7 @@ fn a_barrier_that_votes_counts_its_own_block_alone() {
 }
 
 #[test]
-fn every_fence_counts_as_one_and_a_relaxed_one_as_none() {
+fn every_fence_is_counted_except_relaxed_ones() {
     let mut memory = simt::Memory::new(0);
     let stats = simt::launch(&mut memory, &config(1, 1), &|| {
         thread::block_fence();
@@ -78,7 +78,7 @@ fn every_fence_counts_as_one_and_a_relaxed_one_as_none() {
 }
 
 #[test]
-fn dimensions_read_as_they_were_written() {
+fn dimensions_are_displayed_without_trailing_ones() {
     let shapes = [Dim3::from(5), (5, 6).into(), (5, 1, 7).into()];
     assert_eq!(shapes.map(|shape| shape.to_string()), ["5", "5×6", "5×1×7"]);
     assert_eq!(shapes.map(Dim3::volume), [5, 30, 35]);

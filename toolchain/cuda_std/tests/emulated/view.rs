@@ -10,7 +10,7 @@ use cuda_std::{bf16, f16, thread};
 use simt::Memory;
 
 #[test]
-fn a_part_is_the_elements_from_its_start_on() {
+fn a_part_begins_at_its_start() {
     let after = leaves(&config(1, 1), &[10u32, 11, 12, 13, 14, 15], |all| {
         let part = all.part(2, 3);
         assert_eq!((part.len(), part.is_empty(), all.part(6, 0).is_empty()), (3, false, true));
@@ -22,7 +22,7 @@ fn a_part_is_the_elements_from_its_start_on() {
 }
 
 #[test]
-fn a_cast_keeps_the_bytes_and_drops_a_rest() {
+fn a_cast_keeps_the_bytes_and_drops_a_remainder() {
     let after = leaves(&config(1, 1), &[0x0001_0002u32, 3, 4], |words| {
         let halves = words.cast::<u16>();
         assert_eq!((halves.len(), halves.read(0), halves.read(1)), (6, 2, 1));
@@ -66,7 +66,7 @@ fn packs_of<T: Scalar + PartialEq + core::fmt::Debug>(of: impl Fn(u8) -> T) {
 }
 
 #[test]
-fn a_read_only_pack_of_what_the_launch_wrote_is_found() {
+fn a_read_only_pack_of_written_memory_is_detected() {
     let read = |hint| {
         let mut memory = Memory::new(1 << 10);
         let words = upload(&mut memory, &[0u32; 8]);
@@ -153,7 +153,7 @@ fn each_type_keeps_its_bits_through_memory() {
 }
 
 #[test]
-fn a_view_says_what_it_is() {
+fn a_view_formats_its_space_length_and_address() {
     let mut memory = Memory::new(1 << 10);
     let view = upload(&mut memory, &[1u32, 2]);
     assert!(format!("{view:?}").starts_with("Global[2] at 0x"), "{view:?}");
@@ -161,7 +161,7 @@ fn a_view_says_what_it_is() {
 }
 
 #[test]
-fn halves_widen_exactly_whatever_their_bits() {
+fn half_floats_widen_exactly_for_all_bits() {
     for bits in 0..=u16::MAX {
         let (half, brain) = (f16::from_bits(bits), bf16::from_bits(bits));
         let same = |ours: f32, theirs: f32| {

@@ -1,4 +1,4 @@
-//! Warp collectives, against tables made from the PTX ISA's definitions.
+//! Warp collectives, against tables derived from the PTX ISA's definitions.
 
 use crate::support::{config, run};
 use cuda_std::memory::Scalar;
@@ -17,7 +17,7 @@ enum Mode {
 use Mode::{Down, Idx, Up, Xor};
 
 /// The lane that `lane` reads and the predicate, by the pseudocode of "shfl.sync" in the PTX ISA,
-/// with the control word that CUDA's `__shfl_*_sync` make from a width.
+/// with the control word that CUDA's `__shfl_*_sync` computes from a width.
 fn source(mode: Mode, lane: u32, b: u32, width: u32) -> (u32, bool) {
     let c = (32 - width) << 8 | if mode == Up { 0 } else { 31 };
     let (lane, bval, cval, mask) =
@@ -45,7 +45,7 @@ fn shuffle<T: Scalar>(mode: Mode, value: T, b: u32, width: u32) -> (T, bool) {
 }
 
 #[test]
-fn every_shuffle_reads_the_lane_that_the_isa_says() {
+fn every_shuffle_reads_the_lane_defined_by_the_isa() {
     run(&config(1, 32), || {
         let lane = lane_id();
         for mode in [Up, Down, Xor, Idx] {
@@ -61,7 +61,7 @@ fn every_shuffle_reads_the_lane_that_the_isa_says() {
 }
 
 #[test]
-fn a_shuffle_tells_whether_the_other_lane_lies_in_the_segment() {
+fn a_shuffle_returns_whether_the_other_lane_is_in_the_segment() {
     run(&config(1, 32), || {
         let lane = lane_id();
         for width in WIDTHS {
@@ -108,7 +108,7 @@ fn a_shuffle_moves_every_bit_of_every_type() {
 }
 
 #[test]
-fn halves_of_a_warp_shuffle_apart() {
+fn halves_of_a_warp_shuffle_separately() {
     run(&config(1, 32), || {
         let lane = lane_id();
         let half = if lane < 16 { 0x0000_FFFF } else { 0xFFFF_0000 };
@@ -145,7 +145,7 @@ fn mask_of(lanes: impl Iterator<Item = u32>) -> u32 {
 }
 
 #[test]
-fn votes_ask_the_lanes_of_the_mask_and_no_others() {
+fn votes_include_only_the_lanes_of_the_mask() {
     in_each_mask(|mask, lane| {
         for limit in 0..=32 {
             let holds = mask_of(lanes(mask).filter(|lane| *lane < limit));
@@ -164,7 +164,7 @@ fn a_match_finds_the_lanes_with_the_same_bits() {
         };
         assert_eq!(warp_match_any(mask, lane % 5), same(|lane| lane % 5));
         assert_eq!(warp_match_any(mask, lane as u16 / 7), same(|lane| lane / 7));
-        // Words of 64 bits are compared as a whole: here the low halves agree.
+        // 64-bit words are compared as a whole: here the low halves agree.
         assert_eq!(warp_match_any(mask, u64::from(lane / 3) << 32), same(|lane| lane / 3));
         assert_eq!(warp_match_all(mask, 7u32), mask);
         let alone = mask.count_ones() == 1;
@@ -173,7 +173,7 @@ fn a_match_finds_the_lanes_with_the_same_bits() {
 }
 
 #[test]
-fn a_match_compares_bits_so_zeros_differ_and_a_nan_is_itself() {
+fn a_match_compares_bits_so_zeros_differ_and_a_nan_matches_itself() {
     run(&config(1, 32), || {
         let even = lane_id().is_multiple_of(2);
         let evens = if even { 0x5555_5555 } else { 0xAAAA_AAAA };
@@ -183,7 +183,7 @@ fn a_match_compares_bits_so_zeros_differ_and_a_nan_is_itself() {
 }
 
 #[test]
-fn reductions_take_the_lanes_of_the_mask_and_no_others() {
+fn reductions_include_only_the_lanes_of_the_mask() {
     in_each_mask(|mask, lane| {
         // Spread over the whole range, so signed and unsigned order differ and sums wrap.
         let value = |lane: u32| lane.wrapping_mul(0x9E37_79B9) ^ 0x8000_0000;
@@ -201,7 +201,7 @@ fn reductions_take_the_lanes_of_the_mask_and_no_others() {
 }
 
 #[test]
-fn a_last_warp_that_is_not_full_counts_the_lanes_there_are() {
+fn a_partial_last_warp_has_only_its_existing_lanes() {
     run(&config(1, 40), || {
         let there = if warp_index() == 0 { FULL_MASK } else { 0xFF };
         assert_eq!(activemask(), there);
@@ -212,7 +212,7 @@ fn a_last_warp_that_is_not_full_counts_the_lanes_there_are() {
 }
 
 #[test]
-fn a_warp_barrier_shows_each_lane_what_all_wrote_before() {
+fn a_warp_barrier_makes_earlier_writes_of_all_lanes_visible() {
     let sums = crate::support::leaves(&config(1, 32), &[0u32; 64], |data| {
         let lane = lane_id() as usize;
         data.write(lane, lane as u32);

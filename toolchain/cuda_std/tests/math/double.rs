@@ -1,18 +1,18 @@
-//! The functions of `f64`, against numbers of 256 bits.
+//! The functions of `f64`, against 256-bit numbers.
 
 use crate::{Bound, random_bits};
 use astro_float::{BigFloat, Consts, RoundingMode};
 use cuda_std::math;
 
-/// Bits of a reference. If it differs from 1 by 2⁻¹⁰⁰, 156 bits are left.
+/// Bits of a reference. If it differs from 1 by 2⁻¹⁰⁰, 156 bits remain.
 const BITS: usize = 256;
 const EXACT: RoundingMode = RoundingMode::None;
 
 /// A reference with as many arguments as the function.
 type Reference = fn(&[BigFloat], &mut Consts) -> BigFloat;
 
-/// A function of one or two arguments, and where these come from: numbers up to a size, of both
-/// signs or not.
+/// A function of one or two arguments, and their range: numbers up to a size, with either sign or
+/// only positive.
 struct Case {
     bound: Bound<fn(&[f64]) -> f64, Reference>,
     sizes: &'static [f64],
@@ -29,7 +29,7 @@ const fn case(
     Case { bound: Bound { name, function, reference, ulp }, sizes, signed }
 }
 
-/// The same number. `from_f64` gets subnormal numbers wrong, so they are scaled there and back.
+/// The same number. `from_f64` converts subnormal numbers wrongly, so they are scaled first.
 fn big(x: f64) -> BigFloat {
     let scaled = |scale: f64| BigFloat::from_f64(x * scale, BITS);
     match x.is_subnormal() {
@@ -44,7 +44,7 @@ macro_rules! method {
     };
 }
 
-/// What the table in the documentation of `math` says.
+/// The table in the documentation of `math`.
 const CASES: [Case; 25] = [
     case(
         "rsqrt",
@@ -125,7 +125,7 @@ fn fraction_and_exponent(number: &BigFloat) -> (f64, i32) {
     (leading as f64 / 2f64.powi(64), number.exponent().expect("a number"))
 }
 
-/// The distance of `result` from `exact`, in units in the last place there.
+/// The distance between `result` and `exact`, in units in the last place there.
 fn error(result: f64, exact: &BigFloat) -> f64 {
     if exact.is_nan() {
         return if result.is_nan() { 0.0 } else { f64::INFINITY };
@@ -140,7 +140,7 @@ fn error(result: f64, exact: &BigFloat) -> f64 {
 }
 
 #[test]
-fn an_error_is_counted_in_units_in_the_last_place() {
+fn errors_are_measured_in_units_in_the_last_place() {
     assert_eq!(error(1.0, &big(1.0)), 0.0);
     assert_eq!(error(1.0 + f64::EPSILON, &big(1.0)), 1.0);
     assert_eq!(error(4.0, &big(4.0 + 8.0 * f64::EPSILON)), 2.0);
@@ -160,7 +160,7 @@ fn number(bits: u64, size: f64, signed: bool) -> f64 {
     if signed && bits & 1 == 1 { -positive } else { positive }
 }
 
-/// Tries `count` numbers, or pairs, for each function.
+/// Tests `count` numbers, or pairs, for each function.
 fn check(count: usize) {
     let mut constants = Consts::new().expect("memory");
     let mut broken = Vec::new();
@@ -189,13 +189,13 @@ fn check(count: usize) {
 }
 
 #[test]
-fn functions_of_f64_keep_their_bounds() {
+fn functions_of_f64_are_within_their_bounds() {
     check(2000);
 }
 
 /// The source of the bounds.
 #[test]
 #[ignore = "takes minutes"]
-fn functions_of_many_f64_keep_their_bounds() {
+fn functions_of_many_f64_are_within_their_bounds() {
     check(200_000);
 }

@@ -3,7 +3,7 @@
 use cuda_std::math::{self, Float, approx};
 
 #[test]
-fn exact_functions_are_those_of_std_to_the_bit() {
+fn exact_functions_equal_those_of_std_bit_for_bit() {
     fn same<T: Float>(x: T) -> [T; 8] {
         [
             x.sqrt(),
@@ -46,7 +46,7 @@ fn exact_functions_are_those_of_std_to_the_bit() {
 }
 
 #[test]
-fn functions_of_f32_have_the_limits_of_those_of_std() {
+fn functions_of_f32_have_the_same_limits_as_std() {
     type Function = fn(f32) -> f32;
     let functions: [(Function, Function); 8] = [
         (math::exp, f32::exp),
@@ -80,7 +80,7 @@ fn functions_of_f32_have_the_limits_of_those_of_std() {
 }
 
 #[test]
-fn approximations_keep_their_bounds_on_the_host_too() {
+fn approximations_are_within_their_bounds_on_the_host() {
     let relative = |found: f32, exact: f64| ((f64::from(found) - exact) / exact).abs();
     for bits in crate::random_bits(5).take(100_000) {
         let x = (bits >> 40) as f32 / (1 << 20) as f32 + 1e-3;

@@ -1,7 +1,7 @@
 //! The maximum errors of the functions of `cuda_std::math`.
 //!
-//! These tests run on the host. The device has the same bits: `../codegen` checks this, by the
-//! instructions that the functions become.
+//! These tests run on the host. The device has the same bits: `../codegen` checks this on the
+//! instructions that the functions compile to.
 
 mod double;
 mod exact;

@@ -8,7 +8,7 @@ use std::thread;
 type Unary = Bound<fn(f32) -> f32, fn(f64) -> f64>;
 type Binary = Bound<fn(f32, f32) -> f32, fn(f64, f64) -> f64>;
 
-/// What the table in the documentation of `math` says.
+/// The table in the documentation of `math`.
 const UNARY: [Unary; 23] = {
     const fn of(
         name: &'static str,
@@ -51,8 +51,8 @@ const BINARY: [Binary; 3] = [
     Bound { name: "hypot", function: math::hypot, reference: f64::hypot, ulp: 0.9 },
 ];
 
-/// The distance of `result` from `exact`, in units in the last place there. Infinite if only one is
-/// NaN, or if a zero has the wrong sign.
+/// The distance between `result` and `exact`, in units in the last place there. Infinite if only
+/// one is NaN, or if a zero has the wrong sign.
 fn error(result: f32, exact: f64) -> f64 {
     if exact.is_nan() || result.is_nan() {
         return if exact.is_nan() && result.is_nan() { 0.0 } else { f64::INFINITY };
@@ -63,13 +63,13 @@ fn error(result: f32, exact: f64) -> f64 {
     }
     let exponent = ((exact.to_bits() >> 52) & 0x7ff) as i32 - 1023;
     let ulp = f64::powi(2.0, exponent.clamp(-126, 127) - 23);
-    // If a result overflows, infinity counts as the next number after the greatest.
+    // If a result overflows, infinity counts as the next number after the largest.
     let number = |x: f64| x.clamp(-f64::powi(2.0, 128), f64::powi(2.0, 128));
     (number(result.into()) - number(exact)).abs() / ulp
 }
 
 #[test]
-fn an_error_is_counted_in_units_in_the_last_place() {
+fn errors_are_measured_in_units_in_the_last_place() {
     assert_eq!(error(1.0, 1.0), 0.0);
     assert_eq!(error(1.0, 1.0 + f64::from(f32::EPSILON) / 2.0), 0.5);
     assert_eq!(error(f32::from_bits(3), f64::from(f32::from_bits(1))), 2.0);
@@ -79,7 +79,7 @@ fn an_error_is_counted_in_units_in_the_last_place() {
     assert_eq!(error(f32::NAN, 1.0), f64::INFINITY);
 }
 
-/// The greatest error among `inputs`, and the input that has it.
+/// The largest error among `inputs`, and the input that has it.
 fn greatest<T: Debug>(inputs: impl Iterator<Item = T>, error: impl Fn(&T) -> f64) -> (f64, String) {
     let errors = inputs.map(|input| (error(&input), input));
     let found = errors.max_by(|a, b| a.0.total_cmp(&b.0));
@@ -98,7 +98,7 @@ fn pairs(seed: u64) -> impl Iterator<Item = (f32, f32)> {
     })
 }
 
-/// Tries every `step`-th number, and as many pairs, on all cores.
+/// Tests every `step`-th number, and as many pairs, on all cores.
 fn check(step: usize) {
     let workers = thread::available_parallelism().map_or(1, usize::from);
     let on_all = |part: &(dyn Fn(usize) -> (f64, String) + Sync)| {
@@ -137,14 +137,14 @@ fn check(step: usize) {
 }
 
 #[test]
-fn functions_of_f32_keep_their_bounds() {
-    // A prime, so that every exponent occurs, each with other last bits.
+fn functions_of_f32_are_within_their_bounds() {
+    // A prime, so that every exponent occurs, each with different last bits.
     check(3989);
 }
 
 /// The source of the bounds.
 #[test]
 #[ignore = "looks at every number, for minutes on 16 cores"]
-fn functions_of_every_f32_keep_their_bounds() {
+fn functions_of_every_f32_are_within_their_bounds() {
     check(1);
 }

@@ -1,4 +1,4 @@
-//! Loads and stores, checked.
+//! Checked loads and stores.
 
 use super::{order_of, scope_in, space_of};
 use crate::memory::{CacheHint, Global, GlobalSpace, Ordering, Scalar, Scope, Space, SpaceKind};
@@ -11,7 +11,7 @@ fn pointer<V, S: Space>(at: S::Address) -> *mut V {
     core::ptr::with_exposed_provenance_mut(S::to_bits(at) as usize)
 }
 
-/// Announces an access to `bytes` bytes, which are a `T` or several.
+/// Reports an access to `bytes` bytes, which are one or more `T`, to the emulator.
 #[track_caller]
 pub(super) fn announce<T: 'static>(pointer: *const u8, bytes: usize, access: Access) -> bool {
     let is = |other| TypeId::of::<T>() == other;
@@ -22,7 +22,7 @@ pub(super) fn announce<T: 'static>(pointer: *const u8, bytes: usize, access: Acc
     }
 }
 
-/// Loads a `V` of plain numbers, as a `T`. A thread that is being unwound after a fault gets zero.
+/// Loads a `V`, made of plain numbers, as `T`s. A thread that is unwinding after a fault gets zero.
 #[track_caller]
 unsafe fn checked_load<V: Copy, T: 'static, S: Space>(at: S::Address, access: Access) -> V {
     let pointer = pointer::<V, S>(at);
@@ -35,7 +35,7 @@ unsafe fn checked_load<V: Copy, T: 'static, S: Space>(at: S::Address, access: Ac
     }
 }
 
-/// Stores a `V` of plain numbers, as a `T`.
+/// Stores a `V`, made of plain numbers, as `T`s.
 #[track_caller]
 unsafe fn checked_store<V: Copy, T: 'static, S: Space>(at: S::Address, value: V, access: Access) {
     let pointer = pointer::<MaybeUninit<V>, S>(at);
@@ -45,7 +45,7 @@ unsafe fn checked_store<V: Copy, T: 'static, S: Space>(at: S::Address, value: V,
     }
 }
 
-/// Nothing: the emulator has no caches.
+/// Does nothing: the emulator has no caches.
 pub(crate) fn prefetch(_: *mut u8) {}
 
 fn weak_read<S: Space>() -> Access {
@@ -131,7 +131,7 @@ pub(crate) unsafe fn store<T: Scalar, S: Space>(
     unsafe { checked_store::<T, T, S>(at, value, access) }
 }
 
-/// Sixteen bytes as one access. Aligned to 16 as on the device; Rust's arrays are not.
+/// Sixteen bytes as one access, aligned to 16 as on the device; Rust's arrays are not.
 #[derive(Clone, Copy)]
 #[repr(C, align(16))]
 struct Aligned16<P>(P);

@@ -1,4 +1,4 @@
-//! Bulk copies, checked.
+//! Checked bulk copies.
 
 use super::mbarrier;
 use crate::memory::{Global, GlobalSpace, Scalar, Shared, SharedSpace, Space};

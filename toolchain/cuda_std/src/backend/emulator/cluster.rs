@@ -1,5 +1,5 @@
-//! The place of an emulated block in its cluster, the shared memory of the others, and the barrier
-//! of the cluster.
+//! The position of an emulated block in its cluster, the shared memory of the other blocks, and the
+//! cluster barrier.
 
 use crate::dim::Dim3;
 
@@ -27,7 +27,7 @@ pub(crate) fn grid_dim() -> Dim3 {
     Dim3::new(x / at.cluster_blocks, y, z)
 }
 
-/// The address of `bytes` bytes from `at` on in the shared memory of block `rank`.
+/// The address of the `bytes` bytes at `at`, in the shared memory of block `rank`.
 #[track_caller]
 pub(crate) fn shared_of(at: *mut u8, bytes: usize, rank: u32) -> *mut u8 {
     simt::cluster_shared(at, bytes, rank)

@@ -1,4 +1,4 @@
-//! The order of grids: the emulator runs them one after the other.
+//! The order of grids: the emulator runs them sequentially.
 
 #[track_caller]
 pub(crate) fn wait() {}

@@ -1,25 +1,25 @@
-//! Barriers in shared memory. The word holds what the hardware's opaque one does (PTX ISA,
-//! "mbarrier", "Contents of the mbarrier object"), and each operation updates it atomically.
+//! Barriers in shared memory. The word holds the same fields as the hardware's opaque word (PTX
+//! ISA, "mbarrier", "Contents of the mbarrier object"), and each operation updates it atomically.
 
 use super::{access, rmw};
 use crate::memory::{Ordering, Scope, SharedSpace};
 
-/// The largest number of arrivals, and of pending bytes (positive or negative).
+/// The largest count of arrivals, and of pending bytes (positive or negative).
 const MOST: u32 = (1 << 20) - 1;
 
 /// Marks a word that `init` has written.
 const MARK: u64 = 0b10 << 62;
 
-/// A barrier, packed into a word: [`MARK`], one bit of parity, 21 bits of bytes and two fields of
-/// 20 bits of arrivals.
+/// A barrier, packed into a word: [`MARK`], a parity bit, 21 bits of bytes and two 20-bit fields of
+/// arrivals.
 #[derive(Clone, Copy)]
 struct Barrier {
     /// The parity of the current phase.
     parity: u32,
-    /// Arrivals of each phase, and how many of them the current phase still waits for.
+    /// Arrivals per phase, and how many the current phase still waits for.
     arrivals: u32,
     pending: u32,
-    /// Bytes that the current phase still waits for; negative if copies came before they were
+    /// Bytes that the current phase still waits for; negative if copies completed before they were
     /// expected.
     bytes: i64,
 }
@@ -44,7 +44,7 @@ impl Barrier {
         MARK | parity << 61 | bytes << 40 | pending << 20 | u64::from(self.arrivals)
     }
 
-    /// Waits for `bytes` bytes more, or fewer if negative.
+    /// Waits for `bytes` more bytes, or fewer if negative.
     fn expect(self, bytes: i64) -> Result<Self, String> {
         let bytes = self.bytes + bytes;
         if bytes.unsigned_abs() > u64::from(MOST) {
@@ -66,13 +66,13 @@ impl Barrier {
         }
     }
 
-    /// What a deadlock says of it.
+    /// The state that a deadlock report shows.
     fn phase(self) -> simt::Phase {
         let Self { parity, arrivals, pending, bytes } = self;
         simt::Phase { parity, arrivals, pending, bytes }
     }
 
-    /// The next phase, if nothing is left to wait for.
+    /// The next phase if nothing is pending, else the same phase.
     fn settled(self) -> Self {
         if self.pending > 0 || self.bytes != 0 {
             return self;
@@ -113,8 +113,8 @@ pub(crate) unsafe fn init(at: *mut u8, arrivals: u32) {
     simt::mbarrier_init(at);
 }
 
-// The emulator does not model what the fence adds for other blocks. It judges the need for a barrier
-// of the block as for any store.
+// The emulator does not model the part of the fence that concerns other blocks. It checks the need
+// for a block barrier as for any store.
 #[track_caller]
 pub(crate) fn fence_init() {
     simt::mbarrier_fence();
@@ -132,7 +132,7 @@ pub(crate) unsafe fn arrive_expect(at: *mut u8, bytes: u32) {
     unsafe { update(at, |barrier| barrier.expect(bytes.into())?.arrive()) }
 }
 
-/// What a barrier's word becomes when `bytes` bytes have been copied.
+/// The word of a barrier after `bytes` bytes have been copied.
 pub(super) fn after_copy(word: u64, bytes: usize) -> Result<u64, String> {
     Ok(Barrier::of(word)?.expect(-(bytes as i64))?.settled().word())
 }

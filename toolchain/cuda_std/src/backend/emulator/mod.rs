@@ -1,4 +1,4 @@
-//! Operations in the emulator, `simt`. Each is a scheduling point and is checked there.
+//! Operations in the emulator, `simt`. Each is a checked scheduling point.
 
 pub(crate) mod access;
 pub(crate) mod bulk;
@@ -16,7 +16,7 @@ pub(crate) mod warp;
 
 use crate::memory::{Ordering, Scope, Space, SpaceKind};
 
-/// The emulator's word for a scope.
+/// The emulator's type for a scope.
 fn scope_of(scope: Scope) -> simt::Scope {
     match scope {
         Scope::Block => simt::Scope::Block,
@@ -25,8 +25,8 @@ fn scope_of(scope: Scope) -> simt::Scope {
     }
 }
 
-/// The scope of an access to `S`: in global memory the scope that it names, in shared memory the
-/// block or the cluster.
+/// The scope of an access to `S`: in global memory the given scope, in shared memory the block or
+/// the cluster.
 fn scope_in<S: Space>(scope: Scope) -> simt::Scope {
     match S::KIND {
         SpaceKind::Global => scope_of(scope),
@@ -35,7 +35,7 @@ fn scope_in<S: Space>(scope: Scope) -> simt::Scope {
     }
 }
 
-/// The emulator's word for an ordering.
+/// The emulator's type for an ordering.
 fn order_of(order: Ordering) -> simt::Order {
     match order {
         Ordering::Relaxed => simt::Order::Relaxed,
@@ -46,7 +46,7 @@ fn order_of(order: Ordering) -> simt::Order {
     }
 }
 
-/// The emulator's word for a state space.
+/// The emulator's type for a state space.
 fn space_of<S: Space>() -> simt::Space {
     match S::KIND {
         SpaceKind::Global => simt::Space::Global,

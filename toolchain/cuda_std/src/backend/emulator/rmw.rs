@@ -6,7 +6,7 @@ use super::{order_of, scope_in, space_of};
 use crate::memory::{Atomic, AtomicInt, Ordering, Scope, Space};
 use simt::Access;
 
-/// Replaces the value at `at` by `f(value)` and returns the old one.
+/// Replaces the value at `at` with `f(value)` and returns the old one.
 #[track_caller]
 pub(super) unsafe fn update<T: Copy + Default + 'static, S: Space>(
     at: S::Address,

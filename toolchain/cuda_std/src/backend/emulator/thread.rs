@@ -1,4 +1,4 @@
-//! The place of an emulated thread, and the barrier of its block.
+//! The position of an emulated thread, and the barrier of its block.
 
 use crate::dim::Dim3;
 
@@ -43,7 +43,7 @@ pub(crate) fn trap(message: &str) -> ! {
     simt::trap(message)
 }
 
-/// Returns whether to go on waiting.
+/// Returns whether to keep waiting.
 #[track_caller]
 pub(crate) fn spin() -> bool {
     simt::spin()

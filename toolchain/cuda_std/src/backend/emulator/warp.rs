@@ -1,4 +1,4 @@
-//! Warp collectives, all computed from the values that the lanes bring.
+//! Warp collectives, all computed from the values that the lanes contribute.
 
 use simt::warp_exchange;
 
@@ -76,7 +76,7 @@ pub(crate) fn shuffle_idx(mask: u32, value: u32, by: u32, control: u32) -> u32 {
     })
 }
 
-/// The lanes that take part, and those whose value meets `select`.
+/// The participating lanes, and those whose value satisfies `select`.
 #[track_caller]
 fn lanes_where(
     mask: u32,

@@ -5,7 +5,7 @@ use crate::memory::{CacheHint, Global, Ordering, Scalar, Scope, Space, SpaceKind
 use core::arch::asm;
 use core::mem::transmute_copy;
 
-/// Loads a `$T` by `$instruction`, whose width follows the size of `$T`.
+/// Loads a `$T` with `$instruction`, whose width follows the size of `$T`.
 macro_rules! ld {
     ($T:ty, $class:ident $address:expr, $instruction:literal $(, $option:ident)*) => {{
         let address = $address;
@@ -32,7 +32,7 @@ macro_rules! ld {
     }};
 }
 
-/// Stores a `$T` by `$instruction`, whose width follows the size of `$T`.
+/// Stores a `$T` with `$instruction`, whose width follows the size of `$T`.
 macro_rules! st {
     ($T:ty, $class:ident $address:expr, $value:expr, $instruction:literal) => {{
         let (address, value) = ($address, $value);
@@ -56,7 +56,7 @@ macro_rules! st {
     }};
 }
 
-/// Loads by the instruction of the space: `$global`, `$shared` or `$cluster`.
+/// Loads with the instruction for the space: `$global`, `$shared` or `$cluster`.
 macro_rules! load_from {
     ($T:ty, $S:ty, $address:expr, $global:literal, $shared:literal, $cluster:literal
      $(, $option:ident)*) => {{
@@ -69,7 +69,7 @@ macro_rules! load_from {
     }};
 }
 
-/// Stores by the instruction of the space: `$global`, `$shared` or `$cluster`.
+/// Stores with the instruction for the space: `$global`, `$shared` or `$cluster`.
 macro_rules! store_to {
     ($T:ty, $S:ty, $address:expr, $value:expr, $global:literal, $shared:literal,
      $cluster:literal) => {{
@@ -82,17 +82,17 @@ macro_rules! store_to {
     }};
 }
 
-/// Asks to bring the line of a global address into the L2 (PTX ISA, "prefetch").
+/// Prefetches the line of a global address into the L2 (PTX ISA, "prefetch").
 #[inline(always)]
 pub(crate) fn prefetch(at: u64) {
-    // SAFETY: a hint. It reads nothing visible, and ignores an address outside of memory.
+    // SAFETY: a hint. It has no visible effect and ignores invalid addresses.
     unsafe { asm!("prefetch.global.L2 [{}];", in(reg64) at, options(nostack, preserves_flags)) }
 }
 
-// Each of these functions has the contract of a view: the address is aligned and lies in live
-// memory of the space, and conflicting accesses are ordered.
+// Each of these functions has the contract of a view: the address is aligned and inside live memory
+// of the space, and conflicting accesses are ordered.
 
-// `pure, readonly`: a plain load may be reused and moved between stores, as the language allows.
+// `pure, readonly`: the compiler may reuse a plain load and move it between stores.
 #[inline(always)]
 pub(crate) unsafe fn read<T: Scalar, S: Space>(at: S::Address) -> T {
     // SAFETY: the contract of a view.
@@ -229,8 +229,8 @@ pub(crate) unsafe fn load_pair(at: u64, scope: Scope) -> [u64; 2] {
     }
 }
 
-// One block of PTX, with its braces, so that register, predicate and label are local however often
-// it is inlined. PTX has no numeric labels, which rustc asks for.
+// One block of PTX in braces, so that register, predicate and label stay local when it is inlined
+// several times. PTX has no numeric labels, which rustc's lint asks for.
 #[allow(named_asm_labels)]
 #[inline(always)]
 pub(crate) unsafe fn wait_while_nonzero(at: u64) {

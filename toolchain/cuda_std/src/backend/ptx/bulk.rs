@@ -12,7 +12,7 @@ fn start<T: Scalar>(shared: Shared<T>) -> u32 {
 #[inline(always)]
 pub(crate) unsafe fn load<T: Scalar>(to: Shared<T>, from: Global<T>, barrier: u32) {
     let bytes = (to.len() * size_of::<T>()) as u32;
-    // SAFETY: the contract of a view. An address of the block's memory is also one of the
+    // SAFETY: the contract of a view. An address in the block's memory is also valid in the
     // cluster's.
     unsafe {
         asm!(
@@ -39,7 +39,7 @@ pub(crate) unsafe fn store<T: Scalar>(to: Global<T>, from: Shared<T>) {
 
 #[inline(always)]
 pub(crate) fn wait_read<const N: u32>() {
-    // SAFETY: waits; touches no memory.
+    // SAFETY: waits; does not access memory.
     unsafe {
         asm!("cp.async.bulk.wait_group.read {};", const N, options(nostack, preserves_flags));
     }
@@ -47,12 +47,12 @@ pub(crate) fn wait_read<const N: u32>() {
 
 #[inline(always)]
 pub(crate) fn wait_stored() {
-    // SAFETY: waits; touches no memory.
+    // SAFETY: waits; does not access memory.
     unsafe { asm!("cp.async.bulk.wait_group 0;", options(nostack, preserves_flags)) }
 }
 
 #[inline(always)]
 pub(crate) fn fence_shared() {
-    // SAFETY: orders memory accesses; has no operands and touches no stack.
+    // SAFETY: orders memory accesses; has no operands and does not use the stack.
     unsafe { asm!("fence.proxy.async.shared::cta;", options(nostack, preserves_flags)) }
 }

@@ -1,5 +1,5 @@
-//! The place of a block in its cluster (PTX ISA, "Special Registers"), the shared memory of the
-//! others, and the barrier of the cluster.
+//! The position of a block in its cluster (PTX ISA, "Special Registers"), the shared memory of the
+//! other blocks, and the cluster barrier.
 
 use crate::dim::Dim3;
 use core::arch::asm;
@@ -53,7 +53,7 @@ pub(crate) fn grid_dim() -> Dim3 {
 #[inline(always)]
 pub(crate) fn shared_of(at: u32, _bytes: usize, rank: u32) -> u32 {
     let address: u32;
-    // SAFETY: computes an address; touches no memory.
+    // SAFETY: computes an address; does not access memory.
     unsafe {
         asm!("mapa.shared::cluster.u32 {}, {}, {};", out(reg32) address, in(reg32) at,
              in(reg32) rank, options(pure, nomem, nostack, preserves_flags));
@@ -63,19 +63,21 @@ pub(crate) fn shared_of(at: u32, _bytes: usize, rank: u32) -> u32 {
 
 #[inline(always)]
 pub(crate) fn arrive() {
-    // SAFETY: a convergent intrinsic without operands; the public function says which threads must
-    // call it.
+    // SAFETY: a convergent intrinsic without operands; the public function documents which threads
+    // must call it.
     unsafe { barrier_arrive() }
 }
 
 #[inline(always)]
 pub(crate) fn arrive_relaxed() {
-    // SAFETY: as above.
+    // SAFETY: a convergent intrinsic without operands; the public function documents which threads
+    // must call it.
     unsafe { barrier_arrive_relaxed() }
 }
 
 #[inline(always)]
 pub(crate) fn wait() {
-    // SAFETY: as above.
+    // SAFETY: a convergent intrinsic without operands; the public function documents which threads
+    // must call it.
     unsafe { barrier_wait() }
 }

@@ -16,6 +16,6 @@ pub(crate) fn wait() {
 
 #[inline(always)]
 pub(crate) fn launch_dependents() {
-    // SAFETY: as above.
+    // SAFETY: an intrinsic without operands. LLVM assumes that it reads and writes any memory.
     unsafe { griddepcontrol_launch_dependents() }
 }

@@ -1,5 +1,5 @@
-//! The device runtime: functions of NVIDIA's `libcudadevrt.a`, which the module is linked with (CUDA
-//! C++ Programming Guide, "Device-side Launch from PTX"; names and numbers from
+//! The device runtime: functions of NVIDIA's `libcudadevrt.a`, which is linked into the module
+//! (CUDA C++ Programming Guide, "Device-side Launch from PTX"; names and numbers from
 //! `cuda_device_runtime_api.h`).
 
 use crate::Dim3;
@@ -54,9 +54,9 @@ pub(crate) unsafe fn launch<K: Launchable>(
     args: K::Args,
 ) -> Result<(), Error> {
     let Geometry { grid, block, dynamic_shared } = geometry;
-    // SAFETY: the entry is a kernel of this module. The buffer has room for its parameters, whose
-    // layout is that of the argument tuple. The runtime aligns it to 8 bytes or more, as parameters
-    // may need it.
+    // SAFETY: the entry is a kernel of this module. The buffer has room for its parameters, which
+    // have the layout of the argument tuple. The runtime aligns the buffer to at least 8 bytes, the
+    // most that a parameter needs.
     unsafe {
         let buffer = __cudaCDP2GetParameterBufferV2(K::entry(), grid, block, dynamic_shared);
         if buffer.is_null() {
@@ -78,20 +78,20 @@ fn answer<T: Default>(ask: impl FnOnce(*mut T) -> u32) -> Result<T, Error> {
 
 #[inline(always)]
 pub(crate) fn create_stream() -> Result<u64, Error> {
-    // SAFETY: `made` is there to be written.
+    // SAFETY: `made` points to a writable variable.
     answer(|made| unsafe { __cudaCDP2StreamCreateWithFlags(made, NON_BLOCKING) })
 }
 
 #[inline(always)]
 pub(crate) fn destroy_stream(handle: u64) {
-    // SAFETY: a stream of this block, which is destroyed only here. A failure belongs to an earlier
-    // call.
+    // SAFETY: a stream of this block, which is destroyed only here. An error would be from an
+    // earlier call.
     let _lost = unsafe { __cudaCDP2StreamDestroy(handle) };
 }
 
 #[inline(always)]
 pub(crate) fn create_event() -> Result<u64, Error> {
-    // SAFETY: `made` is there to be written.
+    // SAFETY: `made` points to a writable variable.
     answer(|made| unsafe { __cudaCDP2EventCreateWithFlags(made, DISABLE_TIMING) })
 }
 
@@ -109,19 +109,19 @@ pub(crate) fn record(event: u64, place: Place) -> Result<(), Error> {
 
 #[inline(always)]
 pub(crate) fn wait(place: Place, event: u64) -> Result<(), Error> {
-    // SAFETY: a stream and an event of this block; 0 is the one value that flags may have.
+    // SAFETY: a stream and an event of this block; flags must be 0.
     Error::check(unsafe { __cudaCDP2StreamWaitEvent(stream(place), event, 0) })
 }
 
 #[inline(always)]
 pub(crate) fn device() -> Result<u32, Error> {
-    // SAFETY: `number` is there to be written.
+    // SAFETY: `number` points to a writable variable.
     answer(|number| unsafe { __cudaCDP2GetDevice(number) })
 }
 
 #[inline(always)]
 pub(crate) fn attribute(attribute: Attribute) -> Result<u32, Error> {
     let device = device()?;
-    // SAFETY: `value` is there to be written.
+    // SAFETY: `value` points to a writable variable.
     answer(|value| unsafe { __cudaCDP2DeviceGetAttribute(value, attribute as u32, device) })
 }

@@ -5,7 +5,7 @@ use core::arch::asm;
 
 macro_rules! fence_instruction {
     ($instruction:literal) => {
-        // SAFETY: orders memory accesses; has no operands and touches no stack.
+        // SAFETY: orders memory accesses; has no operands and does not use the stack.
         unsafe { asm!(concat!($instruction, ";"), options(nostack, preserves_flags)) }
     };
 }
@@ -23,8 +23,8 @@ pub(crate) fn fence(order: Ordering, scope: Scope) {
     }
 }
 
-/// The fence that a sequentially consistent access to `S` has before its other part. A cluster has
-/// no scope of its own among those of [`Scope`], so the next wider one stands for it.
+/// The fence before a sequentially consistent access to `S`. [`Scope`] has no cluster scope, so the
+/// next wider one is used.
 #[inline(always)]
 pub(super) fn fence_if_seq_cst<S: Space>(order: Ordering, scope: Scope) {
     if order == Ordering::SeqCst {

@@ -3,7 +3,7 @@
 use core::arch::asm;
 
 // Each of these functions has the contract of a view: the address is that of eight aligned bytes of
-// the block's shared memory, which are used only as a barrier.
+// the block's shared memory, used only as a barrier.
 
 #[inline(always)]
 pub(crate) unsafe fn init(at: u32, arrivals: u32) {
@@ -16,7 +16,7 @@ pub(crate) unsafe fn init(at: u32, arrivals: u32) {
 
 #[inline(always)]
 pub(crate) fn fence_init() {
-    // SAFETY: orders memory accesses; has no operands and touches no stack.
+    // SAFETY: orders memory accesses; has no operands and does not use the stack.
     unsafe {
         asm!("fence.mbarrier_init.release.cluster;", options(nostack, preserves_flags));
     }

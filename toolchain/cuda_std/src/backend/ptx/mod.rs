@@ -3,7 +3,7 @@
 //! Operations between threads (barriers, shuffles, votes) use LLVM's intrinsics, which are marked
 //! convergent. `asm!` is not, so the compiler could duplicate the instruction or move it into a
 //! branch. Memory instructions use `asm!`: they are not convergent, and the intrinsics lack most
-//! orderings and scopes. rustc's own atomics would not do either: up to LLVM 22, it drops the
+//! orderings and scopes. rustc's own atomics do not work either: up to LLVM 22, they lose the
 //! ordering of read-modify-write operations on nvptx64.
 
 pub(crate) mod access;

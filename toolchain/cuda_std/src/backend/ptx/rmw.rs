@@ -4,8 +4,8 @@ use super::fence::fence_if_seq_cst;
 use crate::memory::{Atomic, AtomicInt, Ordering, Scope, Space, SpaceKind};
 use core::arch::asm;
 
-/// Runs `$one!(ordering, scope, space, class, …)` with the words of the instruction. Shared memory
-/// belongs to one block, so its scope is always the block; that of a cluster belongs to its blocks.
+/// Runs `$one!(ordering, scope, space, class, …)` with the parts of the instruction's name. Shared
+/// memory belongs to one block, so its scope is always the block; that of a cluster is the cluster.
 macro_rules! by_order_scope_space {
     ($S:ty, $order:expr, $scope:expr, $one:ident!($($rest:tt)*)) => {
         match (<$S>::KIND, $order, $scope) {
@@ -81,8 +81,8 @@ macro_rules! operation {
     };
 }
 
-/// Implements [`Atomic`] for a type: its addition, and the width of exchange and compare. Registers
-/// are untyped, so a float is exchanged and compared by its bits.
+/// Implements [`Atomic`] for a type, given the instructions of addition, exchange and
+/// compare-and-swap. Registers are untyped, so a float is exchanged and compared by its bits.
 macro_rules! atomic {
     ($ty:ty, $class:ident, $add:literal, $exch:literal, $cas:literal) => {
         impl Atomic for $ty {
@@ -134,7 +134,7 @@ atomic!(u32, reg32, "add.u32", "exch.b32", "cas.b32");
 atomic!(i32, reg32, "add.s32", "exch.b32", "cas.b32");
 atomic!(f32, reg32, "add.f32", "exch.b32", "cas.b32");
 atomic!(u64, reg64, "add.u64", "exch.b64", "cas.b64");
-// There is no add.s64: two's complement addition is the same.
+// PTX has no add.s64: two's complement addition is the same.
 atomic!(i64, reg64, "add.u64", "exch.b64", "cas.b64");
 atomic!(f64, reg64, "add.f64", "exch.b64", "cas.b64");
 

@@ -2,14 +2,14 @@
 
 use core::arch::{asm, global_asm};
 
-// Bulk copies are slow if it begins at an odd multiple of 16: a scan of 2^28 f32 took 605 µs on an H200 in place of 520,
-// 2026-11-25.
+// Bulk copies are slow if it begins at an odd multiple of 16: a scan of 2^28 f32 took 605 µs on an
+// H200 instead of 520 µs, 2026-11-25.
 global_asm!(".extern .shared .align 128 .b8 gridsync_dynamic_shared[];");
 
 #[inline(always)]
 pub(crate) fn dynamic() -> (u32, usize) {
     let (base, bytes): (u32, u32);
-    // SAFETY: takes an address and reads a special register; touches no memory.
+    // SAFETY: takes an address and reads a special register; does not access memory.
     unsafe {
         asm!("mov.u32 {}, gridsync_dynamic_shared;", out(reg32) base,
              options(pure, nomem, nostack, preserves_flags));

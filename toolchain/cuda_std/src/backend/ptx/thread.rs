@@ -1,4 +1,4 @@
-//! The place of a thread (PTX ISA, "Special Registers"), and the barrier of its block.
+//! The position of a thread (PTX ISA, "Special Registers"), and the barrier of its block.
 
 use crate::dim::Dim3;
 use core::arch::nvptx;
@@ -43,19 +43,19 @@ pub(crate) fn barrier() {
 
 #[inline(always)]
 pub(crate) fn barrier_count(predicate: bool) -> u32 {
-    // SAFETY: as above.
+    // SAFETY: a convergent intrinsic without operands in memory.
     unsafe { barrier_red_popc(0, predicate) }
 }
 
 #[inline(always)]
 pub(crate) fn barrier_and(predicate: bool) -> bool {
-    // SAFETY: as above.
+    // SAFETY: a convergent intrinsic without operands in memory.
     unsafe { barrier_red_and(0, predicate) }
 }
 
 #[inline(always)]
 pub(crate) fn barrier_or(predicate: bool) -> bool {
-    // SAFETY: as above.
+    // SAFETY: a convergent intrinsic without operands in memory.
     unsafe { barrier_red_or(0, predicate) }
 }
 
@@ -65,7 +65,7 @@ pub(crate) fn trap(_message: &str) -> ! {
     unsafe { nvptx::trap() }
 }
 
-/// On the device a spinning thread just continues: hardware schedules the others.
+/// Always true: on the device, the hardware schedules the other threads.
 #[inline(always)]
 pub(crate) fn spin() -> bool {
     true

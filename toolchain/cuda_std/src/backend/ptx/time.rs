@@ -13,7 +13,7 @@ pub(crate) fn clock() -> u64 {
 #[inline(always)]
 pub(crate) fn global_timer() -> u64 {
     let nanoseconds: u64;
-    // SAFETY: as above.
+    // SAFETY: reads a special register. Not `pure`: each call reads it again.
     unsafe {
         asm!("mov.u64 {}, %globaltimer;", out(reg64) nanoseconds,
              options(nostack, preserves_flags));
@@ -23,6 +23,6 @@ pub(crate) fn global_timer() -> u64 {
 
 #[inline(always)]
 pub(crate) fn nanosleep(nanoseconds: u32) {
-    // SAFETY: suspends the thread; touches no memory.
+    // SAFETY: suspends the thread; does not access memory.
     unsafe { asm!("nanosleep.u32 {};", in(reg32) nanoseconds, options(nostack, preserves_flags)) }
 }

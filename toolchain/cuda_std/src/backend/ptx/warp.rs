@@ -1,5 +1,5 @@
 //! Warp collectives (PTX ISA, "shfl.sync", "vote.sync", "match.sync", "redux.sync",
-//! "bar.warp.sync", "activemask"), all by convergent intrinsics.
+//! "bar.warp.sync", "activemask"), all with convergent intrinsics.
 
 use core::arch::asm;
 
@@ -47,7 +47,7 @@ pub(crate) fn active_mask() -> u32 {
 
 #[inline(always)]
 pub(crate) fn sync(mask: u32) {
-    // SAFETY: as above.
+    // SAFETY: a convergent intrinsic without operands in memory.
     unsafe { bar_warp_sync(mask) }
 }
 
@@ -55,7 +55,8 @@ macro_rules! shuffles {
     ($($name:ident: $intrinsic:ident;)*) => {$(
         #[inline(always)]
         pub(crate) fn $name(mask: u32, value: u32, by: u32, control: u32) -> u32 {
-            // SAFETY: a convergent intrinsic; the public function says which threads must call it.
+            // SAFETY: a convergent intrinsic; the public function documents which threads must call
+            // it.
             unsafe { $intrinsic(mask, value, by, control) }
         }
     )*};
@@ -69,31 +70,31 @@ shuffles! {
 
 #[inline(always)]
 pub(crate) fn vote_all(mask: u32, predicate: bool) -> bool {
-    // SAFETY: a convergent intrinsic; the public function says which threads must call it.
+    // SAFETY: a convergent intrinsic; the public function documents which threads must call it.
     unsafe { vote_all_sync(mask, predicate) }
 }
 
 #[inline(always)]
 pub(crate) fn vote_any(mask: u32, predicate: bool) -> bool {
-    // SAFETY: as above.
+    // SAFETY: a convergent intrinsic; the public function documents which threads must call it.
     unsafe { vote_any_sync(mask, predicate) }
 }
 
 #[inline(always)]
 pub(crate) fn ballot(mask: u32, predicate: bool) -> u32 {
-    // SAFETY: as above.
+    // SAFETY: a convergent intrinsic; the public function documents which threads must call it.
     unsafe { vote_ballot_sync(mask, predicate) }
 }
 
 #[inline(always)]
 pub(crate) fn match_any_32(mask: u32, value: u32) -> u32 {
-    // SAFETY: as above.
+    // SAFETY: a convergent intrinsic; the public function documents which threads must call it.
     unsafe { match_any_i32(mask, value) }
 }
 
 #[inline(always)]
 pub(crate) fn match_any_64(mask: u32, value: u64) -> u32 {
-    // SAFETY: as above.
+    // SAFETY: a convergent intrinsic; the public function documents which threads must call it.
     unsafe { match_any_i64(mask, value) }
 }
 
@@ -123,8 +124,8 @@ pub(crate) mod redux {
         ($($name:ident: $intrinsic:ident $ty:ty;)*) => {$(
             #[inline(always)]
             pub(crate) fn $name(mask: u32, value: $ty) -> $ty {
-                // SAFETY: a convergent intrinsic; the public function says which threads must call
-                // it.
+                // SAFETY: a convergent intrinsic; the public function documents which threads must
+                // call it.
                 unsafe { $intrinsic(value, mask) }
             }
         )*};
@@ -141,8 +142,8 @@ pub(crate) mod redux {
     }
 }
 
-/// The same by shuffles, for devices before sm_80: every lane takes the value of each lane of
-/// `mask` in turn. This works for any mask; five shuffles reduce a full warp faster.
+/// The same with shuffles, for devices before sm_80: every lane reads the value of each lane of
+/// `mask` in turn. This works for any mask; for a full warp, five shuffles are faster.
 #[cfg(not(compute_ge_80))]
 pub(crate) mod redux {
     use super::shuffle_idx;

@@ -2,8 +2,8 @@
 
 use super::Claims;
 
-/// Types with the suffix of their addition, of their bits, and of their minimum if they have one.
-/// PTX has no `add.s64`, but two's complement addition is the same.
+/// Each type with the suffixes of its addition, of its bits, and of its minimum if it has one. PTX
+/// has no `add.s64`, but two's complement addition is the same.
 const TYPES: [(&str, &str, &str, Option<&str>); 6] = [
     ("u32", "u32", "b32", Some("u32")),
     ("i32", "s32", "b32", Some("s32")),
@@ -13,7 +13,7 @@ const TYPES: [(&str, &str, &str, Option<&str>); 6] = [
     ("f64", "f64", "b64", None),
 ];
 
-/// Each space with its only scope (if it has just one), the address, and the number of the first
+/// Each space with its only scope (if it has just one), the address, and the index of the first
 /// parameter after it.
 const SPACES: [(&str, Option<&str>, &str, usize); 2] =
     [("global", None, "$0", 1), ("shared", Some("cta"), "gridsync_dynamic_shared", 0)];
@@ -44,7 +44,7 @@ pub(super) fn of_each_type() -> Claims {
     claims
 }
 
-/// Each ordering in each scope, for one operation of each kind: the rest follow the same rule.
+/// Each ordering in each scope, for one operation of each kind: the others follow the same rule.
 /// `SeqCst` is a `fence.sc` of the requested scope, then the operation as `acq_rel`.
 pub(super) fn of_each_order_and_scope() -> Claims {
     let mut claims = Claims::new();

@@ -1,4 +1,4 @@
-//! Loads and stores, singly and by 16 bytes, in both spaces.
+//! Loads and stores, single and in 16 bytes, in both spaces.
 
 use crate::{does, in_each_order_and_scope};
 use cuda_std::memory::CacheHint::*;

@@ -1,4 +1,4 @@
-//! Barriers in shared memory and bulk copies. From sm_90 on.
+//! Barriers in shared memory and bulk copies. Since sm_90.
 
 use crate::does;
 use cuda_std::memory::Global;

@@ -1,5 +1,5 @@
-//! The place of a block in its cluster, the shared memory of the others, and the barrier of the
-//! cluster. From sm_90 on.
+//! The position of a block in its cluster, the shared memory of the other blocks, and the cluster
+//! barrier. Since sm_90.
 
 use crate::{does, gives};
 use cuda_std::memory::{CacheHint, Global, Ordering, Scope};

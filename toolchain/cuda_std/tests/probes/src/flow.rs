@@ -1,4 +1,4 @@
-//! What optimisations may and may not do around barriers and in waiting loops.
+//! Effects of optimisations around barriers and in waiting loops.
 
 use crate::does;
 use cuda_std::memory::Global;
@@ -8,7 +8,7 @@ use cuda_std::{spin, thread, warp};
 
 does! {
     // The condition is the same before and after the barrier. Jump threading would give each
-    // outcome its own copy of the barrier, and threads that disagree would not meet.
+    // outcome its own copy of the barrier, and threads with different conditions would not meet.
     barrier_between_equal_branches(at: Global<u32>, flag: u32) {
         let chosen = thread::thread_idx_x() < flag;
         if chosen {

@@ -1,7 +1,7 @@
-//! Kernels for the codegen tests. `../codegen/claims` says what each must compile to.
+//! Kernels for the codegen tests. `../codegen/claims` lists what each must compile to.
 //!
-//! A probe takes its operands as parameters, so that the PTX shows where each one goes. It stores
-//! its result by a volatile store, which is part of its claim.
+//! A probe takes its operands as parameters, so that the PTX shows where each one is used. It
+//! stores its result with a volatile store, which is part of its claim.
 
 #![no_std]
 #![feature(abi_ptx, asm_experimental_arch)]
@@ -39,7 +39,7 @@ macro_rules! does {
 }
 pub(crate) use does;
 
-/// The body once for each listed ordering and each scope, written out: a loop would stay a loop.
+/// The body once for each listed ordering and each scope, unrolled: a loop would stay a loop.
 macro_rules! in_each_order_and_scope {
     ($order:ident $scope:ident in $orders:tt => $body:block) => {
         $crate::in_each_order_and_scope!(@ Block $order $scope $orders $body);

@@ -1,4 +1,4 @@
-//! Functions of numbers. What is one instruction has a claim. In the others, `accurate_…`, all
+//! Numeric functions. Those of a single instruction have a claim. In the others, `accurate_…`, all
 //! arithmetic is rounded exactly.
 
 use crate::gives;
@@ -37,7 +37,7 @@ gives! {
     approx_tanh(x: f32) -> f32 { approx::tanh(x) }
 }
 
-/// A probe for each type, for a function of one number.
+/// A probe per type, for a function of one number.
 macro_rules! accurate {
     ($($of_f32:ident $of_f64:ident $function:ident;)*) => {
         gives! {$(
