@@ -1,4 +1,4 @@
-//! After a failure, primitives give no wrong result, at once or later.
+//! After a failure, primitives return no wrong result, neither at once nor later.
 
 use bytemuck::Pod;
 use cuda_std::prelude::*;
@@ -14,8 +14,8 @@ fn emulator() -> Device {
     Device::new(Emulator::new(EmulatorConfig::default()))
 }
 
-/// An emulator that looks for races among at most 2^17 threads, and refuses a larger grid before it
-/// runs.
+/// An emulator that checks for races among up to 2^17 threads and refuses larger grids before they
+/// run.
 fn emulator_with_races() -> Device {
     Device::new(Emulator::new(EmulatorConfig { races: true, ..EmulatorConfig::default() }))
 }
@@ -25,19 +25,20 @@ fn upload<T: Pod>(device: &Device, host: &[T]) -> Buffer<T> {
 }
 
 /// # Safety
-/// No requirements: it writes past its buffer, and the emulator reports that.
+///
+/// Always safe: it writes past its buffer, and the emulator reports the write.
 #[kernel]
 unsafe fn writes_past_the_end(values: Global<u32>) {
     values.write(values.len(), 1);
 }
 
-/// A graph whose replay faults before it reduces.
+/// A graph whose replay faults before the reduction.
 fn faulting(device: &Device, sum: &mut Reducer<Sum<u64>>, input: &Buffer<u64>) -> Graph {
     let words = device.zeroed::<u32>(1).expect("a word should fit");
     device
         .record(|| {
             let geometry = Geometry::new(1, 1);
-            // SAFETY: in the emulator a write past the end is an error and nothing worse.
+            // SAFETY: in the emulator a write past the end is only an error.
             unsafe { device.launch::<writes_past_the_end>(&geometry, (words.view(),))? };
             sum.launch(input)
         })
@@ -55,13 +56,13 @@ fn a_fault_loses_the_emulator_and_no_later_call_gives_an_old_result() {
     let mut sum = Reducer::new(Sum::<u64>::new(), &device).expect("a reducer should fit");
     assert_eq!(sum.reduce(&input), Ok(1000));
     let graph = faulting(&device, &mut sum, &input);
-    // SAFETY: all that was recorded is alive.
+    // SAFETY: everything that was recorded is alive.
     let fault = unsafe { graph.launch() }.expect_err("it writes past the end");
     assert!(matches!(fault, DeviceError::Fault(_)), "{fault}");
 
     assert!(is_stopped(sum.result()));
     assert!(is_stopped(sum.reduce(&input)));
-    // SAFETY: as above.
+    // SAFETY: everything that was recorded is alive.
     assert!(is_stopped(unsafe { graph.launch() }));
     assert!(is_stopped(device.synchronize()));
     assert!(is_stopped(device.alloc::<u32>(1)));
@@ -120,7 +121,7 @@ fn a_scan_in_parts_does_not_go_on_after_a_fault() {
     assert!(is_stopped(output.download()));
 }
 
-/// Checks that a primitive refuses to grow once a graph has recorded it, and that the graph still
+/// Checks that a primitive refuses to grow after a graph has recorded it, and that the graph still
 /// runs.
 fn keeps_what_a_graph_uses(
     device: &Device,
@@ -130,12 +131,12 @@ fn keeps_what_a_graph_uses(
     let graph = device.record(|| launch(false)).expect("a launch can be recorded");
     let refused = launch(true).expect_err("its memory would be replaced");
     assert!(matches!(refused, DeviceError::InGraph { .. }), "{refused}");
-    // If its memory had been freed, one of these would get it.
+    // If the memory had been freed, one of these buffers would get it.
     let _others: Vec<_> = (0..8).map(|_| device.zeroed::<u64>(4096)).collect();
     launch(false).expect("a short one needs no more memory");
     check();
     for _ in 0..3 {
-        // SAFETY: all that was recorded is alive.
+        // SAFETY: everything that was recorded is alive.
         unsafe { graph.launch() }.expect("should run");
         check();
     }

@@ -1,5 +1,5 @@
-//! The CUDA backend with a driver that keeps a log: which calls it makes, in which order, with
-//! which arguments, and what happens to errors. The results of kernels are not tested here.
+//! The CUDA backend on a driver that logs calls: which calls it makes, their order and arguments,
+//! and how it handles errors. These tests do not check the results of kernels.
 
 mod fake_driver;
 
@@ -38,7 +38,7 @@ fn arguments_and_results_pass_between_host_and_kernel_from_any_thread() {
             let (address, value) = (buffer.address() + 4, 0xfeed_u32);
             let args: [*const c_void; 2] = [(&raw const address).cast(), (&raw const value).cast()];
             let geometry = Geometry::new(1, 1);
-            // SAFETY: `store` writes a u32 at an address, and this is in `buffer`.
+            // SAFETY: `store` writes a u32 to an address, which is in `buffer`.
             unsafe { device.backend().launch(&kernel("a_store"), &geometry, &args) }
         });
         assert_eq!(store.join().expect("the thread does not panic"), Ok(()));
@@ -59,7 +59,7 @@ fn a_kernel_that_launches_another_is_linked_with_it_and_with_the_device_runtime(
     let (address, value) = (buffer.address(), 7u32);
     let args: [*const c_void; 2] = [(&raw const address).cast(), (&raw const value).cast()];
     let geometry = Geometry::new(1, 1);
-    // SAFETY: the kernel writes a u32 at an address, and this is in `buffer`.
+    // SAFETY: the kernel writes a u32 to an address, which is in `buffer`.
     let launched =
         unsafe { device.backend().launch(&kernel("launch_and_store"), &geometry, &args) };
     assert_eq!(launched, Ok(()));
@@ -119,7 +119,7 @@ fn an_overlapping_launch_says_so_and_needs_kernels_for_compute_90() {
         log_of("early"),
         ["load early sm_90", "find early", "ex early 8,1,1 256,1,1 0 programmatic=1"]
     );
-    // A newer image in addition changes nothing for a kernel that only the older one has.
+    // An additional newer image changes nothing for a kernel that only the older one has.
     for images in [&GOOD[..1], GOOD] {
         let device = open(images);
         let error = launch(&device, &kernel("too_early"), geometry).expect_err("it cannot wait");

@@ -1,4 +1,4 @@
-//! The library as a dependency: what it asks of the machine that builds it.
+//! The library as a dependency: what the build needs on the machine.
 
 mod fake_driver;
 
@@ -77,10 +77,10 @@ fn a_package_with_this_dependency_alone_builds_without_cuda_and_sums() {
             offline()
                 .current_dir(package.path())
                 .args(["run", "--quiet"])
-                // What is built stays for later runs.
+                // Keep the build for later runs.
                 .env("CARGO_TARGET_DIR", concat!(env!("CARGO_TARGET_TMPDIR"), "/fresh"))
                 .env("GRIDSYNC_LIBCUDA", driver)
-                // The workspace sets it, for cust.
+                // The workspace sets this for cust.
                 .env_remove("CUDA_LIBRARY_PATH"),
         )
     };

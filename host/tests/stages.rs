@@ -1,4 +1,4 @@
-//! One launch for a resident grid, and one launch for each stage otherwise, give the same result.
+//! One launch of a resident grid gives the same result as one launch for each stage.
 
 use gridsync::device::{Device, DeviceError, Emulator, EmulatorConfig, Geometry};
 use gridsync::launch::{Blocks, Plan, barrier_words, cooperative, plan, resident_blocks};
@@ -16,7 +16,7 @@ fn xpx(device: &Device, blocks: u32, threads: u32) -> Result<(Plan, Vec<f32>), D
         Plan::Single(geometry) => {
             let barrier = barrier_words::<GridBarrier>(device, &geometry)?;
             let args = (x.view(), p.view(), 0, barrier.view(), ROUNDS);
-            // SAFETY: `x` and `p` have the same length, and the barrier its words.
+            // SAFETY: `x` and `p` have the same length, and the barrier has its words.
             unsafe { device.launch::<xpx_grid_barrier>(&geometry, args)? };
         }
         Plan::Stages(geometry) => {
@@ -26,7 +26,7 @@ fn xpx(device: &Device, blocks: u32, threads: u32) -> Result<(Plan, Vec<f32>), D
                 device.launch::<xpx_stage>(&geometry, (p.view(), x.view()))
             })?;
             for _ in 0..ROUNDS {
-                // SAFETY: as above.
+                // SAFETY: `x` and `p` are alive.
                 unsafe { round.launch()? };
             }
         }
