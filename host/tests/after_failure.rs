@@ -50,7 +50,7 @@ fn is_stopped<T>(result: Result<T, DeviceError>) -> bool {
 }
 
 #[test]
-fn a_fault_loses_the_emulator_and_no_later_call_gives_an_old_result() {
+fn after_a_fault_every_call_fails_and_none_returns_an_old_result() {
     let device = emulator();
     let input = upload(&device, &[1u64; 1000]);
     let mut sum = Reducer::new(Sum::<u64>::new(), &device).expect("a reducer should fit");
@@ -74,7 +74,7 @@ fn a_fault_loses_the_emulator_and_no_later_call_gives_an_old_result() {
 }
 
 #[test]
-fn a_launch_that_was_refused_has_lost_nothing() {
+fn a_refused_launch_changes_nothing() {
     let device = emulator_with_races();
     let input = device.zeroed::<u32>(1 << 23).expect("the input should fit");
     let mut sum = Reducer::new(Sum::<u32, u64>::new(), &device).expect("a reducer should fit");
@@ -84,7 +84,7 @@ fn a_launch_that_was_refused_has_lost_nothing() {
 }
 
 #[test]
-fn a_scan_in_parts_goes_on_after_a_launch_that_was_refused() {
+fn a_scan_in_parts_continues_after_a_refused_launch() {
     let device = emulator_with_races();
     let len = 2048 * 8192;
     let input = upload(&device, &vec![1u32; len]);
@@ -105,7 +105,7 @@ fn a_scan_in_parts_goes_on_after_a_launch_that_was_refused() {
 }
 
 #[test]
-fn a_scan_in_parts_does_not_go_on_after_a_fault() {
+fn a_scan_in_parts_fails_after_a_fault() {
     let device = emulator();
     let mut input = device.alloc::<u32>(2000).expect("the input should fit");
     let mut output = device.alloc::<u32>(2000).expect("the output should fit");
@@ -143,7 +143,7 @@ fn keeps_what_a_graph_uses(
 }
 
 #[test]
-fn memory_that_a_graph_uses_is_not_replaced_when_a_longer_array_comes() {
+fn memory_that_a_graph_uses_is_not_replaced_for_a_longer_array() {
     let device = emulator();
     let (short, long) = (upload(&device, &[1u32; 5000]), upload(&device, &vec![1u32; 1 << 20]));
     let mut outputs = [5000, 1 << 20].map(|len| device.alloc::<u32>(len).expect("it should fit"));
@@ -203,7 +203,7 @@ fn memory_that_a_graph_uses_is_not_replaced_when_a_longer_array_comes() {
 }
 
 #[test]
-fn there_is_no_result_before_a_launch_or_after_one_that_failed() {
+fn result_is_an_error_before_a_launch_and_after_a_failed_one() {
     let (device, other) = (emulator(), emulator());
     let (input, foreign) = (upload(&device, &[1u32; 4]), upload(&other, &[1u32; 4]));
     let no_result = |error: Option<DeviceError>| {
@@ -236,7 +236,7 @@ fn there_is_no_result_before_a_launch_or_after_one_that_failed() {
 }
 
 #[test]
-fn more_pairs_than_a_grid_has_blocks_for_are_refused_with_the_most() {
+fn too_many_pairs_for_a_grid_are_refused_with_the_maximum() {
     let device = emulator();
     let longest = 65_535 * 256;
     let array = device.alloc::<u32>(longest + 1).expect("it is not touched");

@@ -280,7 +280,7 @@ fn a_look_back_is_right_in_all_executions() {
 }
 
 #[test]
-fn a_look_back_that_releases_nothing_is_found_and_its_path_shows_it_again() {
+fn a_look_back_without_release_fails_and_its_path_repeats_the_failure() {
     for check in [Check::default().sequential(), Check::default()] {
         let run = |device: &Device| scans::<scan_unreleased>(device, 2);
         let failure = check.every(LIMIT, run).expect_err("the sum before is not released");

@@ -90,7 +90,7 @@ fn assembled(device: &Device, values: &Buffer<u64>, way: Way) -> u64 {
 }
 
 #[test]
-fn launches_run_in_every_order_that_is_possible() {
+fn launches_run_in_every_possible_order() {
     let mut seen = [0, 0];
     for seed in 0..20 {
         let schedule = Schedule::seeded(Policy::Coarse, seed);
@@ -107,7 +107,7 @@ fn launches_run_in_every_order_that_is_possible() {
 }
 
 #[test]
-fn a_filling_with_zero_is_part_of_the_graph() {
+fn zeroing_a_buffer_is_part_of_the_graph() {
     let device = emulator();
     let mut values = device.upload(&[9u64; 32]).expect("256 bytes fit");
     let view = values.view();
@@ -146,7 +146,7 @@ fn barrier_words_serve_a_hundred_replays_of_a_cooperative_launch() {
 
 /// Each replay has new input, so a result of an earlier replay is wrong.
 #[test]
-fn each_replay_reduces_and_scans_what_is_in_the_input_then() {
+fn each_replay_reduces_and_scans_the_current_input() {
     // Two tiles and a remainder of a reduction, and of a scan.
     const LEN: usize = 2 * 4096 + 5;
     const SCANNED: usize = 2 * 512 + 5;
@@ -181,7 +181,7 @@ fn each_replay_reduces_and_scans_what_is_in_the_input_then() {
 }
 
 #[test]
-fn what_cannot_be_recorded_is_refused_and_the_recording_goes_on() {
+fn calls_that_cannot_be_recorded_are_refused_and_the_recording_continues() {
     for device in devices() {
         let mut values = device.upload(&[2u64; 32]).expect("256 bytes fit");
         let graph = device.record(|| {
@@ -233,7 +233,7 @@ fn another_thread_is_refused_while_one_records_and_served_afterwards() {
 }
 
 #[test]
-fn work_that_fails_or_panics_leaves_nothing_behind() {
+fn a_recording_that_fails_or_panics_records_nothing_and_can_be_repeated() {
     for device in devices() {
         let values = device.upload(&[1u64; 32]).expect("256 bytes fit");
         let mismatch = DeviceError::LengthMismatch { buffer: 1, given: 2 };
@@ -280,7 +280,7 @@ fn a_grid_that_cannot_be_resident_is_refused_when_recorded() {
 }
 
 #[test]
-fn a_fault_of_a_replay_is_told_with_the_kernel() {
+fn a_fault_in_a_replay_names_the_kernel() {
     let device = emulator();
     let values = device.zeroed::<u64>(1).expect("8 bytes fit");
     let geometry = Geometry::new(1, 1);
@@ -309,7 +309,7 @@ fn a_fault_of_a_replay_is_told_with_the_kernel() {
 }
 
 #[test]
-fn the_driver_is_given_a_graph_once_and_destroys_it_when_dropped() {
+fn a_graph_is_built_once_and_destroyed_when_dropped() {
     let device = open(GOOD);
     let overlapping = WARP().overlapping();
     let graph = device

@@ -171,12 +171,12 @@ fn expect_race_or_stale_word(what: &Wrong) {
 }
 
 #[test]
-fn a_barrier_that_its_last_arriver_resets_hangs_when_it_is_used_again() {
+fn a_barrier_reset_by_its_last_arriver_hangs_when_reused() {
     expect_deadlock(&found::<reset_by_the_last>(&Check::default(), BLOCKS, None));
 }
 
 #[test]
-fn an_arrival_that_releases_nothing_is_found() {
+fn an_arrival_without_release_is_found() {
     expect_race_or_stale_word(&found::<arrival_without_release>(&Check::default(), BLOCKS, SEEN));
 }
 
@@ -196,7 +196,7 @@ fn a_weak_poll_is_found() {
 }
 
 #[test]
-fn an_epoch_that_is_looked_at_too_late_never_ends() {
+fn an_epoch_that_is_read_too_late_never_ends() {
     expect_deadlock(&found::<late_snapshot>(&Check::default(), BLOCKS, None));
 }
 

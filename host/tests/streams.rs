@@ -123,7 +123,7 @@ fn streams_of_a_device_share_its_buffers_and_no_others() {
 }
 
 #[test]
-fn what_waits_for_an_event_runs_after_it_and_nothing_else_waits() {
+fn work_that_waits_for_an_event_runs_after_it_and_no_other_work_waits() {
     let machine = Machine::new();
     let busy = machine.open(0);
     let [waiting, free] = [(); 2].map(|()| busy.new_stream().expect("there is room"));
@@ -275,7 +275,7 @@ fn the_time_between_two_events_has_a_sign() {
 }
 
 #[test]
-fn memory_of_others_is_given_back_after_all_streams_also_in_a_panic() {
+fn foreign_memory_is_released_after_all_streams_even_in_a_panic() {
     /// Logs its drop.
     struct Owner(&'static Mutex<Vec<usize>>);
     impl Drop for Owner {
@@ -306,7 +306,7 @@ fn memory_of_others_is_given_back_after_all_streams_also_in_a_panic() {
 }
 
 #[test]
-fn an_address_that_kernels_cannot_take_is_refused() {
+fn an_address_that_kernels_cannot_use_is_refused() {
     let machine = Machine::new();
     for device in [emulator(), machine.open(0)] {
         let memory = device.zeroed::<u32>(64).expect("it fits");

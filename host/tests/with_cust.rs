@@ -79,7 +79,7 @@ fn destroyed(stream: usize, since: usize) -> usize {
 }
 
 #[test]
-fn a_device_works_in_cust_s_stream_and_leaves_it_and_the_context_alone() {
+fn a_device_uses_the_cust_stream_and_destroys_neither_it_nor_its_context() {
     let program = Program::new();
     program.has_only("1 context, 1 stream");
     let since = log().len();
@@ -112,7 +112,7 @@ fn what_cust_drops_first_lives_as_long_as_the_device() {
 }
 
 #[test]
-fn a_raw_context_and_a_raw_stream_are_never_given_back() {
+fn a_raw_context_and_a_raw_stream_are_never_released() {
     let program = Program::new();
     let context = program.context.get_inner().cast();
     for stream in [program.stream.as_inner().cast(), null_mut()] {
@@ -162,7 +162,7 @@ fn a_stream_or_memory_of_another_context_is_refused() {
 }
 
 #[test]
-fn several_streams_of_cust_s_are_streams_of_one_device() {
+fn several_cust_streams_are_streams_of_one_device() {
     let program = Program::new();
     let device = program.device();
     let stream = Stream::new(StreamFlags::DEFAULT, None).expect("there is room");
@@ -253,7 +253,7 @@ fn shared_memory_is_freed_by_its_last_owner() {
 }
 
 #[test]
-fn memory_that_is_not_there_or_not_aligned_is_refused() {
+fn missing_or_misaligned_memory_is_refused() {
     let program = Program::new();
     let device = program.device();
     let of_cust = memory(&[1.0; 64]);

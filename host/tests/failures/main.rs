@@ -183,7 +183,7 @@ fn fail_everywhere(nth: usize) {
 }
 
 #[test]
-fn whichever_call_fails_there_is_an_error_and_no_wrong_result_and_nothing_leaks() {
+fn any_failing_call_gives_an_error_no_wrong_result_and_no_leak() {
     fail_everywhere(5);
 }
 

@@ -180,7 +180,7 @@ fn devices_that_were_opened_before_open_again() {
 }
 
 #[test]
-fn without_access_in_one_direction_both_numbers_are_told() {
+fn one_way_access_is_refused_with_the_numbers_of_both_devices() {
     let machine = Machine::of(3);
     machine.controls.apart(2, 1);
     for ordinals in [&[2, 1][..], &[1, 2], &[0, 1, 2]] {
@@ -194,7 +194,7 @@ fn without_access_in_one_direction_both_numbers_are_told() {
 }
 
 #[test]
-fn devices_that_are_not_there_and_wrong_counts_are_refused() {
+fn missing_devices_and_wrong_counts_are_refused() {
     let machine = Machine::of(2);
     let missing = DeviceError::NoSuchDevice { ordinal: 2, count: 2 };
     assert_eq!(Devices::cuda(&[0, 1, 2], IMAGES).expect_err("there are two"), missing);
@@ -277,7 +277,7 @@ fn a_fault_ends_the_wait_for_a_device_that_never_ends() {
 }
 
 #[test]
-fn a_fault_that_the_next_call_tells_gives_up_all() {
+fn a_fault_reported_by_the_next_call_gives_up_all_devices() {
     type Call = fn(&Devices) -> Result<(), DeviceError>;
     let next_calls: [Call; 3] = [
         launch::<faulty_fault>,
@@ -322,7 +322,7 @@ fn a_copy_from_a_device_does_not_wait_for_one_that_has_failed() {
 }
 
 #[test]
-fn what_is_dropped_does_not_wait_for_a_device_that_has_failed() {
+fn drops_do_not_wait_for_a_failed_device() {
     let machine = Machine::of(2);
     let devices = both();
     let words = devices.zeroed::<u32>(1).expect("there is room");
@@ -334,7 +334,7 @@ fn what_is_dropped_does_not_wait_for_a_device_that_has_failed() {
 }
 
 #[test]
-fn a_call_that_is_refused_because_somebody_records_gives_up_nothing() {
+fn a_call_refused_during_a_recording_gives_up_no_device() {
     let machine = Machine::of(2);
     for recording in [0, 1] {
         let devices = both();
@@ -382,7 +382,7 @@ fn a_buffer_of_one_device_is_refused_by_another() {
 
 #[test]
 #[ignore = "8 s: a share of a scan has at least 4 Mi elements"]
-fn a_shared_scan_goes_on_from_the_same_place_after_a_failure() {
+fn a_shared_scan_resumes_where_it_was_after_a_failure() {
     let machine = Machine::of(2);
     let devices = Devices::cuda(&[0, 1], KERNELS).expect("there are two");
     let (op, form) = (Sum::<f16, f64>::new(), Form::Exclusive);

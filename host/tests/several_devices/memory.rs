@@ -54,7 +54,7 @@ impl Drop for Owner {
 }
 
 #[test]
-fn memory_of_one_gpu_is_given_back_after_the_work_of_all() {
+fn memory_of_one_gpu_is_freed_after_the_work_of_all() {
     let machine = Machine::of(2);
     let devices = both();
     let begin = || {
@@ -98,7 +98,7 @@ fn a_stream_of_another_gpu_that_outlives_its_devices_may_still_use_memory() {
 }
 
 #[test]
-fn a_copy_has_ended_when_it_returns_though_another_gpu_has_failed() {
+fn a_copy_has_ended_when_it_returns_even_if_another_gpu_failed() {
     type Work = fn(&mut Buffer<u32>) -> Result<Vec<u32>, DeviceError>;
     let copies: [Work; 2] =
         [|words| words.download(), |words| words.copy_from(&[7]).map(|()| Vec::new())];
