@@ -1,4 +1,4 @@
-//! The grid barriers: they hold, can be used again, and refuse a grid that would hang.
+//! The grid barriers: they order memory, are reusable, and refuse a grid that would hang.
 
 use cuda_std::launch::Kernel;
 use gridsync::device::{Buffer, Device, DeviceError, Geometry};
@@ -38,8 +38,8 @@ pub(crate) fn trials() -> Trials {
     }
 }
 
-/// Threads of the largest block in which every kernel here can run. In a block of 1024 a thread has
-/// 64 registers, and the kernel that crosses `GridBarrier` needs 66 on some GPUs.
+/// Threads of the largest block that every kernel here can run in. In a block of 1024, a thread has
+/// 64 registers, but the kernel that crosses `GridBarrier` needs 66 on some GPUs.
 const LARGEST: u32 = 512;
 
 /// Crosses the barrier in `words`, `rounds` times.
@@ -78,7 +78,7 @@ fn stale_after<B: Stressed>(
     errors.download().expect("the kernel should have run")[0]
 }
 
-/// Checks that every design holds in this crossing.
+/// Checks that every design passes this crossing.
 fn all_hold(device: &Device, crossing: &Crossing) {
     for design in DESIGNS {
         let held = design.case(device, crossing);
@@ -101,7 +101,7 @@ fn serves_changing_grids<B: Measured>(device: &Device) {
     }
 }
 
-/// `near_the_end` fills the words as very many rounds leave them: the next rounds wrap.
+/// `near_the_end` fills the words as after very many rounds, so the next rounds wrap.
 fn holds_across_the_wrap<B: Measured>(device: &Device, near_the_end: impl Fn(&mut [u32])) {
     let mut start = vec![0; B::words(7)];
     near_the_end(&mut start);
@@ -203,7 +203,7 @@ fn a_launch_past_the_planner_is_refused_too(device: &Device) {
     let resident = resident_blocks::<barrier_only>(device, 64, 0).expect("it should be known");
     let geometry = Geometry::new(resident + 1, 64);
     let words = device.zeroed::<u32>(GridBarrier::words(0)).expect("the words should fit");
-    // SAFETY: the launch is refused, and touches no memory.
+    // SAFETY: the launch is refused, so it accesses no memory.
     let refused = unsafe { device.launch::<barrier_only>(&geometry, (words.view(), 1)) };
     assert!(
         matches!(refused, Err(DeviceError::GridTooLarge { resident: r, .. }) if r == u64::from(resident)),
@@ -249,7 +249,7 @@ fn they_hold_under_every_schedule() {
 }
 
 /// The kernels attach again every third round. With more blocks than a warp has lanes, several
-/// warps of the lock-free barrier's first block release the other blocks.
+/// warps of the first block of the lock-free barrier release the other blocks.
 fn a_block_may_attach_again_though_others_have_not_left_yet() {
     for policy in [Policy::RoundRobin, Policy::RunAhead, Policy::Reverse] {
         let crossing = Crossing { rounds: 4, ..Crossing::of(Blocks::Exactly(40), 64) };

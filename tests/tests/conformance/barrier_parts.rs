@@ -43,8 +43,8 @@ impl Grid {
         let blocks = Blocks::Exactly(self.blocks);
         let geometry =
             cooperative::<K>(device, blocks, self.threads, 0).expect("the grid should fit");
-        // SAFETY: the callers pass what the two kernels need; it lives until the download has
-        // waited for the launch. All blocks are resident.
+        // SAFETY: the callers pass the arguments that the two kernels need. They live until the
+        // download has waited for the launch. All blocks are resident.
         unsafe { device.launch::<K>(&geometry, args) }
             .unwrap_or_else(|error| panic!("{self:?}: {error}"));
         errors.download().expect("the kernel should have run")[0]
@@ -63,7 +63,7 @@ impl Grid {
         assert!(work.iter().all(|&times| times == 2 * self.rounds), "{self:?}: {work:?}");
     }
 
-    /// No read is stale after the barrier of the even blocks and that of the odd blocks.
+    /// No read is stale after the barrier of the even blocks or after that of the odd blocks.
     fn holds_in_two_subsets(self, device: &Device) {
         let words = GridBarrier::words(self.blocks.div_ceil(2) as usize);
         let (barrier, errors) = (zeroed(device, 2 * words), zeroed(device, 1));

@@ -1,4 +1,4 @@
-//! The bounded barrier: it ends in every block, and names the blocks that stayed away.
+//! The bounded barrier: its wait ends in every block, and it reports the missing blocks.
 
 use gridsync::device::Device;
 use gridsync::launch::{Blocks, cooperative};
@@ -25,21 +25,21 @@ pub(crate) fn trials() -> Trials {
 /// Longer than any crossing takes, in ns.
 const LONG: u64 = 50_000_000;
 
-/// A grid in which blocks stay away.
+/// A grid with missing blocks.
 #[derive(Clone, Copy, Debug)]
 struct Grid {
     blocks: u32,
     threads: u32,
     rounds: u32,
-    /// How long a wait lasts, in ns.
+    /// Limit of a wait, in ns.
     limit: u64,
-    /// The first block that stays away; the field below says after how many rounds.
+    /// The first missing block. The field below is the number of rounds before it is missing.
     absent: u32,
     leave_after: u32,
 }
 
 impl Grid {
-    /// Returns how many rounds each block crossed, and which blocks were missing.
+    /// Returns the number of rounds that each block crossed, and the missing blocks.
     fn cross(self, device: &Device) -> (Vec<u32>, Option<Missing>) {
         let blocks = self.blocks;
         let geometry =
@@ -60,7 +60,7 @@ impl Grid {
         (crossed, BoundedBarrier::missing(&words, blocks))
     }
 
-    /// The grid ends, and reports the blocks that stayed away and the round.
+    /// The grid ends, and reports the missing blocks and the round.
     fn names_the_absent(self, device: &Device) {
         let (crossed, missing) = self.cross(device);
         let missing = missing.unwrap_or_else(|| panic!("{self:?}: it should have been given up"));
@@ -72,7 +72,7 @@ impl Grid {
         assert_eq!(missing.ranks, absent, "{self:?}");
     }
 
-    /// All blocks cross all rounds, and none is reported missing.
+    /// All blocks cross all rounds, and none is reported as missing.
     fn is_complete(self, device: &Device) {
         let (crossed, missing) = self.cross(device);
         assert_eq!(crossed, vec![self.rounds; self.blocks as usize], "{self:?}");
@@ -147,7 +147,8 @@ fn every_schedule_ends_and_names_the_absent() {
     }
 }
 
-/// A block may give up while the last one arrives: some then leave a round that others do not.
+/// A block may give up while the last one arrives. Then some blocks leave a round that others do
+/// not.
 fn a_limit_that_is_too_short_ends_every_block_within_a_round_of_the_others() {
     for seed in 0..100 {
         let device = emulator_under(Schedule::from_seed(seed));

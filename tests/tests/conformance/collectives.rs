@@ -55,7 +55,7 @@ where
     assert_eq!(wrong, 0, "{}, {geometry}, {rounds} rounds, skew {skew}", K::NAME);
 }
 
-/// Scans over all threads of a grid: the maps are composed as one thread would do it.
+/// Scans over all threads of a grid. The maps must be composed as by a single thread.
 fn threads_are_scanned(device: &Device, (blocks, threads): (u32, u32), rounds: u32) {
     let exactly = Blocks::Exactly(blocks);
     let geometry = cooperative::<exchange_scan_threads>(device, exactly, threads, 0)
@@ -83,7 +83,7 @@ fn threads_are_scanned(device: &Device, (blocks, threads): (u32, u32), rounds: u
     assert!(all.iter().all(|&all| all == expected), "{geometry}: all threads get all maps");
 }
 
-/// Scans within the blocks of a grid: the maps are composed as one thread would do it.
+/// Scans within the blocks of a grid. The maps must be composed as by a single thread.
 fn blocks_are_scanned(device: &Device, (blocks, threads): (u32, u32), rounds: u32) {
     let geometry = Geometry::new(blocks, threads);
     let len = (blocks * threads) as usize;

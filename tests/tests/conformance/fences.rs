@@ -1,4 +1,4 @@
-//! The kernels that measure fences: the operation is in a loop, and the words left are right. The
+//! The kernels that measure fences: the operation is in a loop, and the final words are right. The
 //! measurements are not tested.
 
 use gridsync::device::Device;
@@ -54,7 +54,7 @@ fn each_thread_stores_to_its_lines_and_reds_add_to_its_word(device: &Device) {
     }
 }
 
-/// What a run leaves in a word: the number of the last round in each line that is stored to, the
+/// The final value of a word: the number of the last round in each line that is stored to, the
 /// number of rounds in the last line if the operation adds, and 0 elsewhere.
 fn left_in(word: usize, threads: usize, stores: usize, adds: bool) -> u32 {
     let (line, thread) = (word % WORDS_PER_BLOCK / LINE, word % LINE);

@@ -15,7 +15,7 @@ pub(crate) fn trials() -> Trials {
     }
 }
 
-/// Sums 0 to 255 with that kernel, in one block.
+/// Sums 0 to 255 with this kernel, in one block.
 fn sum(device: &Device) -> Result<u32, DeviceError> {
     let input = device.upload(&(0..256).collect::<Vec<u32>>())?;
     let sum = device.zeroed::<u32>(1)?;
@@ -30,9 +30,9 @@ fn sum(device: &Device) -> Result<u32, DeviceError> {
 fn the_seeds_last_warp_is_right_in_lockstep_and_wrong_where_lanes_run_ahead() {
     let under = |policy| sum(&unjudged_under(Schedule::new(policy)));
     let right = (0..256).sum();
-    // As on devices before Volta: all lanes load, then all store.
+    // As on devices before Volta: all lanes load, and then all store.
     assert_eq!(under(Policy::RoundRobin), Ok(right));
-    // Each lane runs as far as it can alone.
+    // Each lane runs alone as far as it can.
     let caught = under(Policy::Coarse).expect("no fault");
     assert_ne!(caught, right);
 }

@@ -1,4 +1,4 @@
-//! Wrong reductions, run in the harness that tests the right ones.
+//! Wrong reductions, in the same harness as the right ones.
 
 use super::kernels;
 use crate::repeat::one_workspace;
@@ -54,7 +54,7 @@ macro_rules! sums {
             }
         }
 
-        // SAFETY: broken on purpose: the kernels are wrong, and the emulator checks every access.
+        // SAFETY: the kernels are wrong on purpose, and the emulator checks every access.
         unsafe impl Reducible for $name {
             type Kernel = kernels::$kernel;
 

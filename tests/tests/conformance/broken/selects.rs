@@ -1,5 +1,5 @@
-//! Wrong compactions through shared memory, as a selection could have them: a block packs the odd
-//! elements together and writes them out.
+//! Wrong compactions in shared memory, as a selection could contain: a block packs the odd elements
+//! together and writes them out.
 
 use cuda_std::prelude::*;
 use cuda_std::warp::{FULL_MASK, sync_warp, warp_vote_ballot};
@@ -23,11 +23,11 @@ const THREADS: u32 = 64;
 shared_array! {
     /// The odd elements, in order.
     fn broken_select_staged() -> [u32; THREADS as usize];
-    /// How many odd elements each warp has.
+    /// Number of odd elements of each warp.
     fn broken_select_counts() -> [u32; 2];
 }
 
-/// Packs the odd elements together, and returns how many there are.
+/// Packs the odd elements together, and returns their number.
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 fn stage(input: Global<u32>) -> usize {
     let (thread, counts) = (thread::thread_idx_x(), broken_select_counts());
@@ -69,7 +69,7 @@ unsafe fn takes_after_the_block_has_met(input: Global<u32>, output: Global<u32>)
     unload(output, count);
 }
 
-/// Wrong: a warp may read a place before the other warp has written it.
+/// Wrong: a warp may read an element before the other warp has written it.
 ///
 /// # Safety
 /// One block of [`THREADS`] threads; an element of each view for each thread.
@@ -108,6 +108,6 @@ fn elements_that_are_taken_before_the_block_has_met_are_a_data_race() {
     let Err(DeviceError::Fault(fault)) = caught else {
         panic!("{caught:?}");
     };
-    // Or the place was not yet written.
+    // Alternatively the element was not yet written.
     assert!(matches!(*fault, Fault::Race(_) | Fault::Uninitialised { .. }), "{fault}");
 }
