@@ -26,7 +26,7 @@ pub(crate) fn trials() -> Trials {
 
 const LENS: [usize; 7] = [1, 2, 33, 1000, 4097, 12_345, 65_537];
 
-/// The mean of `host` on `device`; checks that the CPU gives the same bits.
+/// The mean of `host` on `device`. Checks that the CPU gives the same bits.
 fn mean_of<O>(device: &Device, sum: O, host: &[O::Element]) -> Option<f64>
 where
     O: Reducible<Element: Pod> + Operation<Output: Total>,

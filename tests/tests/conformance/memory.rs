@@ -1,4 +1,4 @@
-//! The kernels that measure memory: walks come to the right line, sums are those of the words, and
+//! The kernels that measure memory: walks reach the right line, sums are those of the words, and
 //! the loads are the intended instructions. The measurements are not tested.
 
 use cuda_std::launch::Kernel;
@@ -54,7 +54,7 @@ fn walks<K: Kernel<Args = WalkArgs>>(device: &Device, geometry: &Geometry) {
     for lines in [1, 7, 128] {
         let walk = Walk::new(device, lines).expect("there is room");
         for (first, warm, steps) in [(0, 0, 0), (0, 0, 1), (lines as u32 - 1, 3, 20), (0, 5, 300)] {
-            // This compares the line that the kernel comes to with the host's.
+            // This compares the line that the kernel reaches with the host's.
             if let Err(error) = walk.run::<K>(geometry, first, warm, steps) {
                 panic!("{lines} lines from {first}, {warm} and {steps} steps: {error}");
             }
@@ -87,7 +87,7 @@ fn every_line_is_looked_at_from_every_block(device: &Device) {
         let seen = look(device, lines, blocks).expect("every load gives its own index");
         assert_eq!(seen.len(), blocks as usize);
         assert!(seen.iter().all(|cycles| cycles.len() == lines), "{seen:?}");
-        // The clock of the emulator counts steps of the schedule, which these loads are not.
+        // The emulator's clock counts steps of the schedule, and these loads are not steps.
         let is_timed = seen.iter().flatten().all(|&cycles| cycles > 0.0);
         assert!(is_timed || device.properties().is_emulated(), "{seen:?}");
     }

@@ -36,7 +36,7 @@ fn every_sum(device: &Device, len: usize) {
     }
 }
 
-/// The answer of the device, checked against the CPU's, and the CPU's error if there is one.
+/// The answer of the device, checked against that of the CPU, and the error of the CPU, if any.
 fn ask(
     device: &Device,
     queries: &[[u64; 2]],

@@ -1,5 +1,5 @@
-//! Waiting for a word. `gridsync_program::lab::spin` checks the PTX of the naive form. That form
-//! never has to wait on a GPU here: it would wait forever.
+//! Waiting for a word. `gridsync_program::lab::spin` checks the PTX of the naive form. Here that
+//! form never has to wait on a GPU, because it would wait forever.
 
 use cuda_std::launch::Kernel;
 use cuda_std::memory::Global;
@@ -23,8 +23,8 @@ pub(crate) fn trials() -> Trials {
     }
 }
 
-/// Runs `K` in `blocks` blocks on a word that starts at `count`. Returns what is left in the word,
-/// and how many blocks finished waiting.
+/// Runs `K` in `blocks` blocks on a word that starts at `count`. Returns the final value of the
+/// word, and the number of blocks that finished waiting.
 fn wait<K>(device: &Device, blocks: u32, count: u32) -> Result<(u32, u32), DeviceError>
 where
     K: Kernel<Args = (Global<u32>, Global<u32>)>,
@@ -33,8 +33,8 @@ where
     let done = device.zeroed::<u32>(blocks as usize)?;
     let geometry = cooperative::<K>(device, Blocks::Exactly(blocks), 1, 0)?;
     // SAFETY: a word to count down and one for each block live until the downloads have waited for
-    // the launch. All blocks are resident. A `count` other than the number of the other blocks goes
-    // only to the emulator, which stops an endless wait.
+    // the launch. All blocks are resident. Only the emulator, which stops an endless wait, gets a
+    // `count` other than the number of the other blocks.
     unsafe { device.launch::<K>(&geometry, (word.view(), done.view()))? };
     Ok((word.download()?[0], done.download()?.iter().sum()))
 }

@@ -1,4 +1,5 @@
-//! Reductions in other streams than the one that a device opens: a second one, and one of cust's.
+//! Reductions in other streams than the first one of a device: in a second stream, and in a cust
+//! stream.
 
 use cust::context::Context;
 use cust::stream::{Stream, StreamFlags};

@@ -1,4 +1,5 @@
-//! The barriers and the exchange over several GPUs, emulated ones and real ones. A single GPU is taken twice.
+//! The barriers and the exchange over several GPUs, both emulated and real. A single real GPU is
+//! used twice.
 
 use gridsync::device::{Device, DeviceError, Devices, EmulatorConfig, Launch, MOST_GPUS};
 use gridsync::launch::{Blocks, cooperative_on_all, system_words};
@@ -60,7 +61,7 @@ fn every_schedule_holds_the_barrier() {
 }
 
 fn every_schedule_gives_the_exchange_its_results() {
-    // `gridsync emulate system` draws many more.
+    // `gridsync emulate system` draws many more seeds.
     for schedule in seeds(6) {
         for (gpus, blocks) in [(2, 1), (2, 3), (3, 2)] {
             exchanges(&emulated_gpus(gpus, schedule), (blocks, 64), 4, 0);
@@ -86,7 +87,8 @@ fn one_gpu_alone_crosses() {
     exchanges(&devices, (5, 64), 4, 100);
 }
 
-/// What each block of each GPU has after `rounds` rounds: means of means, beginning with 1/1, 1/2, 1/3…
+/// The value of each block of each GPU after `rounds` rounds: means of means, starting with 1/1,
+/// 1/2, 1/3…
 fn means(devices: &Devices, blocks: u32, rounds: u32) -> Vec<f32> {
     let geometry =
         cooperative_on_all::<system_exchange_only>(devices, Blocks::Exactly(blocks), 64, 0);
@@ -114,7 +116,7 @@ fn the_mean_has_the_same_bits_on_all_gpus() {
         let first = means(&devices, blocks, 9);
         let ranks = gpus * blocks;
         let mean = (1..=ranks).map(|n| 1.0 / f64::from(n)).sum::<f64>() / f64::from(ranks);
-        // At most about ten roundings a round, each of half a unit in the last place.
+        // At most about ten roundings per round, each by half a unit in the last place.
         let error = (f64::from(first[0]) - mean).abs();
         assert!(error < 100.0 * f64::from(f32::EPSILON) * mean, "{gpus} × {blocks}: {error}");
         assert!(first.iter().all(|mean| mean.to_bits() == first[0].to_bits()), "{first:?}");
@@ -190,7 +192,7 @@ fn a_fault_names_its_gpu_and_loses_all() {
     }
 }
 
-/// The grids of one GPU, or of each of several: a block for each multiprocessor, and half as many.
+/// The grids of one GPU, or of each of several: one block per multiprocessor, and half as many.
 fn grids(devices: &Devices) -> [u32; 3] {
     let each = devices[0].properties().multiprocessors / devices.sharing();
     [1, each / 2, each]
@@ -208,7 +210,7 @@ fn the_barrier_holds_on_cuda() {
     });
 }
 
-/// With a GPU that comes late in one of four rounds, drawn by its number.
+/// In one of four rounds a GPU is late, drawn by its number.
 fn the_barrier_holds_in_a_million_crossings_on_cuda() {
     with_cuda_gpus(|devices| {
         let [_, _, blocks] = grids(devices);

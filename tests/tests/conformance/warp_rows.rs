@@ -1,5 +1,5 @@
-//! A warp that reduces or scans eight rows at once gives what each row gives alone. The device runs
-//! the same functions in every scan by bulk copies.
+//! A warp that reduces or scans eight rows at once gives the result of each row alone. On the
+//! device, every scan with bulk copies uses the same functions.
 
 use cuda_std::memory::Pack;
 use cuda_std::prelude::{Global, kernel};
@@ -37,6 +37,7 @@ where
 /// Writes the sum of each row, from each lane that has it.
 ///
 /// # Safety
+///
 /// One warp; [`ALL`] elements in `input`, one for each lane in `output`.
 #[kernel]
 unsafe fn sums_of_rows(input: Global<f32>, output: Global<f32>) {
@@ -50,9 +51,10 @@ fn word(Affine { factor, summand }: Affine) -> u64 {
     u64::from(summand) << 32 | u64::from(factor)
 }
 
-/// Writes the map before each element, and for each lane the map of all elements.
+/// Writes the map before each element, and the map of all elements for each lane.
 ///
 /// # Safety
+///
 /// One warp; [`ALL`] elements in `input`; as many and one for each lane in `output`.
 #[kernel]
 unsafe fn maps_before(input: Global<u64>, output: Global<u64>) {

@@ -1,4 +1,4 @@
-//! Repeated scans in one workspace; and devices that hold few blocks at once.
+//! Repeated scans in one workspace, and devices that hold few blocks at once.
 
 use super::{FORMS, same_bits, scan_in};
 use gridsync::device::{Device, Emulator, EmulatorConfig};
@@ -25,7 +25,7 @@ pub(crate) fn trials() -> Trials {
 
 fn one_workspace_serves_scans_of_every_length(device: &Device) {
     let mut scanner = Scanner::new(Sum::<f32>::new(), device, 5000).expect("a scanner should fit");
-    // Short after long and long after short, and longer than the scanner was made for.
+    // Short after long and long after short, and longer than the scanner was created for.
     for (seed, len) in (0..).zip([5000, 0, 1, 40_000, 1024, 1025, 0, 33, 12_289, 12_289]) {
         let host = sample::<f32>(Kind::Values, len, seed);
         let input = device.upload(&host).expect("the input should fit");

@@ -30,7 +30,7 @@ pub(crate) fn trials() -> Trials {
     }
 }
 
-/// Launches repeatedly in one workspace, from two stamps before the last one on. Returns the stamp
+/// Launches repeatedly in one workspace, starting two stamps before the last one. Returns the stamp
 /// that each launch left.
 fn stamps(device: &Device, launches: usize) -> Vec<u32> {
     let host = sample::<f32>(Kind::Values, 9 * 256 + 1, 4);
@@ -49,7 +49,7 @@ fn one_workspace_serves_selections_of_every_length(device: &Device) {
     let mut below_one = Selector::new(below, device, 5000).expect("a selector should fit");
     let mut unique = Selector::new(first_of_run, device, 5000).expect("a selector should fit");
     let mut count = device.alloc(1).expect("the count should fit");
-    // Short after long and long after short, and longer than the selector was made for.
+    // Short after long and long after short, and longer than the selector was created for.
     for (seed, len) in (0..).zip([5000, 0, 1, 40_000, 1024, 1025, 0, 33, 12_289, 12_289]) {
         let host = runs::<f32>(len, seed);
         let input = device.upload(&host).expect("the input should fit");
@@ -83,7 +83,7 @@ fn selections_by_themselves_give_the_same(device: &Device) {
     let (values, starts) = select_with_positions(by, &input).expect("it should run");
     let starts = starts.download().expect("the results are there");
     same_bits("starts", &starts, &positions_on_cpu(by, &host));
-    // Repeating each value as often as its run is long gives the array.
+    // Repeating each value for the length of its run gives the array.
     let lengths = run_lengths(&starts, host.len());
     let values = values.download().expect("the results are there");
     let runs = values.iter().zip(lengths);
@@ -140,7 +140,7 @@ fn larger_shapes() -> [usize; 2] {
 }
 
 fn larger_shapes_select_the_same_on_the_emulator() {
-    // Races are not checked: it is the same code, and it would take too long.
+    // Without race checks: the code is the same, and they would take too long.
     let device = unjudged_under(Schedule::new(Policy::Coarse));
     let [larger_tiles, _] = larger_shapes();
     let host = runs::<f32>(larger_tiles, 3);

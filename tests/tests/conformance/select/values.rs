@@ -20,7 +20,7 @@ pub(crate) fn trials() -> Trials {
     }
 }
 
-/// What `by` keeps of `input`.
+/// The elements of `input` that `by` keeps.
 fn kept<S: Selectable<Element = f32>>(device: &Device, by: S, input: &[f32]) -> Vec<u32> {
     let input = device.upload(input).expect("the input should fit");
     let kept = select(by, &input).expect("it should run");
@@ -59,7 +59,7 @@ fn a_nan_is_a_run_of_its_own_and_zeros_are_equal(device: &Device) {
     assert_eq!(kept(device, FirstOfRun::<f32>::new(), &input), runs);
 }
 
-/// Keeps one element of every `step`, whatever its value. The layout is that of a kernel parameter.
+/// Keeps one element in every `step`, whatever its value. The layout is that of a kernel parameter.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 struct Every {
@@ -77,10 +77,11 @@ impl Predicate for Every {
     }
 }
 
-/// Selects by [`Every`].
+/// Selects with [`Every`].
 ///
 /// # Safety
-/// As for `grid::select`.
+///
+/// See `grid::select`.
 #[kernel]
 unsafe fn selects_every(common: Arguments<u32>, every: Every) {
     common.select(every);
