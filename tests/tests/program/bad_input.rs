@@ -1,4 +1,5 @@
-//! Inputs that cannot be read: each is refused with one line that names the file and the remedy.
+//! Inputs that cannot be read: the program refuses each with one line that names the file and the
+//! remedy.
 
 use crate::call::{Call, WRONG_USAGE, without_cuda};
 use crate::folder::Folder;
@@ -7,7 +8,7 @@ use gridsync_tests::npy;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-/// An input as the calls name it. Messages have the whole path, not only the last part.
+/// An input as the calls name it. Messages contain the whole path, not only its last part.
 const INPUT: &str = "./input.npy";
 
 /// Calls the program for the sum of a file.
@@ -55,7 +56,7 @@ fn a_corrupt_header_is_refused_whatever_byte_is_wrong() {
         let mut bad = good();
         bad[at] ^= 0x15;
         let call = without_cuda(&["reduce", "-", "--op", "sum", "--json"], &bad);
-        // A changed blank or digit may give another valid header, but never a crash.
+        // A changed blank or digit may give another valid header, but must never cause a crash.
         if call.code != Some(0) {
             call.fails(WRONG_USAGE, &["standard input"]);
         }

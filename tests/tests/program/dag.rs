@@ -115,7 +115,7 @@ fn a_gpu_has_times_of_every_method_and_draws_them() {
         for (name, method) in methods(&shown) {
             let is_there = method["absent"].is_null();
             assert_eq!(method["right"] == true, is_there, "{name}: {method}");
-            // Two nodes of 20 µs come one after the other.
+            // Two nodes of 20 µs run in sequence.
             assert_eq!(
                 method["us"].as_f64().is_some_and(|us| us > 40.0),
                 is_there,

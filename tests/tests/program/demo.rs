@@ -5,7 +5,7 @@ use gridsync_tests::program::workspace;
 use serde_json::Value;
 use std::fs;
 
-/// The three forms in the order of the output: their names, and how many of their runs went wrong.
+/// The three forms in the order of the output: their names, and their numbers of wrong runs.
 fn forms(demo: &Value) -> Vec<(String, u64)> {
     let forms = demo["forms"].as_array().expect("there should be forms");
     forms
@@ -91,14 +91,14 @@ fn tables_fit_a_terminal_and_have_no_blanks_at_their_ends() {
         assert!(text.lines().count() > 2, "{text}");
         for line in text.lines() {
             assert_eq!(line, line.trim_end(), "{args:?}: {line:?}");
-            // A terminal wraps long lines. Prose is still readable then, but columns are not.
+            // A terminal wraps long lines. Prose remains readable then, but columns do not.
             let is_row = line.contains("  ") && !line.contains(": ");
             assert!(!is_row || line.chars().count() <= 80, "{args:?}: {line}");
         }
     }
 }
 
-/// The rows of the table: the name of each form, and how many runs were wrong.
+/// The rows of the table: the name of each form, and its number of wrong runs.
 fn wrong_runs(text: &str) -> Vec<(&str, u32)> {
     let row = |line: &'static str, text: &str| {
         let row = text.lines().find(|row| row.trim_start().starts_with(line));

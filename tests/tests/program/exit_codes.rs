@@ -28,7 +28,7 @@ fn the_readme_has_the_table_of_the_help() {
     assert!(readme.contains(&table), "the README should have:\n{table}");
 }
 
-/// Calls the program with `/dev/full` as standard output; none if there is no such device.
+/// Calls the program with `/dev/full` as standard output, or returns `None` without such a device.
 fn to_a_full_disk(args: &[&str], stdin: &[u8]) -> Option<Call> {
     let Ok(full) = fs::OpenOptions::new().write(true).open("/dev/full") else {
         skipped("no /dev/full to write to");
@@ -69,7 +69,7 @@ fn an_output_that_cannot_be_written_is_2_everywhere() {
 
 #[test]
 fn a_reader_that_has_had_enough_is_no_failure() {
-    // The output is more than a pipe can hold.
+    // The output is larger than the buffer of a pipe.
     let folder = Folder::new().with("input.npy", npy::of(&vec![1i64; 100_000]));
     for args in [
         &["devices"][..],

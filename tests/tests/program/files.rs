@@ -1,5 +1,5 @@
-//! Files that cannot go together: a call that would hang or lose a result is refused before
-//! anything is read.
+//! Combinations of files that cannot work: a call that would hang or lose a result is refused
+//! before it reads anything.
 
 use crate::call::WRONG_USAGE;
 use crate::folder::Folder;

@@ -1,5 +1,5 @@
-//! Flags with the same meaning have the same name, and their other name works too. Counts may be
-//! written as people write them.
+//! Flags with the same meaning have the same name, and their aliases work too. Counts may be
+//! written in several forms.
 
 use crate::call::{WRONG_USAGE, without_cuda};
 use crate::folder::Folder;

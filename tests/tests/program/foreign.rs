@@ -1,4 +1,4 @@
-//! Inputs that are something else, and outputs that cannot be: a message says which.
+//! Inputs in other formats, and outputs that cannot be written: a message says which.
 
 use crate::call::{WRONG_USAGE, without_cuda};
 use crate::folder::Folder;
@@ -31,7 +31,7 @@ fn files_of_other_formats_are_named_and_nobody_is_sent_to_dtype() {
             sum(input).fails(WRONG_USAGE, &["not .npy", part]);
         }
     }
-    // Who names a type is believed.
+    // If the call names a type, the program uses it.
     let raw = ["reduce", "-", "--op", "count", "--dtype", "u8", "-q"];
     assert_eq!(without_cuda(&raw, b"PAR1").succeeds().stdout, "4\n");
 }

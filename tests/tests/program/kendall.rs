@@ -1,4 +1,4 @@
-//! `gridsync kendall`: what it prints, its check, and what it refuses.
+//! `gridsync kendall`: its output, its check, and its refusals.
 
 use crate::call::{Call, WRONG_USAGE};
 use crate::folder::Folder;

@@ -80,7 +80,7 @@ fn stress_says_what_caught_each_mutant_and_takes_the_designs_that_are_asked_for(
     }
     let caught = |name: &str| shown.stdout.lines().find(|line| line.trim_start().starts_with(name));
     let relaxed = caught("relaxed arrival").expect("it is crossed");
-    // Half of the settings look for races, and the others have weak memory.
+    // Half of the settings check for races, and the others have weak memory.
     assert!(relaxed.contains("stale words (24)"), "{relaxed}");
     assert!(shown.stderr.is_empty(), "{}", shown.stderr);
 }
@@ -170,7 +170,7 @@ fn scans_climbs_every_rung_and_counts_what_a_block_does() {
     assert_eq!(counts(4), [Some(512), Some(525), Some(19)]);
     assert_eq!(counts(5), [Some(512), Some(0), Some(19)]);
     assert_eq!(counts(6), [Some(2048), Some(0), Some(1)]);
-    // The last rung takes only arrays of more than 1 MiB, and says so.
+    // The last rung accepts only arrays of more than 1 MiB, and reports that.
     assert_eq!(climbed.len(), 10);
     assert!(
         shown["absent"][0]["why"].as_str().is_some_and(|why| why.contains("262144")),

@@ -5,7 +5,7 @@ use crate::folder::Folder;
 use gridsync_tests::devices::with_cuda;
 use serde_json::{Value, json};
 
-/// The costs that were found, each for a type and a target.
+/// The measured costs, one for each type and target.
 fn costs(shown: &Value) -> &[Value] {
     shown["costs"].as_array().expect("there should be costs")
 }

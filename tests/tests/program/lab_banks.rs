@@ -35,7 +35,7 @@ fn a_tile_is_transposed_in_each_layout_and_only_the_plain_one_conflicts() {
         [&tile["layout"], &tile["words"], &tile["counted"]].map(ToString::to_string).join(" ")
     });
     let found: Vec<_> = found.collect();
-    // 32 stores and 32 loads of a warp; in the plain layout each load takes 32 passes.
+    // 32 stores and 32 loads of a warp; in the plain layout each load needs 32 passes.
     let expected = ["\"plain\" 1024 1056", "\"padded\" 1056 64", "\"swizzled\" 1024 64"];
     assert_eq!(found, expected);
 }

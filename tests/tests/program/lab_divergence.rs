@@ -6,8 +6,8 @@ use gridsync_tests::devices::with_cuda;
 use serde_json::Value;
 use std::fs;
 
-/// The kernels, each with the diverged branches and the branches of a warp, where blocks are whole
-/// warps.
+/// The kernels, each with the diverged branches and the branches of a warp, if blocks consist of
+/// whole warps.
 const KERNELS: [(&str, u64, u64); 6] = [
     ("math1", 1, 1),
     ("math2", 0, 1),
@@ -125,7 +125,7 @@ fn different_paths_of_a_warp_take_longer_than_one_on_cuda() {
             let cost = list(&shown, "paths").iter().find(is_it).expect("it should be there");
             cost["cycles"]["median"].as_f64().expect("it is measured")
         };
-        // With 32 times the work in each warp, anything near 32 holds on any GPU.
+        // With 32 times the work in each warp, the ratio is near 32 on any GPU.
         assert!(cycles(32, "lanes") > 8.0 * cycles(1, "lanes"), "{shown}");
         assert!(cycles(32, "warps") < 4.0 * cycles(1, "warps"), "{shown}");
     });

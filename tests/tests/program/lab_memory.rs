@@ -42,7 +42,8 @@ fn on_cuda_memories_are_slower_the_farther_they_are_and_more_in_flight_is_faster
         let shown = folder.gridsync(&["lab", "memory", "--json", "-o", "."], b"").json();
         let latencies = shown["latencies"].as_array().expect("there should be latencies");
         let cycles = |name: &str| {
-            // Of arrays in device memory the size follows the name, and the smaller one comes first.
+            // For arrays in device memory, the size follows the name, and the smaller one comes
+            // first.
             let is_it = |of: &str| of == name || of.starts_with(&format!("{name},"));
             let found = latencies.iter().find(|found| found["of"].as_str().is_some_and(is_it));
             let found = found.unwrap_or_else(|| panic!("{name}: {shown}"));

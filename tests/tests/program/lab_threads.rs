@@ -5,7 +5,8 @@ use crate::folder::Folder;
 use gridsync_tests::devices::with_cuda;
 use serde_json::{Value, json};
 
-/// Checks each record of `shown` against a plain count through the block: x fastest, then y, then z.
+/// Checks each record of `shown` against a plain count through the block: x fastest, then y, then
+/// z.
 #[track_caller]
 fn is_numbered(shown: &Value) {
     let extents = shown["block"].as_array().expect("a block has extents");

@@ -7,7 +7,7 @@ use gridsync_program::verify::{Ties, runs};
 use gridsync_tests::npy;
 use serde_json::Value;
 
-/// Elements of the arrays: an odd number, so that the last part is shorter.
+/// Elements of the arrays: an odd number, so the last part is shorter.
 const LEN: usize = 3003;
 
 /// A folder with three arrays and ranges.
@@ -27,9 +27,11 @@ fn call(folder: &Folder, args: &[&str], more: &[&str]) -> Call {
 }
 
 /// Checks that `outputs`, and everything printed except times, are the same in parts as at once.
-/// Runs with `--check` and without it, since some commands go from file to file only without it.
+/// Runs with `--check` and without it, because some commands stream from file to file only without
+/// it.
 ///
-/// `taken` is how many elements a part had in the end; none if all were taken at once.
+/// `taken` is the final number of elements per part, or `None` if the whole array was processed at
+/// once.
 fn in_parts(args: &[&str], outputs: &[&str], part: usize, taken: Option<usize>) {
     in_parts_with(args, outputs, (part, taken), &["--check"]);
     in_parts_with(args, outputs, (part, taken), &[]);

@@ -1,4 +1,4 @@
-//! `gridsync range-sum`: what it writes, its check, and which queries it refuses.
+//! `gridsync range-sum`: its output, its check, and the queries that it refuses.
 
 use crate::call::{Call, WRONG_USAGE};
 use crate::folder::Folder;

@@ -1,4 +1,5 @@
-//! `gridsync reduce --ranks`: several processes on the loopback interface, to the bits of one.
+//! `gridsync reduce --ranks`: several processes on the loopback interface give the bits of one
+//! process.
 
 mod nccl;
 
@@ -13,13 +14,13 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// A rank that takes longer than this hangs.
+/// Time after which a rank counts as hanging.
 const HANGS: Duration = Duration::from_secs(120);
 
-/// Elements whose leaves are tiles, the last of which is not full.
+/// Length of an array whose leaves are tiles, with a partial last tile.
 const LEN: usize = (1 << 20) + 150_001;
 
-/// All variables that say which rank a process is.
+/// All variables that set the rank of a process.
 const VARIABLES: [&str; 24] = [
     "RANK",
     "WORLD_SIZE",
@@ -59,7 +60,7 @@ fn free_port() -> u16 {
     listener.local_addr().expect("it listens").port()
 }
 
-/// The program in `folder`, in an environment that says nothing of ranks.
+/// The program in `folder`, in an environment without variables for ranks.
 fn program(folder: &Folder, args: &[&str]) -> Command {
     let mut command = folder.command();
     command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -85,7 +86,7 @@ fn start(mut command: Command) -> Child {
     command.spawn().expect("the program should start")
 }
 
-/// Waits for the end of a call, and ends it if it hangs.
+/// Waits until a call ends, and kills it if it hangs.
 fn end(mut child: Child) -> Call {
     let start = Instant::now();
     while child.try_wait().expect("it can be asked").is_none() {
@@ -98,7 +99,7 @@ fn end(mut child: Child) -> Call {
     Call::of(child.wait_with_output().expect("it has ended"))
 }
 
-/// Runs all ranks of a job to their ends.
+/// Runs all ranks of a job until they end.
 fn ranks(folder: &Folder, size: usize, args: &[&str]) -> Vec<Call> {
     let port = free_port();
     let args = [&["reduce", "--ranks"], args].concat();
@@ -107,7 +108,7 @@ fn ranks(folder: &Folder, size: usize, args: &[&str]) -> Vec<Call> {
     children.into_iter().map(end).collect()
 }
 
-/// The JSON of rank 0. The others should print nothing.
+/// The JSON of rank 0. The other ranks must print nothing.
 #[track_caller]
 fn json(calls: Vec<Call>) -> Value {
     let mut calls = calls.into_iter();
@@ -172,7 +173,8 @@ fn a_part_of_a_rank_may_be_taken_in_parts() {
     assert!(part <= 100_000, "{part}");
 }
 
-/// Cuts `values` into shards of these lengths, and the rest, and reduces them with a rank each.
+/// Splits `values` into shards of these lengths and the remainder, and reduces them with one rank
+/// each.
 fn by_shards(values: &[f32], lens: &[usize], op: &str) -> (Value, Value) {
     let mut folder = Folder::new().with("all.npy", npy::of(values));
     let mut rest = values;
@@ -192,9 +194,9 @@ fn shards_of_any_length_have_the_bits_of_the_whole() {
     let values = adverse(LEN);
     let lens: [&[usize]; 5] = [
         &[LEN / 2],
-        // In the middle of tiles, and shorter than one.
+        // In the middle of tiles, and shorter than a tile.
         &[700_001, 3, 200_000],
-        // Empty ones, and two of one tile.
+        // Empty shards, and two shards of one tile.
         &[0, 16_384, 1],
         &[LEN - 1],
         &[LEN, 0],
@@ -207,7 +209,7 @@ fn shards_of_any_length_have_the_bits_of_the_whole() {
             }
         }
     }
-    // So few elements that one rank takes all.
+    // Arrays so short that one rank reduces everything.
     for (len, lens) in [(0, &[0, 0][..]), (5, &[0, 2]), (5000, &[1234, 1])] {
         let (found, expected) = by_shards(&values[..len], lens, "sum");
         assert_eq!(found["result"], expected["result"], "{len} elements");
@@ -249,8 +251,8 @@ fn pipes(folder: &Folder, numbers: &[usize]) {
     }
 }
 
-/// Writes to the pipe of rank `number` all but the end of the file. A rank opens its pipe when all
-/// ranks have met, and then waits for the end.
+/// Writes all but the end of the file to the pipe of rank `number`. A rank opens its pipe when all
+/// ranks have joined, and then waits for the end.
 fn begin(folder: &Folder, number: usize, file: &[u8]) -> File {
     let path = folder.path(&format!("{number}.npy"));
     let mut pipe = File::options().write(true).open(path).expect("a pipe");
@@ -271,7 +273,7 @@ fn a_rank_that_is_killed_ends_the_others() {
     let mut killed = children.pop().expect("there are four");
     killed.kill().expect("it runs");
     killed.wait().expect("it has ended");
-    // Rank 2 cannot look, since it waits for its pipe.
+    // Rank 2 cannot notice, because it waits for its pipe.
     for child in children {
         end(child).fails(DEVICE_FAILURE, &["rank 3 of 4 is lost", "killed"]);
     }
@@ -306,7 +308,7 @@ fn a_rank_that_is_missing_is_named() {
     let part = "rank 1 of 3 did not come within 2 s";
     end(first).fails(DEVICE_FAILURE, &[part, "--rank-timeout"]);
     end(second).fails(DEVICE_FAILURE, &["rank 0 says", part]);
-    // Without rank 0 there is nobody to say who is missing.
+    // Without rank 0, no rank can report which one is missing.
     let alone = end(start(rank(&folder, port, 1, 3, &args)));
     alone.fails(DEVICE_FAILURE, &["no answer", &port.to_string(), "MASTER_ADDR"]);
 }

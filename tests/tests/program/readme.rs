@@ -5,7 +5,7 @@ use gridsync_program::report::page::{headlines, markdown};
 use gridsync_tests::program::workspace;
 use std::fs;
 
-/// What is around the table. A comment, so that a reader does not see it.
+/// Comments around the table, invisible to readers.
 const MARKS: [&str; 2] = [
     "<!-- From bench/runs, by `cargo xtask readme`: -->\n",
     "<!-- End of what is from bench/runs. -->\n",

@@ -1,4 +1,5 @@
-//! `gridsync reduce`: every operation on every type, against plain loops; its JSON, its check.
+//! `gridsync reduce`: every operation on every type, compared with plain loops; its JSON and its
+//! check.
 
 use crate::call::{Call, WRONG_USAGE, without_cuda};
 use crate::folder::Folder;
@@ -13,11 +14,11 @@ use serde_json::Value;
 /// Elements of the inputs: an odd number, for two blocks of most types.
 const LEN: usize = 5003;
 
-/// More roundings than any element of such an input goes through, in any variant.
+/// An upper bound on the roundings of any element of such an input, in any variant.
 const DEPTH: u64 = 512;
 
 /// The number of type `A` in a JSON value. An f32 is printed in its shortest decimal form, which
-/// gives the same number when it is read as f32.
+/// gives the same number when it is parsed as f32.
 fn number<A: Plain>(value: &Value) -> Number {
     match value {
         Value::Number(n) if A::NAME == "f32" => {
@@ -132,7 +133,7 @@ fn the_mean_of_every_type_is_its_sum_divided() {
     mean_everywhere::<f64, f64>(&inputs("mean", LEN));
     mean_everywhere::<i32, i64>(&inputs("mean", LEN));
     mean_everywhere::<u32, u64>(&inputs("mean", LEN));
-    // Small enough that the sum of 5003 of them fits in 64 bits.
+    // Small enough that the sum of 5003 elements fits in 64 bits.
     mean_everywhere::<i64, i64>(
         &inputs("mean", LEN).iter().map(|x: &i64| x >> 13).collect::<Vec<_>>(),
     );

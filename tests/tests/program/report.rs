@@ -17,7 +17,7 @@ fn barrier(device: &str, blocks: u32, median: f64) -> Value {
     })
 }
 
-/// What `gridsync bench --output` writes.
+/// A file as `gridsync bench --output` writes it.
 fn lines(records: &[Value]) -> String {
     records.iter().map(|record| format!("{record}\n")).collect()
 }
@@ -31,7 +31,7 @@ fn rung(number: u32, name: &str, us: f64) -> Value {
     })
 }
 
-/// What `gridsync reduce --check --json` writes.
+/// A file as `gridsync reduce --check --json` writes it.
 fn checked(n: u64, error: f64) -> String {
     let check = json!({ "reference": 1.0, "abs_err": error, "bound": 1e-3, "ok": true });
     json!({
@@ -41,8 +41,7 @@ fn checked(n: u64, error: f64) -> String {
     .to_string()
 }
 
-/// A folder with the page of all records of this repository, and of the two kinds that it has none
-/// of.
+/// A folder with the page of all records of this repository, and of the two kinds that it lacks.
 fn whole_page() -> Folder {
     let rungs = [rung(1, "one thread", 9000.0), rung(9, "look-back", 4.0)];
     let folder = Folder::new()

@@ -1,5 +1,5 @@
-//! `gridsync reduce --rows`: each row of a matrix compared with a plain loop; its files, and what
-//! it refuses.
+//! `gridsync reduce --rows`: each row of a matrix compared with a plain loop; its files and its
+//! refusals.
 
 use crate::call::{Call, WRONG_USAGE, without_cuda};
 use crate::folder::Folder;
@@ -12,10 +12,10 @@ use half::f16;
 use serde_json::Value;
 use std::fs;
 
-/// Columns of the matrices: rows are short, and begin at any alignment.
+/// Columns of the matrices: rows are short, and start at any alignment.
 const COLUMNS: usize = 77;
 
-/// More roundings than any element of such a row goes through.
+/// An upper bound on the roundings of any element of such a row.
 const DEPTH: u64 = 64;
 
 /// A folder with a file `x.npy` of `values` in rows of [`COLUMNS`].

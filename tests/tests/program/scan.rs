@@ -1,4 +1,4 @@
-//! `gridsync scan`: what it writes, its JSON, its check, and what it refuses.
+//! `gridsync scan`: its output, its JSON, its check, and its refusals.
 
 use crate::call::{Call, DEVICE_FAILURE, WRONG_USAGE, without_cuda};
 use crate::folder::Folder;
@@ -11,7 +11,7 @@ use half::{bf16, f16};
 /// Elements of the inputs: an odd number, for several blocks of most types.
 const LEN: usize = 3003;
 
-/// More roundings than any element of such an input goes through.
+/// An upper bound on the roundings of any element of such an input.
 const DEPTH: u64 = 512;
 
 /// Scans `input`, raw on standard input, to `to` in `folder`.
@@ -20,7 +20,7 @@ fn raw<T: Plain>(folder: &Folder, op: &str, input: &[T], to: &str, more: &[&str]
     folder.call(&[&args[..], more].concat(), bytemuck::cast_slice(input))
 }
 
-/// Checks one operation on one type: on the CPU and the emulator, in both forms, at some places.
+/// Checks one operation on one type: on the CPU and the emulator, in both forms, at some indices.
 fn everywhere<T: Plain + Sample, A: Plain>(op: &str, more: &[&str]) {
     let input = inputs::<T>(op, LEN);
     for form in [None, Some("--exclusive")] {

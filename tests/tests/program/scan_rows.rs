@@ -5,7 +5,7 @@ use crate::folder::Folder;
 use gridsync_tests::npy;
 use half::{bf16, f16};
 
-/// A folder with a file of `rows` × `columns` numbers, counted from 1 on.
+/// A folder with a file of `rows` × `columns` numbers: 1, 2, 3…
 fn matrix(rows: i32, columns: i32) -> Folder {
     let numbers: Vec<i32> = (1..=rows * columns).collect();
     Folder::new().with("x.npy", npy::shaped(&format!("({rows}, {columns})"), &numbers))

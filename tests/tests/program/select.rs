@@ -1,4 +1,4 @@
-//! `gridsync select`: what it writes, its JSON, its check, and what it refuses.
+//! `gridsync select`: its output, its JSON, its check, and its refusals.
 
 use crate::call::{Call, DEVICE_FAILURE, WRONG_USAGE};
 use crate::folder::Folder;

@@ -1,4 +1,4 @@
-//! Empty arrays, NaN, infinities and zeros give what the help of `reduce` says.
+//! Empty arrays, NaN, infinities and zeros give the results that the help of `reduce` states.
 
 use crate::call::{WRONG_USAGE, without_cuda};
 use gridsync_tests::oracle::Plain;

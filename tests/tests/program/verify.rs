@@ -46,7 +46,7 @@ fn the_table_ends_with_the_sum_and_the_device() {
     assert_eq!(verify.stdout.lines().filter(is_row).count(), 1);
 }
 
-/// The numbers of a key, summed up over all kernels.
+/// The numbers of a key, summed over all kernels.
 fn sum(json: &Value, key: &str) -> u64 {
     let cases = json["cases"].as_array().expect("there should be cases");
     cases.iter().filter_map(|case| case[key].as_u64()).sum()

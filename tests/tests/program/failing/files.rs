@@ -7,7 +7,7 @@ use gridsync_tests::devices::skipped;
 use std::io;
 use std::os::unix::process::ExitStatusExt;
 
-/// Calls the program on the CPU. Returns also the call that failed, if one did.
+/// Calls the program on the CPU. Also returns the system call that failed, if any.
 fn on_the_cpu(args: &str, fail: Fail) -> io::Result<(Ended, Option<String>)> {
     let (folder, mut failed) = (folder(), None);
     let ended = call(args, &folder, |command| {
@@ -18,8 +18,8 @@ fn on_the_cpu(args: &str, fail: Fail) -> io::Result<(Ended, Option<String>)> {
     Ok((ended?, failed))
 }
 
-/// Makes a call in which nothing fails, and checks that it succeeds. None, with a message, if calls
-/// cannot be supervised here.
+/// Makes a call without failures, and checks that it succeeds. If calls cannot be supervised on
+/// this machine, prints a message and returns `None`.
 fn if_possible(args: &str) -> Option<Ended> {
     match on_the_cpu(args, Fail::None) {
         Ok((whole, _)) => {

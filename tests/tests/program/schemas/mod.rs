@@ -1,4 +1,4 @@
-//! `docs/schemas`: outputs of the program and all records are as the schemas say.
+//! `docs/schemas`: outputs of the program and all records match the schemas.
 
 mod experiments;
 
@@ -20,7 +20,7 @@ fn schema(name: &str) -> Value {
     serde_json::from_str(&text).expect("it should be JSON")
 }
 
-/// Schemas refer to others by their names.
+/// Schemas reference each other by name.
 struct Beside;
 
 impl Retrieve for Beside {
@@ -45,8 +45,8 @@ pub(crate) fn holds(validator: &Validator, value: &Value) {
     assert!(errors.is_empty(), "{errors:?}: {value}");
 }
 
-/// Checks that `value` is valid, and that it is not with a field more, without `needed`, or with
-/// something else there.
+/// Checks that `value` is valid, and that it becomes invalid with an additional field, without
+/// `needed`, or with another value of `needed`.
 #[track_caller]
 pub(crate) fn holds_for(validator: &Validator, value: &Value, needed: &str) {
     holds(validator, value);
@@ -109,7 +109,7 @@ fn a_result_of_ranks_is_as_its_schema_says() {
 fn the_schema_of_results_has_the_fields_of_the_readme() {
     let schema = schema("result.json");
     let parts = schema["$defs"].as_object().expect("parts").iter();
-    // The parts of a check have no place in the table of fields.
+    // The table of fields does not contain the parts of a check.
     let parts = parts.filter(|(name, _)| *name != "check").map(|(_, part)| part);
     let fields = parts.chain([&schema]).filter_map(|part| part["properties"].as_object());
     let fields: BTreeSet<_> = fields.flat_map(|fields| fields.keys().cloned()).collect();
