@@ -8,7 +8,7 @@ use gridsync_tests::trials;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    trials! { test: a_trap_is_an_error_that_says_the_context_is_lost; }.run()
+    trials! { test: a_trap_is_an_error_that_reports_the_lost_context; }.run()
 }
 
 #[allow(non_camel_case_types)]
@@ -24,7 +24,7 @@ impl Kernel for falls_into_a_trap {
     }
 }
 
-fn a_trap_is_an_error_that_says_the_context_is_lost() {
+fn a_trap_is_an_error_that_reports_the_lost_context() {
     const IMAGE: PtxImage = PtxImage::text(
         75,
         ".version 7.0\n.target sm_75\n.address_size 64\n\

@@ -69,7 +69,7 @@ fn passes_on_in_one_word(device: &Device) -> Result<(), Wrong> {
 }
 
 #[test]
-fn a_value_goes_from_block_to_block() {
+fn a_value_is_passed_from_block_to_block() {
     for passes_on in [passes_on, passes_on_in_one_word] {
         let checked = Check::default().run(passes_on);
         checked.unwrap_or_else(|failure| panic!("{failure}"));

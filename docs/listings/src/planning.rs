@@ -74,7 +74,7 @@ fn two_steps_of(device: &Device, blocks: u32) -> Result<Vec<u32>, DeviceError> {
 }
 
 #[test]
-fn a_grid_of_any_size_takes_its_two_steps() -> Result<(), DeviceError> {
+fn a_grid_of_any_size_runs_both_steps() -> Result<(), DeviceError> {
     let device = device();
     for blocks in [4, 500] {
         assert!(two_steps_of(&device, blocks)?.iter().all(|&value| value == 2), "{blocks} blocks");

@@ -5,7 +5,7 @@ use gridsync_tests::program::{self, workspace};
 use std::{env, fs};
 
 #[test]
-fn the_program_prints_what_the_book_says() {
+fn the_output_of_the_program_matches_the_book() {
     let chapters =
         workspace().canonicalize().expect("the workspace should exist").join("docs/src/**/*.md");
     let program = program::path();

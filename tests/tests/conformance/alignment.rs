@@ -35,7 +35,7 @@ pub(crate) fn trials() -> Trials {
             bf16_argmaxs_from_any_start,
             maps_from_any_start,
             bf16_counts_from_any_start,
-            buffers_over_other_memory_may_begin_at_any_multiple_of_16;
+            buffers_over_foreign_memory_may_start_at_any_multiple_of_16;
     }
 }
 
@@ -135,7 +135,7 @@ fn shifted<T: Pod>(device: &Device, host: &[T], bytes: usize) -> Buffer<T> {
     unsafe { Buffer::from_raw(device, address, host.len(), memory) }.expect("it is aligned")
 }
 
-fn buffers_over_other_memory_may_begin_at_any_multiple_of_16(device: &Device) {
+fn buffers_over_foreign_memory_may_start_at_any_multiple_of_16(device: &Device) {
     /// The results of each primitive on buffers that start there, as bytes.
     fn results(device: &Device, bytes: usize) -> Result<Vec<Vec<u8>>, DeviceError> {
         let floats = sample::<f32>(Kind::Values, 9001, 1);

@@ -15,7 +15,7 @@ pub(crate) fn trials() -> Trials {
             elements_that_are_as_bad_as_any_are_elements_still,
             the_first_nan_is_found_before_any_number,
             the_zeros_are_equal,
-            nothing_has_no_extreme;
+            argmin_and_argmax_of_empty_have_no_index;
     }
 }
 
@@ -98,7 +98,7 @@ fn the_zeros_are_equal(device: &Device) {
     }
 }
 
-fn nothing_has_no_extreme(device: &Device) {
+fn argmin_and_argmax_of_empty_have_no_index(device: &Device) {
     assert_eq!(argument(ArgMin::<u32>::new(), device, &[]), None);
     assert_eq!(argument(ArgMax::<f32>::new(), device, &[]), None);
 }

@@ -22,16 +22,16 @@ pub(crate) fn trials() -> Trials {
             a_full_gpu_crosses_them_ten_thousand_times_on_cuda,
             one_block_more_per_multiprocessor_than_fits_is_refused;
         on_each_backend:
-            they_hold_when_warps_come_late_with_many_words,
+            they_hold_with_late_warps_and_many_words,
             their_words_serve_launch_after_launch,
             their_words_serve_grids_of_changing_size,
             they_hold_across_the_wrap_of_their_words,
             a_grid_that_does_not_fit_is_refused_with_the_numbers,
-            a_launch_past_the_planner_is_refused_too,
-            shapes_that_are_no_grid_are_refused;
+            a_launch_that_bypasses_the_planner_is_refused_too,
+            invalid_grid_shapes_are_refused;
         thorough:
             they_hold_with_every_block_that_fits_on_the_emulator,
-            a_block_may_attach_again_though_others_have_not_left_yet;
+            a_block_may_attach_again_before_others_have_left;
         thorough_on_the_emulator:
             they_hold_for_a_thousand_rounds,
             they_hold_in_blocks_of_any_size;
@@ -133,7 +133,7 @@ fn they_hold_in_blocks_of_any_size(device: &Device) {
     }
 }
 
-fn they_hold_when_warps_come_late_with_many_words(device: &Device) {
+fn they_hold_with_late_warps_and_many_words(device: &Device) {
     for (blocks, threads) in [(2, 64), (6, 96)] {
         let crossing = Crossing::of(Blocks::Exactly(blocks), threads);
         all_hold(device, &Crossing { cells: 5, skew: 300, ..crossing });
@@ -199,7 +199,7 @@ fn a_grid_that_does_not_fit_is_refused_with_the_numbers(device: &Device) {
     assert!(cooperative::<barrier_rounds>(device, Blocks::Exactly(resident), 256, 0).is_ok());
 }
 
-fn a_launch_past_the_planner_is_refused_too(device: &Device) {
+fn a_launch_that_bypasses_the_planner_is_refused_too(device: &Device) {
     let resident = resident_blocks::<barrier_only>(device, 64, 0).expect("it should be known");
     let geometry = Geometry::new(resident + 1, 64);
     let words = device.zeroed::<u32>(GridBarrier::words(0)).expect("the words should fit");
@@ -213,7 +213,7 @@ fn a_launch_past_the_planner_is_refused_too(device: &Device) {
     assert!(left.iter().all(|&word| word == 0));
 }
 
-fn shapes_that_are_no_grid_are_refused(device: &Device) {
+fn invalid_grid_shapes_are_refused(device: &Device) {
     let plan = |blocks, threads| cooperative::<barrier_only>(device, blocks, threads, 0);
     assert!(matches!(plan(Blocks::Exactly(0), 32), Err(DeviceError::EmptyGrid { .. })));
     assert!(matches!(plan(Blocks::Exactly(1), 0), Err(DeviceError::BadBlock { .. })));
@@ -250,7 +250,7 @@ fn they_hold_under_every_schedule() {
 
 /// The kernels attach again every third round. With more blocks than a warp has lanes, several
 /// warps of the first block of the lock-free barrier release the other blocks.
-fn a_block_may_attach_again_though_others_have_not_left_yet() {
+fn a_block_may_attach_again_before_others_have_left() {
     for policy in [Policy::RoundRobin, Policy::RunAhead, Policy::Reverse] {
         let crossing = Crossing { rounds: 4, ..Crossing::of(Blocks::Exactly(40), 64) };
         all_hold(&unjudged_under(Schedule::new(policy)), &crossing);

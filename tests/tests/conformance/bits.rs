@@ -21,8 +21,8 @@ pub(crate) fn trials() -> Trials {
             larger_shapes_have_the_same_bits_on_cuda;
         on_each_backend:
             floats_that_lose_digits_have_the_same_bits_as_on_the_cpu,
-            a_nan_has_the_same_bits_however_it_came_about,
-            the_stamps_begin_anew_after_the_last_one;
+            a_nan_has_the_same_bits_whatever_its_cause,
+            the_stamps_wrap_after_the_last_one;
         thorough:
             larger_shapes_have_the_same_bits_on_the_emulator;
     }
@@ -87,13 +87,13 @@ fn floats_that_lose_digits_have_the_same_bits_as_on_the_cpu(device: &Device) {
     }
 }
 
-fn a_nan_has_the_same_bits_however_it_came_about(device: &Device) {
+fn a_nan_has_the_same_bits_whatever_its_cause(device: &Device) {
     for nans in with_nans() {
         compare(device, &format!("{nans:?}"), &nans);
     }
 }
 
-fn the_stamps_begin_anew_after_the_last_one(device: &Device) {
+fn the_stamps_wrap_after_the_last_one(device: &Device) {
     let host = nasty(40_000);
     let expected = reduce_on_cpu(Sum::<f32>::new(), &host).to_bits();
     let shape = Shape::of::<f32>(host.len());

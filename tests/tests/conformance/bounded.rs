@@ -16,9 +16,9 @@ pub(crate) fn trials() -> Trials {
             a_limit_that_is_too_short_ends_every_block_within_a_round_of_the_others;
         on_each_backend:
             it_ends_and_names_the_absent,
-            nobody_is_reported_when_all_have_come,
+            no_block_is_reported_missing_if_all_arrived,
             it_holds_past_the_wrap_of_its_counter,
-            the_report_counts_those_it_has_no_room_for;
+            the_report_counts_the_blocks_that_it_cannot_list;
     }
 }
 
@@ -100,7 +100,7 @@ fn it_ends_and_names_the_absent(device: &Device) {
     }
 }
 
-fn nobody_is_reported_when_all_have_come(device: &Device) {
+fn no_block_is_reported_missing_if_all_arrived(device: &Device) {
     for grid in grids() {
         Grid { absent: grid.blocks, ..grid }.is_complete(device);
     }
@@ -115,7 +115,7 @@ fn it_holds_past_the_wrap_of_its_counter(device: &Device) {
     assert_eq!((missing.round, missing.ranks), (4151 % 4096, vec![2]));
 }
 
-fn the_report_counts_those_it_has_no_room_for(device: &Device) {
+fn the_report_counts_the_blocks_that_it_cannot_list(device: &Device) {
     let few = Grid { blocks: 5, absent: 3, leave_after: 3, ..grids()[0] };
     let missing = few.cross(device).1.expect("it should have been given up");
     let by = missing.given_up_by;

@@ -27,7 +27,7 @@ pub(crate) fn trials() -> Trials {
             the_scan_that_is_measured_adds_up,
             the_scans_of_a_block_keep_the_order_of_its_threads;
         thorough:
-            more_blocks_than_one_step_takes_have_the_right_results;
+            more_blocks_than_fit_in_one_step_have_the_right_results;
     }
 }
 
@@ -191,7 +191,7 @@ fn two_steps_give_the_right_results_without_a_race() {
 }
 
 /// More than 288 blocks cross in two steps.
-fn more_blocks_than_one_step_takes_have_the_right_results() {
+fn more_blocks_than_fit_in_one_step_have_the_right_results() {
     let device = large_emulator(false);
     for blocks in [289, 288, 319, 384] {
         all_results_are_right(&device, (blocks, 32), 2, 0);

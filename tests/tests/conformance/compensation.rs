@@ -10,7 +10,7 @@ use gridsync_tests::trials::Trials;
 pub(crate) fn trials() -> Trials {
     trials! {
         on_each_backend:
-            what_cancels_leaves_the_rest,
+            terms_that_cancel_leave_the_rest,
             infinities_and_nan_are_those_of_a_plain_sum,
             only_negative_zeros_sum_to_one,
             numbers_next_to_the_largest_do_not_become_nan;
@@ -33,7 +33,7 @@ fn compensated(device: &Device, input: &[f32]) -> f32 {
     on_device
 }
 
-fn what_cancels_leaves_the_rest(device: &Device) {
+fn terms_that_cancel_leave_the_rest(device: &Device) {
     // 2^40 absorbs all digits of 1/8 until −2^40 is added, at any position.
     for at in [1, 31, 129, 4000, LEN - 1] {
         let mut input = vec![0.125f32; LEN];

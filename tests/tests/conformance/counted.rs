@@ -20,8 +20,8 @@ use std::fmt::Debug;
 pub(crate) fn trials() -> Trials {
     let mut trials = trials! {
         on_each_backend:
-            a_graph_takes_the_count_of_each_replay,
-            what_cannot_be_counted_is_refused;
+            a_graph_uses_the_count_of_each_replay,
+            counts_of_the_wrong_length_are_refused;
     };
     for (name, check) in kernels() {
         trials.on_each_backend(name, check);
@@ -164,7 +164,7 @@ fn same_bits<A: Pod>(what: &str, got: &[A], expected: &[A]) {
 
 /// Selects, scans the selected elements and sums them: three launches, without waiting on the host
 /// in between.
-fn a_graph_takes_the_count_of_each_replay(device: &Device) {
+fn a_graph_uses_the_count_of_each_replay(device: &Device) {
     let len = 9001;
     let by = Within::<f32>::greater_than(0.0);
     let sum = Sum::<f32, f64>::new();
@@ -203,7 +203,7 @@ fn a_graph_takes_the_count_of_each_replay(device: &Device) {
     }
 }
 
-fn what_cannot_be_counted_is_refused(device: &Device) {
+fn counts_of_the_wrong_length_are_refused(device: &Device) {
     let input = device.zeroed::<f32>(9).expect("the input should fit");
     let two = device.zeroed::<u64>(2).expect("two numbers should fit");
     let mut sum = Reducer::new(Sum::<f32>::new(), device).expect("a reducer should fit");

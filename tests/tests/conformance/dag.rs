@@ -15,7 +15,7 @@ pub(crate) fn trials() -> Trials {
             large_graphs_are_right_on_cuda;
         on_each_backend:
             small_graphs_are_right_by_every_method,
-            the_same_plan_runs_again_and_again,
+            the_same_plan_can_run_repeatedly,
             nodes_with_many_inputs_and_many_blocks_are_right;
         thorough_on_the_emulator:
             ten_thousand_products_are_right_by_every_method;
@@ -88,7 +88,7 @@ fn small_graphs_are_right_by_every_method(device: &Device) {
     }
 }
 
-fn the_same_plan_runs_again_and_again(device: &Device) {
+fn the_same_plan_can_run_repeatedly(device: &Device) {
     is_right(device, &Work::diamond(), &[2], 5);
     is_right(device, &in_parts(in_memory(&Work::random(5, 20), 40, 32)), &[3], 5);
 }

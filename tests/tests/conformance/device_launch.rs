@@ -24,7 +24,7 @@ pub(crate) fn trials() -> Trials {
             in_the_emulator_every_schedule_computes_35_under_every_order,
             in_the_emulator_two_streams_run_in_either_order,
             in_the_emulator_an_event_and_a_tail_hold_under_every_order,
-            in_the_emulator_more_launches_than_may_wait_are_refused,
+            in_the_emulator_too_many_pending_launches_are_refused,
             the_buffer_of_a_launch_has_the_layout_of_the_childs_parameters;
         thorough:
             every_schedule_computes_35_ten_thousand_times_on_cuda;
@@ -181,7 +181,7 @@ fn in_the_emulator_an_event_and_a_tail_hold_under_every_order() {
     assert_eq!(orders.len(), 4, "each allowed order should occur: {orders:?}");
 }
 
-fn in_the_emulator_more_launches_than_may_wait_are_refused() {
+fn in_the_emulator_too_many_pending_launches_are_refused() {
     let device = emulator_under(Schedule::new(Policy::Coarse));
     let (found, status) = notes::<many>(&device, 2048);
     assert_eq!((found.len(), status), (2048, Error(0)));

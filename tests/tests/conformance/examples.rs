@@ -37,11 +37,11 @@ pub(crate) fn trials() -> Trials {
         test:
             every_schedule_gives_the_results_of_the_cpu,
             grids_that_fill_a_gpu_give_the_results_of_the_cpu_on_cuda,
-            memory_of_cust_s_in_cust_s_stream_gives_the_results_of_the_cpu_on_cuda;
+            cust_memory_in_a_cust_stream_gives_the_results_of_the_cpu_on_cuda;
         on_each_backend:
             a_plate_is_solved_in_as_many_sweeps_to_the_same_bits,
             each_vertex_has_its_level,
-            what_is_above_the_bound_is_kept_in_order,
+            elements_above_the_bound_are_kept_in_order,
             a_counting_sort_is_stable,
             arrays_of_ndarray_go_in_and_come_out_in_any_layout,
             steps_of_a_solver_are_a_graph;
@@ -136,7 +136,7 @@ fn each_vertex_has_its_level(device: &Device) {
     searches(device, &bfs::Graph::grid(1, 1), (3, 32));
 }
 
-fn what_is_above_the_bound_is_kept_in_order(device: &Device) {
+fn elements_above_the_bound_are_kept_in_order(device: &Device) {
     for shape in SHAPES {
         for len in [0, 1, 31, 33, 1000, 4099] {
             keeps(device, len, shape);
@@ -205,7 +205,7 @@ fn grids_that_fill_a_gpu_give_the_results_of_the_cpu_on_cuda() {
     });
 }
 
-fn memory_of_cust_s_in_cust_s_stream_gives_the_results_of_the_cpu_on_cuda() {
+fn cust_memory_in_a_cust_stream_gives_the_results_of_the_cpu_on_cuda() {
     with_cuda(|_| {
         for len in [1, 33, 1_000_003] {
             with_cust::run(len).unwrap_or_else(|error| panic!("{len}: {error}"));

@@ -19,11 +19,11 @@ pub(crate) fn trials() -> Trials {
             its_words_serve_grids_of_changing_size,
             its_words_serve_launch_after_launch,
             it_holds_across_the_wrap_of_the_stamps,
-            the_same_by_a_barrier_gives_the_same_means;
+            the_exchange_and_a_barrier_give_the_same_means;
         thorough:
             two_steps_give_the_right_results_under_every_schedule,
-            more_blocks_than_one_step_takes_have_the_right_results,
-            a_block_may_attach_again_though_others_have_not_left_yet;
+            more_blocks_than_fit_in_one_step_have_the_right_results,
+            a_block_may_attach_again_before_others_have_left;
         thorough_on_the_emulator:
             the_mean_has_the_same_bits_in_every_block_and_every_run,
             every_thread_has_the_right_result;
@@ -116,7 +116,7 @@ fn it_holds_across_the_wrap_of_the_stamps(device: &Device) {
     }
 }
 
-fn the_same_by_a_barrier_gives_the_same_means(device: &Device) {
+fn the_exchange_and_a_barrier_give_the_same_means(device: &Device) {
     let blocks = 7;
     let geometry = cooperative::<exchange_by_barrier_only>(device, Blocks::Exactly(blocks), 64, 0)
         .expect("the grid should fit");
@@ -159,7 +159,7 @@ fn every_schedule_gives_the_right_results() {
 }
 
 /// The kernel attaches again every third round. No barrier orders the blocks in between.
-fn a_block_may_attach_again_though_others_have_not_left_yet() {
+fn a_block_may_attach_again_before_others_have_left() {
     for schedule in schedules() {
         let device = unjudged_under(schedule);
         for blocks in [2, 5, 40] {
@@ -170,7 +170,7 @@ fn a_block_may_attach_again_though_others_have_not_left_yet() {
 
 /// More than 288 blocks cross in two steps: 289 with a last group of 1, 295 of 7, 319 of 31, and
 /// 384 in full groups of 32.
-fn more_blocks_than_one_step_takes_have_the_right_results() {
+fn more_blocks_than_fit_in_one_step_have_the_right_results() {
     let device = large_emulator();
     let words = words(&device, 384);
     for blocks in [289, 288, 295, 319, 287, 3, 384] {

@@ -23,10 +23,10 @@ pub(crate) fn trials() -> Trials {
         on_each_backend:
             walks_end_where_the_cycle_leads,
             a_walk_goes_through_the_shared_memory_of_another_block,
-            shuffles_and_barriers_are_as_many_as_asked_for,
+            shuffles_and_barriers_run_the_requested_number_of_times,
             every_line_is_looked_at_from_every_block,
             readers_add_up_every_word_that_they_should_read,
-            shared_memory_is_read_as_often_as_asked_for;
+            shared_memory_is_read_the_requested_number_of_times;
     }
 }
 
@@ -75,7 +75,7 @@ fn a_walk_goes_through_the_shared_memory_of_another_block(device: &Device) {
     }
 }
 
-fn shuffles_and_barriers_are_as_many_as_asked_for(device: &Device) {
+fn shuffles_and_barriers_run_the_requested_number_of_times(device: &Device) {
     for steps in [0, 1, 33, 100] {
         repeat::<memory_shuffle>(device, 32, steps).expect("lanes rotate");
         repeat::<memory_barrier>(device, 96, steps).expect("all threads pass");
@@ -105,7 +105,7 @@ fn readers_add_up_every_word_that_they_should_read(device: &Device) {
     }
 }
 
-fn shared_memory_is_read_as_often_as_asked_for(device: &Device) {
+fn shared_memory_is_read_the_requested_number_of_times(device: &Device) {
     for (blocks, rounds) in [(1, 0), (1, 1), (2, 5)] {
         read_shared(device, blocks, rounds).expect("the sums are right");
     }

@@ -29,13 +29,13 @@ pub(crate) fn trials() -> Trials {
             selections_in_parts_are_those_of_the_whole_on_the_cpu,
             rank_correlations_in_parts_are_those_of_the_whole_on_the_cpu,
             range_sums_in_parts_are_those_of_the_whole_on_the_cpu,
-            range_sums_of_a_long_array_go_on_from_part_to_part_on_cuda;
+            range_sums_of_a_long_array_continue_from_part_to_part_on_cuda;
         on_each_backend:
             selections_in_parts_are_those_of_the_whole,
-            what_is_not_wanted_is_not_there,
-            a_nan_in_a_later_part_is_named_as_in_the_whole,
+            unrequested_outputs_are_absent,
+            a_nan_in_a_later_part_is_reported_as_in_the_whole_array,
             range_sums_in_parts_are_those_of_the_whole,
-            a_query_that_is_no_range_is_named_before_anything_is_scanned;
+            an_invalid_range_is_reported_before_anything_is_scanned;
         thorough_on_the_emulator:
             rank_correlations_in_parts_are_those_of_the_whole,
             reductions_in_parts_are_those_of_the_whole;
@@ -215,7 +215,7 @@ fn selections_in_parts_are_those_of_the_whole(device: &Device) {
     selected_by_both(device, Within::less_than(0), &runs::<i32>(0, 5), 7);
 }
 
-fn what_is_not_wanted_is_not_there(device: &Device) {
+fn unrequested_outputs_are_absent(device: &Device) {
     let (by, input) = (Within::less_than(0), sample::<i32>(Kind::Values, 100, 1));
     let got = select_in_parts(by, device, &input, 30, Wanted::default(), |_| ());
     let got = got.expect("every part should be selected from");
@@ -235,7 +235,7 @@ fn rank_correlations_in_parts_are_those_of_the_whole(device: &Device) {
     correlated::<u64>(device, Ties::Few, 0, 0);
 }
 
-fn a_nan_in_a_later_part_is_named_as_in_the_whole(device: &Device) {
+fn a_nan_in_a_later_part_is_reported_as_in_the_whole_array(device: &Device) {
     let (mut x, mut y) = Ties::Few.sample::<f64>(1000, 1);
     (x[700], y[3]) = (f64::NAN, f64::NAN);
     let got = kendall_in_parts(device, &x, &y, 300, |_, _| ());
@@ -251,7 +251,7 @@ fn range_sums_in_parts_are_those_of_the_whole(device: &Device) {
     assert_eq!(got.map(|sums| bits(&sums)), Ok(bits(&expected)));
 }
 
-fn a_query_that_is_no_range_is_named_before_anything_is_scanned(device: &Device) {
+fn an_invalid_range_is_reported_before_anything_is_scanned(device: &Device) {
     let (op, input) = (Sum::<i32, i64>::new(), sample::<i32>(Kind::Values, 10, 9));
     let queries = [[0, 10], [3, 11], [2, 1]];
     let refuse = |_| panic!("nothing should be scanned");
@@ -261,7 +261,7 @@ fn a_query_that_is_no_range_is_named_before_anything_is_scanned(device: &Device)
 }
 
 /// Longer than one part of a scan, which is too slow in the emulator.
-fn range_sums_of_a_long_array_go_on_from_part_to_part_on_cuda() {
+fn range_sums_of_a_long_array_continue_from_part_to_part_on_cuda() {
     gridsync_tests::devices::with_cuda(|cuda| {
         let len = 3 * (8 << 20) + 17;
         let (op, input) = (Sum::<i32, i64>::new(), sample::<i32>(Kind::Values, len, 9));

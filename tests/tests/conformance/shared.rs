@@ -32,7 +32,7 @@ pub(crate) fn trials() -> Trials {
             rank_correlations_are_those_of_the_whole,
             arrays_larger_than_the_memory_of_a_gpu_are_shared,
             everything_has_the_bits_of_the_whole_on_cuda,
-            an_error_of_one_of_several_names_it;
+            an_error_of_one_of_several_gpus_names_that_gpu;
         thorough:
             scans_have_the_bits_of_the_whole;
     };
@@ -204,7 +204,7 @@ fn arrays_larger_than_the_memory_of_a_gpu_are_shared() {
     selected_by(&gpus(8), Within::less_than(0.0), &input[..200_000], usize::MAX);
 }
 
-fn an_error_of_one_of_several_names_it() {
+fn an_error_of_one_of_several_gpus_names_that_gpu() {
     let input = sample::<i64>(Kind::Values, 1000, 3);
     let select = |gpus: u32| {
         let config = EmulatorConfig { gpus, step_limit: 3, ..EmulatorConfig::default() };

@@ -16,9 +16,9 @@ pub(crate) fn trials() -> Trials {
         test:
             in_the_emulator_every_form_ends_under_every_schedule,
             in_the_emulator_the_naive_form_is_a_race_under_every_schedule,
-            in_the_emulator_a_word_that_nobody_counts_down_is_a_deadlock;
+            in_the_emulator_a_word_that_is_never_counted_down_is_a_deadlock;
         on_each_backend:
-            the_forms_that_load_anew_wait_for_every_block,
+            the_forms_that_reload_wait_for_every_block,
             the_naive_form_passes_a_word_that_is_0_already;
     }
 }
@@ -50,7 +50,7 @@ where
     }
 }
 
-fn the_forms_that_load_anew_wait_for_every_block(device: &Device) {
+fn the_forms_that_reload_wait_for_every_block(device: &Device) {
     waits_for_all::<spin_volatile>(device);
     waits_for_all::<spin_asm>(device);
     waits_for_all::<spin_acquire>(device);
@@ -82,7 +82,7 @@ fn in_the_emulator_the_naive_form_is_a_race_under_every_schedule() {
     }
 }
 
-fn in_the_emulator_a_word_that_nobody_counts_down_is_a_deadlock() {
+fn in_the_emulator_a_word_that_is_never_counted_down_is_a_deadlock() {
     fn deadlocks<K>()
     where
         K: Kernel<Args = (Global<u32>, Global<u32>)>,

@@ -24,11 +24,11 @@ pub(crate) fn trials() -> Trials {
     let mut trials = trials! {
         test:
             every_element_lies_in_its_stripe,
-            an_array_of_one_stripe_lies_on_the_first_device,
+            an_array_of_one_stripe_is_on_the_first_device,
             arrays_have_the_bits_of_one_gpu_whatever_the_stripes,
-            longer_and_shorter_arrays_follow_each_other,
+            one_scanner_serves_longer_and_shorter_arrays,
             every_schedule_gives_the_same_bits,
-            what_does_not_fit_together_is_refused,
+            mismatched_spreads_are_refused,
             scans_follow_each_other_without_a_wait_on_cuda,
             arrays_that_stay_on_the_devices_have_the_bits_of_the_whole_on_cuda;
         thorough:
@@ -195,7 +195,7 @@ where
     }
 }
 
-fn an_array_of_one_stripe_lies_on_the_first_device() {
+fn an_array_of_one_stripe_is_on_the_first_device() {
     let devices = emulated(3);
     for len in [0, 1, 3003] {
         reduces_and_scans::<f64>(&devices, len);
@@ -249,7 +249,7 @@ fn arrays_have_the_bits_of_one_gpu_whatever_the_stripes() {
 }
 
 /// One scanner, whose words serve all arrays, and are replaced for a longer array.
-fn longer_and_shorter_arrays_follow_each_other() {
+fn one_scanner_serves_longer_and_shorter_arrays() {
     let (op, tile) = (Sum::<u64>::new(), Shape::of::<u64, u64>(1).tile::<u64>());
     let devices = emulated(2);
     let mut scanner = SpreadScanner::new(op, &devices, 3 * tile).expect("there is room");
@@ -295,7 +295,7 @@ fn scans_follow_each_other_without_a_wait_on_cuda() {
     });
 }
 
-fn what_does_not_fit_together_is_refused() {
+fn mismatched_spreads_are_refused() {
     let devices = emulated(2);
     let op = Sum::<f32>::new();
     let mut scanner = SpreadScanner::new(op, &devices, 8192).expect("there is room");

@@ -18,7 +18,7 @@ pub(crate) fn trials() -> Trials {
         test:
             every_schedule_holds_the_barrier,
             every_schedule_gives_the_exchange_its_results,
-            as_many_gpus_as_there_may_be_cross,
+            the_largest_number_of_gpus_crosses,
             blocks_of_fewer_threads_than_gpus_cross,
             one_gpu_alone_crosses,
             the_mean_has_the_same_bits_on_all_gpus,
@@ -28,7 +28,7 @@ pub(crate) fn trials() -> Trials {
             the_barrier_holds_on_cuda,
             the_exchange_has_its_results_on_cuda,
             the_bounded_barrier_names_gpu_and_blocks_on_cuda,
-            none_and_too_many_gpus_are_refused;
+            zero_and_too_many_gpus_are_refused;
         thorough:
             the_barrier_holds_in_a_million_crossings_on_cuda;
     }
@@ -69,7 +69,7 @@ fn every_schedule_gives_the_exchange_its_results() {
     }
 }
 
-fn as_many_gpus_as_there_may_be_cross() {
+fn the_largest_number_of_gpus_crosses() {
     let devices = emulated_gpus(MOST_GPUS as u32, Schedule::default());
     holds(&devices, &Crossing { rounds: 5, ..Crossing::of(Blocks::Exactly(2), 32) });
     exchanges(&devices, (2, 32), 2, 0);
@@ -232,7 +232,7 @@ fn the_bounded_barrier_names_gpu_and_blocks_on_cuda() {
     with_cuda_gpus(|devices| names_the_absent(devices, 40, 100_000_000));
 }
 
-fn none_and_too_many_gpus_are_refused() {
+fn zero_and_too_many_gpus_are_refused() {
     for gpus in [0, MOST_GPUS as u32 + 1] {
         let config = EmulatorConfig { gpus, ..EmulatorConfig::default() };
         let error = Devices::emulated(config).expect_err("none, or too many").to_string();

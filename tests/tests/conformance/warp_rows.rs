@@ -15,7 +15,7 @@ pub(crate) fn trials() -> Trials {
     trials! {
         test:
             the_sum_of_each_row_is_the_balanced_tree_to_the_bit,
-            what_lies_before_each_element_of_the_rows_keeps_its_order;
+            an_exclusive_scan_of_rows_keeps_the_order_of_elements;
     }
 }
 
@@ -104,7 +104,7 @@ fn the_sum_of_each_row_is_the_balanced_tree_to_the_bit() {
     }
 }
 
-fn what_lies_before_each_element_of_the_rows_keeps_its_order() {
+fn an_exclusive_scan_of_rows_keeps_the_order_of_elements() {
     let input: Vec<u64> = (0..ALL as u64).map(|i| i * 0x1_0000_0007 + 3).collect();
     let op = Compose::new();
     let mut so_far = op.identity();

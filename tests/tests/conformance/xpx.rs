@@ -19,7 +19,7 @@ pub(crate) fn trials() -> Trials {
             after_a_grid_barrier_every_schedule_is_right,
             without_a_barrier_whole_warps_are_wrong,
             after_a_block_barrier_whole_blocks_are_wrong,
-            one_block_needs_no_grid_barrier_and_one_warp_goes_in_step_without_any,
+            one_block_needs_no_grid_barrier_and_one_warp_in_lockstep_needs_none,
             without_a_grid_barrier_there_are_races_under_every_schedule;
         on_each_backend:
             after_a_grid_barrier_every_shape_is_right,
@@ -144,7 +144,7 @@ fn after_a_block_barrier_whole_blocks_are_wrong() {
     }
 }
 
-fn one_block_needs_no_grid_barrier_and_one_warp_goes_in_step_without_any() {
+fn one_block_needs_no_grid_barrier_and_one_warp_in_lockstep_needs_none() {
     for schedule in schedules() {
         let one_block = setup((96, 1, 96));
         assert!(!Form::BlockBarrier.can_fail(&one_block));

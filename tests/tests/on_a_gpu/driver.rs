@@ -20,9 +20,9 @@ pub(crate) fn trials() -> Trials {
             a_barrier_word_serves_a_thousand_rounds_of_every_grid,
             a_graph_of_the_barrier_replays_a_hundred_times_without_an_error,
             a_kernel_is_compiled_while_its_first_launch_is_recorded,
-            an_overlapping_launch_sees_past_its_wait_what_the_kernel_before_wrote,
-            what_cannot_be_recorded_does_not_break_the_recording_of_the_driver,
-            more_memory_than_there_is_names_what_was_asked_and_what_is_free;
+            an_overlapping_launch_sees_the_previous_kernels_writes_after_its_wait,
+            calls_that_cannot_be_recorded_do_not_break_the_recording_of_the_driver,
+            out_of_memory_on_a_gpu_reports_the_requested_and_free_bytes;
     }
 }
 
@@ -205,7 +205,7 @@ const OVERLAPPING: PtxImage = PtxImage::text(
            ret;\n}\n",
 );
 
-fn an_overlapping_launch_sees_past_its_wait_what_the_kernel_before_wrote() {
+fn an_overlapping_launch_sees_the_previous_kernels_writes_after_its_wait() {
     let Some(device) = gpu(&images()) else { return };
     if device.properties().compute < 90 {
         skipped(&format!("{} is below compute 9.0", device.properties().name));
@@ -242,7 +242,7 @@ fn an_overlapping_launch_sees_past_its_wait_what_the_kernel_before_wrote() {
     }
 }
 
-fn what_cannot_be_recorded_does_not_break_the_recording_of_the_driver() {
+fn calls_that_cannot_be_recorded_do_not_break_the_recording_of_the_driver() {
     let Some(device) = gpu(&images()) else { return };
     let barrier = device.zeroed::<u32>(GridBarrier::words(0)).expect("the words should fit");
     let mut dropped = Some(device.zeroed::<u32>(1).expect("a word should fit"));
@@ -268,7 +268,7 @@ fn what_cannot_be_recorded_does_not_break_the_recording_of_the_driver() {
     device.synchronize().expect("should run");
 }
 
-fn more_memory_than_there_is_names_what_was_asked_and_what_is_free() {
+fn out_of_memory_on_a_gpu_reports_the_requested_and_free_bytes() {
     let Some(device) = gpu(&images()) else { return };
     let elements = device.properties().memory_bytes as usize;
     let Err(DeviceError::OutOfMemory { requested, free, total }) = device.alloc::<u32>(elements)

@@ -20,9 +20,9 @@ pub(crate) fn trials() -> Trials {
     trials! {
         test:
             primitives_are_right_in_streams_of_every_kind,
-            what_gridsync_drops_leaves_the_program_its_context_and_stream,
-            a_context_that_is_not_primary_has_memory_of_its_own,
-            memory_that_has_been_freed_is_no_memory,
+            dropping_gridsync_objects_keeps_the_context_and_stream_of_the_program,
+            a_non_primary_context_has_its_own_memory,
+            freed_memory_is_refused,
             a_stream_that_waits_for_an_event_sees_all_that_came_before_it,
             a_buffer_that_another_stream_writes_is_not_freed_before,
             a_graph_of_one_stream_is_recorded_while_another_works;
@@ -123,7 +123,7 @@ fn primitives_are_right_in_streams_of_every_kind() {
     assert_eq!(destroyed.ok(), Ok(()), "it was left alone");
 }
 
-fn what_gridsync_drops_leaves_the_program_its_context_and_stream() {
+fn dropping_gridsync_objects_keeps_the_context_and_stream_of_the_program() {
     let Some(gpu) = Gpu::take() else { return };
     let (context, stream) = gpu.with_cust();
     let memory = DeviceBuffer::from_slice(&[1.0f32; 1000]).expect("it fits");
@@ -138,7 +138,7 @@ fn what_gridsync_drops_leaves_the_program_its_context_and_stream() {
     assert_eq!(host, [1.0; 1000]);
 }
 
-fn a_context_that_is_not_primary_has_memory_of_its_own() {
+fn a_non_primary_context_has_its_own_memory() {
     let Some(gpu) = Gpu::take() else { return };
     let flags = legacy::ContextFlags::SCHED_AUTO;
     let own = legacy::Context::create_and_push(flags, gpu.device).expect("there should be room");
@@ -161,7 +161,7 @@ fn a_context_that_is_not_primary_has_memory_of_its_own() {
     drop(device);
 }
 
-fn memory_that_has_been_freed_is_no_memory() {
+fn freed_memory_is_refused() {
     let Some(gpu) = Gpu::take() else { return };
     let (context, stream) = gpu.with_cust();
     let device = Device::from_cust(&context, stream, &KERNELS).expect("it should open");

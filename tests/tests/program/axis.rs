@@ -75,7 +75,7 @@ fn sums_have_the_shape_without_the_dimension() {
 }
 
 #[test]
-fn an_argmax_is_the_place_in_its_line() {
+fn an_argmax_is_the_index_in_its_line() {
     each_axis("reduce x.npy --op argmax -o out.npy", |axis| {
         reduced(axis, |line| {
             let greatest = line.iter().max();
@@ -101,7 +101,7 @@ fn scans_keep_the_shape() {
 }
 
 #[test]
-fn columns_of_fortran_order_are_taken_where_they_are() {
+fn columns_in_fortran_order_are_read_in_place() {
     let header = npy::header("<i4", true, "(2, 3)");
     let columns: Vec<u8> = [1i32, 4, 2, 5, 3, 6].iter().flat_map(|x| x.to_le_bytes()).collect();
     let folder = Folder::new().with("x.npy", npy::raw(&header, &columns));
@@ -111,7 +111,7 @@ fn columns_of_fortran_order_are_taken_where_they_are() {
 }
 
 #[test]
-fn arrays_without_elements_have_sums_of_nothing() {
+fn arrays_without_elements_give_empty_sums() {
     let folder = Folder::new().with("x.npy", npy::shaped::<f32>("(0, 3)", &[]));
     let call = |line: &str| folder.call(&line.split(' ').collect::<Vec<_>>(), b"");
     let printed = call("reduce x.npy --op sum --axis 0 --quiet").succeeds().stdout;
@@ -172,7 +172,7 @@ fn parts_of_lines_give_the_bytes_of_the_whole() {
 }
 
 #[test]
-fn a_dimension_that_is_not_there_is_refused_with_those_that_are() {
+fn a_missing_dimension_is_refused_with_the_existing_ones() {
     let folder = folder().with("number.npy", npy::shaped("()", &[0f32]));
     for (line, says) in [
         ("reduce x.npy --op sum --axis 3", "--axis 3 is none of the 3 dimensions"),

@@ -35,7 +35,7 @@ fn compare(folder: &Folder, flags: &[&str]) -> Call {
 }
 
 #[test]
-fn a_comparison_says_what_is_slower_faster_and_only_in_one() {
+fn a_comparison_lists_slower_faster_and_unmatched_lines() {
     let call = compare(&two_runs(), &[]).says_nothing();
     for part in [
         "slower",
@@ -99,7 +99,7 @@ fn another_device_is_compared_with_a_warning() {
 }
 
 #[test]
-fn what_cannot_be_compared_is_refused_in_one_line() {
+fn runs_that_cannot_be_compared_are_refused_in_one_line() {
     let folder = two_runs().with("after.jsonl", file("a GPU", &[("new", 1.0)]));
     compare(&folder, &[]).fails(WRONG_USAGE, &["nothing to compare", "4 lines", "1 in"]);
     let folder = folder.with("after.jsonl", "\n{\"suite\": 1}\n");

@@ -6,7 +6,7 @@ use crate::folder::Folder;
 use gridsync_tests::npy;
 
 #[test]
-fn outputs_are_named_by_output_and_out_is_understood() {
+fn outputs_are_set_with_output_or_its_alias_out() {
     let folder = Folder::new();
     let array = npy::of(&[1i32, 2, 3]);
     for (number, args) in [
@@ -68,7 +68,7 @@ fn counts_are_numbers_powers_and_thousands_wherever_they_are_asked_for() {
 }
 
 #[test]
-fn a_part_of_nothing_is_refused_in_words() {
+fn an_empty_part_is_refused_with_a_message() {
     let array = npy::of(&[1i32; 3]);
     for args in [
         &["reduce", "-", "--op", "sum"][..],

@@ -37,7 +37,7 @@ fn files_of_other_formats_are_named_and_nobody_is_sent_to_dtype() {
 }
 
 #[test]
-fn a_read_only_output_stays_as_it_was() {
+fn a_read_only_output_is_not_changed() {
     let folder = Folder::new().with("x.npy", npy::of(&[1i32, 2, 3])).with("out.npy", "old");
     fs::create_dir(folder.path("charts")).expect("the folder should be there");
     let folder = folder.with("charts/limits.svg", "old");
@@ -59,7 +59,7 @@ fn a_read_only_output_stays_as_it_was() {
 }
 
 #[test]
-fn a_name_that_no_array_can_have_is_refused_and_no_file_is_made() {
+fn an_invalid_array_name_is_refused_and_no_file_is_created() {
     let folder = Folder::new().with("x.npy", npy::of(&[1i32, 2, 3]));
     let scan = |to: &str| folder.call(&["scan", "x.npy", "--op", "sum", "-o", to], b"");
     scan("y.npz:a").fails(WRONG_USAGE, &["y.npz:a", "only read", "np.savez"]);
@@ -116,7 +116,7 @@ fn a_header_of_python_2_is_read() {
 }
 
 #[test]
-fn a_condition_that_is_no_comparison_is_refused_with_what_to_write() {
+fn a_condition_that_is_not_a_comparison_is_refused_with_the_syntax() {
     let array = npy::of(&[1i32, 2, 3]);
     let select = |condition: &str| {
         without_cuda(&["select", "-", "--where", condition, "-o", "/dev/null"], &array)

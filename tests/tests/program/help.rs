@@ -5,7 +5,7 @@ use crate::call::without_cuda;
 use gridsync_tests::program;
 
 #[test]
-fn the_program_prints_what_the_transcripts_say() {
+fn the_output_of_the_program_matches_the_transcripts() {
     trycmd::TestCases::new()
         .register_bin("gridsync", program::path())
         .env("GRIDSYNC_LIBCUDA", "/nonexistent/libcuda.so.1")

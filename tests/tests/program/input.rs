@@ -81,7 +81,7 @@ fn outcome(folder: &Folder, line: &str) -> (Value, Option<Vec<u8>>) {
 }
 
 #[test]
-fn an_array_that_lies_otherwise_gives_what_the_plain_one_gives() {
+fn an_array_in_any_layout_gives_the_results_of_the_plain_one() {
     for (name, other, plain) in pairs() {
         let folder = Folder::new()
             .with("x.npy", other)
@@ -144,7 +144,7 @@ fn queries_may_be_in_fortran_order() {
 }
 
 #[test]
-fn an_array_of_an_archive_is_named_after_a_colon() {
+fn an_array_of_an_archive_is_selected_after_a_colon() {
     let fixtures = workspace().join("host/program/tests/fixtures/npy");
     let copied = |folder: Folder, name| {
         folder.with(name, fs::read(fixtures.join(name)).expect("it is there"))

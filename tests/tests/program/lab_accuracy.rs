@@ -51,7 +51,7 @@ fn without_a_gpu_the_cpu_sums_and_explains_and_draws() {
 }
 
 #[test]
-fn sizes_that_are_no_numbers_of_elements_are_refused() {
+fn invalid_sizes_are_refused() {
     for size in ["0", "2^31", "many"] {
         let args = ["lab", "accuracy", "--sizes", size];
         without_cuda(&args, b"").fails(WRONG_USAGE, &["--sizes", size]);

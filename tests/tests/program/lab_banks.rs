@@ -10,7 +10,7 @@ fn list<'a>(shown: &'a Value, key: &str) -> &'a [Value] {
 }
 
 #[test]
-fn the_emulator_counts_what_the_rule_says_at_every_stride_and_width() {
+fn the_emulator_counts_match_the_rule_at_every_stride_and_width() {
     let shown = without_cuda(&["lab", "banks", "--json"], b"").json();
     assert_eq!(shown["device"], "emulator");
     let loads = list(&shown, "loads");
@@ -52,7 +52,7 @@ fn one_width_alone_can_be_asked_for() {
 }
 
 #[test]
-fn the_page_asks_shows_passes_explains_and_draws() {
+fn the_page_has_the_question_the_passes_an_explanation_and_a_chart() {
     let folder = Folder::new();
     let shown = folder.call(&["lab", "banks", "-o", "."], b"").succeeds().stdout;
     for part in [

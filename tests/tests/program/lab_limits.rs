@@ -36,7 +36,7 @@ fn each_limit_can_be_reached_and_one_past_it_is_refused_by_its_name_and_number()
 }
 
 #[test]
-fn the_text_asks_answers_and_fits_in_a_terminal_and_the_chart_has_a_line_for_each_block() {
+fn the_text_fits_in_a_terminal_and_the_chart_has_a_line_for_each_block() {
     let folder = Folder::new();
     let args = ["lab", "limits", "-o", ".", "--device", "emulator"];
     let text = folder.call(&args, b"").succeeds().stdout;

@@ -61,7 +61,7 @@ const STUCK: &str = "PTX stuck
     exists (P0:r0 == 0)";
 
 #[test]
-fn a_wait_without_end_is_told_and_shown() {
+fn an_endless_wait_is_reported_and_shown() {
     let folder = Folder::new().with("stuck.litmus", STUCK);
     let call = folder.call(&["lab", "litmus", "stuck.litmus", "--schedules", "20", "--json"], b"");
     let report = call.json();

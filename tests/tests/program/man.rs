@@ -40,7 +40,7 @@ fn without_a_folder_the_first_page_is_printed() {
 }
 
 #[test]
-fn a_file_where_the_folder_should_be_is_a_wrong_call() {
+fn a_file_in_place_of_the_folder_is_wrong_usage() {
     let folder = Folder::new().with("man1", "");
     folder.call(&["man", "-o", "man1"], b"").fails(WRONG_USAGE, &["man1"]);
 }

@@ -49,7 +49,7 @@ fn call(folder: &Folder, line: &str) -> Call {
 }
 
 #[test]
-fn what_does_not_fit_in_memory_is_one_line_with_the_numbers_and_a_remedy() {
+fn out_of_memory_is_one_line_with_the_numbers_and_a_remedy() {
     let folder = zeros();
     for (line, bytes, remedy) in [
         ("scan zeros.npy --op sum -o /dev/null --part 2^26", ARRAY, "--part"),
@@ -71,7 +71,7 @@ fn what_does_not_fit_in_memory_is_one_line_with_the_numbers_and_a_remedy() {
 }
 
 #[test]
-fn what_a_stream_has_to_wait_for_is_held_as_far_as_memory_goes() {
+fn output_that_a_stream_waits_for_is_held_if_memory_suffices() {
     for line in [
         "select zeros.npy --where ==0 -o /dev/null",
         "scan zeros.npy --op sum -o /dev/null --check",
@@ -82,7 +82,7 @@ fn what_a_stream_has_to_wait_for_is_held_as_far_as_memory_goes() {
 }
 
 #[test]
-fn parts_take_a_few_parts_of_memory_and_no_more() {
+fn memory_holds_only_a_few_parts() {
     let folder = zeros();
     for line in [
         "reduce zeros.npy --op argmax -q --part 1000000",

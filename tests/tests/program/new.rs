@@ -30,7 +30,7 @@ fn made() -> Folder {
 }
 
 #[test]
-fn a_new_package_names_the_checkout_as_the_caller_does() {
+fn a_new_package_names_the_checkout_as_the_caller_spelled_it() {
     let folder = Folder::new();
     symlink(CHECKOUT, folder.path("gridsync")).expect("the folder should be there to write to");
     let args = ["new", "hello", "--path", "gridsync", "--json"];
@@ -73,7 +73,7 @@ fn a_new_package_compiles_its_kernel_to_ptx_and_links_without_cuda() {
 }
 
 #[test]
-fn a_name_that_is_taken_or_is_none_and_a_folder_that_is_no_checkout_make_nothing() {
+fn bad_names_and_folders_that_are_not_checkouts_create_nothing() {
     let folder = Folder::new().with("here", "");
     let call = |args: &[&str]| folder.call(&[&["new"], args].concat(), b"");
     call(&["here"]).fails(WRONG_USAGE, &["here", "another name"]);

@@ -163,7 +163,7 @@ fn ranks_in_the_emulator_have_the_bits_of_the_cpu() {
 }
 
 #[test]
-fn a_part_of_a_rank_may_be_taken_in_parts() {
+fn a_rank_can_process_its_share_in_parts() {
     let folder = Folder::new().with("f32.npy", npy::of(&adverse(LEN)));
     let expected = alone(&folder, &["f32.npy", "--op", "sum", "--device", "cpu"]);
     let args = ["f32.npy", "--op", "sum", "--device", "cpu", "--part", "100000", "--json"];
@@ -217,7 +217,7 @@ fn shards_of_any_length_have_the_bits_of_the_whole() {
 }
 
 #[test]
-fn more_ranks_than_elements_and_an_empty_array_are_no_obstacle() {
+fn more_ranks_than_elements_and_empty_arrays_work() {
     let folder = Folder::new().with("two", [1u8, 0, 0, 0, 2, 0, 0, 0]).with("none", []);
     let of = |file, op| {
         let args = [file, "--dtype", "i32", "--op", op, "--device", "cpu", "--json"];
@@ -229,7 +229,7 @@ fn more_ranks_than_elements_and_an_empty_array_are_no_obstacle() {
 }
 
 #[test]
-fn rank_0_alone_speaks_and_checks() {
+fn only_rank_0_prints_and_checks() {
     let folder = Folder::new().with("x.npy", npy::of(&adverse(LEN)));
     let args = ["x.npy", "--op", "sum", "--device", "cpu", "--check"];
     let mut calls = ranks(&folder, 2, &args);
@@ -299,7 +299,7 @@ fn rank_0_names_a_rank_that_is_alive_but_does_not_finish() {
 }
 
 #[test]
-fn a_rank_that_is_missing_is_named() {
+fn a_missing_rank_is_reported() {
     let folder = Folder::new().with("x.npy", npy::of(&[1.0f32; 10]));
     let port = free_port();
     let args =
@@ -314,7 +314,7 @@ fn a_rank_that_is_missing_is_named() {
 }
 
 #[test]
-fn a_rank_with_a_bad_file_says_so_to_all() {
+fn a_rank_with_a_bad_file_reports_it_to_all_ranks() {
     let shard = npy::of(&[1.0f32; 10]);
     let folder = Folder::new().with("0.npy", &shard).with("2.npy", &shard);
     let args = ["--shard", "{rank}.npy", "--op", "sum", "--device", "cpu"];
@@ -362,7 +362,7 @@ fn files_of_one_length_that_differ_are_refused_by_all() {
 }
 
 #[test]
-fn a_rank_that_cannot_open_the_file_of_all_ends_the_others() {
+fn a_rank_that_cannot_open_the_shared_file_ends_the_others() {
     let folder = Folder::new().with("x.npy", npy::of(&[1.0f32; 10]));
     let port = free_port();
     let other = |number, file: &str| {
@@ -419,7 +419,7 @@ fn ranks_that_were_called_differently_are_refused() {
 }
 
 #[test]
-fn a_port_in_use_is_told_with_its_variable() {
+fn a_port_in_use_is_reported_with_its_variable() {
     let folder = Folder::new().with("x.npy", npy::of(&[1.0f32; 10]));
     let taken = TcpListener::bind(("127.0.0.1", 0)).expect("there are free ports");
     let port = taken.local_addr().expect("it listens").port();
@@ -458,7 +458,7 @@ fn srun_and_mpirun_are_understood() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
+fn invalid_calls_are_refused() {
     let folder = Folder::new().with("x.npy", npy::of(&[1.0f32; 10]));
     let call = |variables: &[(&str, &str)], more: &[&str]| {
         let args = [&["reduce", "x.npy", "--op", "sum"], more].concat();
@@ -483,7 +483,7 @@ fn what_makes_no_sense_is_refused() {
 }
 
 #[test]
-fn nccl_without_a_gpu_says_what_to_take() {
+fn nccl_without_a_gpu_is_refused_with_an_alternative() {
     let folder = Folder::new().with("x.npy", npy::of(&[1.0f32; 10]));
     let args = ["x.npy", "--op", "sum", "--device", "cpu", "--transport", "nccl"];
     for call in ranks(&folder, 2, &args) {

@@ -143,7 +143,7 @@ fn the_mean_of_every_type_is_its_sum_divided() {
 }
 
 #[test]
-fn the_json_of_an_index_has_the_element_too() {
+fn the_json_of_an_index_also_has_the_element() {
     for device in ["cpu", "emulator"] {
         let args = ["--check", "--device", device];
         let json = raw("argmax", &[1.5f32, 7.25, f32::NEG_INFINITY, 7.25], &args).json();
@@ -177,7 +177,7 @@ fn the_check_prints_the_difference_the_bound_and_the_verdict() {
 }
 
 #[test]
-fn verbose_speaks_on_standard_error_only() {
+fn verbose_prints_only_to_standard_error() {
     let args = ["reduce", "-", "--dtype", "i32", "--op", "sum", "--json", "-v"];
     let call = without_cuda(&args, bytemuck::cast_slice(&[4i32]));
     assert_eq!(call.code, Some(0));
@@ -187,7 +187,7 @@ fn verbose_speaks_on_standard_error_only() {
 }
 
 #[test]
-fn a_npy_file_may_come_through_a_pipe_and_have_any_rank() {
+fn a_npy_file_of_any_rank_can_be_piped() {
     for (shape, n) in [("()", 1), ("(6,)", 6), ("(2, 3)", 6), ("(1, 2, 3, 1)", 6), ("(0, 5)", 0)] {
         let values: Vec<i64> = (1..=n).collect();
         let file = npy::shaped(shape, &values);
@@ -207,7 +207,7 @@ fn fortran_order_of_a_vector_is_no_obstacle() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
+fn invalid_calls_are_refused() {
     let floats = |more: &[&str]| raw("sum", &[1.0f32], more);
     floats(&["--variant", "tiles", "--device", "cpu"]).fails(WRONG_USAGE, &["emulator"]);
     floats(&["--variant", "rayon", "--device", "emulator"]).fails(WRONG_USAGE, &["--device cpu"]);

@@ -62,7 +62,7 @@ fn rows_of_f16_and_bf16_are_scanned_in_f32() {
 }
 
 #[test]
-fn rows_are_refused_for_operations_that_have_no_such_kernel() {
+fn rows_are_refused_for_operations_without_such_a_kernel() {
     let folder = matrix(2, 3);
     let call = scan(&folder, "xor", &[]);
     call.fails(WRONG_USAGE, &["--rows scans by sum min max, not by xor"]);

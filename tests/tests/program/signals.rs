@@ -96,7 +96,7 @@ fn a_signal_that_ends_the_program_leaves_no_partial_file() {
 }
 
 #[test]
-fn a_signal_that_is_ignored_stays_so() {
+fn an_ignored_signal_stays_ignored() {
     let mut shell = Command::new("sh");
     shell.args(["-c", "trap '' HUP && exec \"$0\" \"$@\""]).arg(program::path());
     let waiting = Waiting::begin(&mut shell);
@@ -107,7 +107,7 @@ fn a_signal_that_is_ignored_stays_so() {
 }
 
 #[test]
-fn an_output_that_was_there_stays_until_the_new_one_is_whole() {
+fn an_existing_output_stays_until_the_new_one_is_whole() {
     let waiting = Waiting::begin(&mut Command::new(program::path()));
     let out = waiting.folder.path().join("out.npy");
     fs::write(&out, "old").expect("the folder should be there");

@@ -30,7 +30,7 @@ fn unheard(folder: &Folder, args: &[&str], is_closed: bool) -> Option<Call> {
 }
 
 #[test]
-fn a_standard_error_that_takes_nothing_changes_neither_results_nor_exit_codes() {
+fn an_unwritable_standard_error_changes_neither_results_nor_exit_codes() {
     for is_closed in [false, true] {
         let folder = folder();
         let call = |args: &[&str]| unheard(&folder, args, is_closed);
@@ -56,7 +56,7 @@ fn a_standard_error_that_takes_nothing_changes_neither_results_nor_exit_codes() 
 }
 
 #[test]
-fn a_system_that_refuses_every_thread_is_one_line() {
+fn a_system_that_refuses_threads_is_reported_in_one_line() {
     let folder = folder();
     for args in [&["reduce", "x.npy", "--op", "sum"][..], &["demo"], &["devices"]] {
         let mut command = folder.command();
@@ -88,7 +88,7 @@ fn with_threads(command: &mut Command, most: u64) {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn however_few_threads_there_are_a_call_ends_with_its_result_or_one_line() {
+fn with_any_thread_limit_a_call_ends_with_its_result_or_one_line() {
     use std::os::unix::fs::PermissionsExt;
     let folder = folder();
     fs::set_permissions(folder.path(""), fs::Permissions::from_mode(0o755)).expect("our folder");

@@ -16,7 +16,7 @@ pub(crate) fn trials() -> Trials {
             each_mutant_is_caught_by_every_policy,
             each_mutant_is_caught_by_its_values_but_those_that_have_races_alone,
             each_mutant_is_caught_by_its_values_on_weak_memory,
-            a_barrier_that_is_reset_under_its_waiters_is_caught_as_a_deadlock,
+            a_barrier_reset_before_its_waiters_leave_is_caught_as_a_deadlock,
             blocks_that_cannot_start_before_others_end_are_caught_as_a_deadlock;
         thorough:
             every_design_holds_in_the_same_harness,
@@ -111,7 +111,7 @@ fn every_design_holds_under_thousands_of_schedules_on_weak_memory() {
     }
 }
 
-fn a_barrier_that_is_reset_under_its_waiters_is_caught_as_a_deadlock() {
+fn a_barrier_reset_before_its_waiters_leave_is_caught_as_a_deadlock() {
     // In lockstep, all waiters read the full count before the reset, so it does not deadlock.
     let deadlocks = schedules().into_iter().filter(|&schedule| {
         let device = emulator_under(schedule);

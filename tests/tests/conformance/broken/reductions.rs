@@ -19,7 +19,7 @@ pub(crate) fn trials() -> Trials {
             an_element_beyond_the_end_is_caught,
             a_forgotten_block_barrier_is_caught_when_the_first_warp_runs_ahead,
             a_forgotten_block_is_caught,
-            a_ticket_that_is_never_reset_is_caught_by_using_the_workspace_again;
+            a_ticket_that_is_never_reset_is_caught_when_the_workspace_is_reused;
     }
 }
 
@@ -115,7 +115,7 @@ fn a_forgotten_block_is_caught() {
     assert!(matches!(caught, Err(CaseError::Wrong(_))), "{caught:?}");
 }
 
-fn a_ticket_that_is_never_reset_is_caught_by_using_the_workspace_again() {
+fn a_ticket_that_is_never_reset_is_caught_when_the_workspace_is_reused() {
     let caught = one_workspace(NeverResetsTheTicket, &emulator());
     assert!(caught.is_err(), "{caught:?}");
     assert_eq!(one_workspace(Total::new(), &emulator()), Ok(()));

@@ -17,7 +17,7 @@ pub(crate) fn trials() -> Trials {
             hillis_and_steele_in_one_buffer_are_a_data_race_and_wrong,
             a_look_back_at_state_and_value_apart_is_a_data_race_and_stale;
         thorough:
-            a_look_back_hangs_where_tiles_are_numbered_by_blocks;
+            a_look_back_hangs_if_tiles_are_numbered_by_blocks;
     }
 }
 
@@ -207,6 +207,6 @@ fn a_look_back_at_state_and_value_apart_is_a_data_race_and_stale() {
     is_a_race_and_wrong(state_and_value_apart);
 }
 
-fn a_look_back_hangs_where_tiles_are_numbered_by_blocks() {
+fn a_look_back_hangs_if_tiles_are_numbered_by_blocks() {
     hangs_where_blocks_start_in_another_order(by_block);
 }

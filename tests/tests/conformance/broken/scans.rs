@@ -11,9 +11,9 @@ use simt::{Fault, Policy, Schedule};
 pub(crate) fn trials() -> Trials {
     trials! {
         test:
-            a_chain_of_blocks_ends_where_tiles_are_numbered_by_tickets,
-            a_chain_of_blocks_hangs_where_tiles_are_numbered_by_blocks,
-            a_value_and_its_flag_apart_are_a_data_race;
+            a_chain_of_blocks_ends_if_tiles_are_numbered_by_tickets,
+            a_chain_of_blocks_hangs_if_tiles_are_numbered_by_blocks,
+            a_value_separate_from_its_flag_is_a_data_race;
     }
 }
 
@@ -88,7 +88,7 @@ where
     Ok(words.download()?.into_iter().map(|word| word - STAMP).collect())
 }
 
-fn a_chain_of_blocks_ends_where_tiles_are_numbered_by_tickets() {
+fn a_chain_of_blocks_ends_if_tiles_are_numbered_by_tickets() {
     let right: Vec<u64> = (1..=u64::from(BLOCKS)).map(|n| n * (n + 1) / 2).collect();
     for schedule in schedules() {
         let sums = sums::<numbers_tiles_by_tickets>(&emulator_under(schedule));
@@ -113,11 +113,11 @@ pub(super) fn hangs_where_blocks_start_in_another_order<T>(
     assert!(hung >= 8, "{hung} of 16 seeds");
 }
 
-fn a_chain_of_blocks_hangs_where_tiles_are_numbered_by_blocks() {
+fn a_chain_of_blocks_hangs_if_tiles_are_numbered_by_blocks() {
     hangs_where_blocks_start_in_another_order(sums::<numbers_tiles_by_blocks>);
 }
 
-fn a_value_and_its_flag_apart_are_a_data_race() {
+fn a_value_separate_from_its_flag_is_a_data_race() {
     let caught = sums::<sends_value_and_flag_apart>(&emulator());
     let Err(DeviceError::Fault(fault)) = caught else {
         panic!("{caught:?}");

@@ -19,9 +19,9 @@ pub(crate) fn trials() -> Trials {
     trials! {
         test:
             every_rung_of_the_scans_is_exact_for_long_arrays_on_cuda,
-            blocks_that_wait_for_each_other_end_where_only_some_are_resident,
+            blocks_that_wait_for_each_other_end_even_if_only_some_are_resident,
             a_look_back_goes_past_a_window_of_32_tiles,
-            the_scan_by_bulk_copies_is_a_rung_where_a_block_has_room_for_it;
+            the_scan_by_bulk_copies_is_a_rung_if_a_block_has_room_for_it;
         on_each_backend:
             every_rung_of_the_scans_is_exact,
             copying_only_copies_every_length;
@@ -112,7 +112,7 @@ fn every_rung_of_the_scans_is_exact_and_without_races_whatever_the_schedule() {
     }
 }
 
-fn blocks_that_wait_for_each_other_end_where_only_some_are_resident() {
+fn blocks_that_wait_for_each_other_end_even_if_only_some_are_resident() {
     for policy in [Policy::RunAhead, Policy::Reverse, Policy::Coarse] {
         // 4 of 21 blocks are resident.
         let device = Device::new(Emulator::new(EmulatorConfig {
@@ -137,7 +137,7 @@ fn a_look_back_goes_past_a_window_of_32_tiles() {
     climb(&device, &[60 * 2048], |rung| rung.number == 9);
 }
 
-fn the_scan_by_bulk_copies_is_a_rung_where_a_block_has_room_for_it() {
+fn the_scan_by_bulk_copies_is_a_rung_if_a_block_has_room_for_it() {
     let hopper = Device::new(Emulator::new(EmulatorConfig {
         shared_per_block: 227 << 10,
         ..EmulatorConfig::default()

@@ -18,11 +18,11 @@ use std::fmt::Debug;
 pub(crate) fn trials() -> Trials {
     trials! {
         test:
-            the_stamps_begin_anew_whoever_ends_last,
+            the_stamps_wrap_whichever_block_ends_last,
             larger_shapes_have_the_same_bits_on_cuda;
         on_each_backend:
-            a_nan_has_the_same_bits_however_it_came_about,
-            the_stamps_begin_anew_after_the_last_one;
+            a_nan_has_the_same_bits_whatever_its_cause,
+            the_stamps_wrap_after_the_last_one;
         thorough:
             larger_shapes_have_the_same_bits_on_the_emulator;
         thorough_on_the_emulator:
@@ -95,18 +95,18 @@ fn floats_that_lose_digits_have_the_same_bits_as_on_the_cpu(device: &Device) {
     }
 }
 
-fn a_nan_has_the_same_bits_however_it_came_about(device: &Device) {
+fn a_nan_has_the_same_bits_whatever_its_cause(device: &Device) {
     for nans in with_nans() {
         compare::<Sum<f32>>(device, &format!("{nans:?}"), &nans);
         compare::<Product<f32>>(device, &format!("{nans:?}"), &nans);
     }
 }
 
-fn the_stamps_begin_anew_after_the_last_one(device: &Device) {
+fn the_stamps_wrap_after_the_last_one(device: &Device) {
     assert_eq!(stamps(device, 6), AROUND_THE_LAST);
 }
 
-fn the_stamps_begin_anew_whoever_ends_last() {
+fn the_stamps_wrap_whichever_block_ends_last() {
     for policy in [Policy::RunAhead, Policy::Reverse, Policy::Random { quantum: 7 }] {
         let device = emulator_under(Schedule::seeded(policy, 5));
         assert_eq!(stamps(&device, 4), AROUND_THE_LAST[..4], "{policy:?}");

@@ -23,12 +23,12 @@ pub(crate) fn trials() -> Trials {
             a_third_group_has_the_same_bits_on_cuda,
             every_schedule_gives_the_same_bits;
         on_each_hopper:
-            the_stamps_begin_anew_after_the_last_one,
+            the_stamps_wrap_after_the_last_one,
             a_scanner_of_either_design_gives_the_same_bits_in_turn,
-            what_has_no_bulk_copies_is_refused;
+            an_operation_without_bulk_copies_is_refused;
         thorough:
             a_second_group_has_the_same_bits_on_the_emulator,
-            blocks_that_have_no_tile_and_blocks_that_start_late_change_nothing;
+            blocks_without_a_tile_and_late_blocks_change_nothing;
     };
     let types: [(&str, Check); 6] = [
         ("sum_f32", every_length::<Sum<f32>>),
@@ -202,7 +202,7 @@ fn a_third_group_has_the_same_bits_on_cuda() {
     });
 }
 
-fn blocks_that_have_no_tile_and_blocks_that_start_late_change_nothing() {
+fn blocks_without_a_tile_and_late_blocks_change_nothing() {
     let host = sample::<f32>(Kind::Values, 3 * 8192 + 1, 8);
     for policy in [Policy::RunAhead, Policy::Reverse, Policy::Coarse] {
         // Only one block fits at a time.
@@ -225,7 +225,7 @@ fn every_schedule_gives_the_same_bits() {
     }
 }
 
-fn the_stamps_begin_anew_after_the_last_one(device: &Device) {
+fn the_stamps_wrap_after_the_last_one(device: &Device) {
     let host = sample::<f32>(Kind::Values, 3 * 8192 + 1, 4);
     // With six blocks, some have no tile.
     for blocks in [2, 6] {
@@ -263,7 +263,7 @@ fn a_scanner_of_either_design_gives_the_same_bits_in_turn(device: &Device) {
     }
 }
 
-fn what_has_no_bulk_copies_is_refused(device: &Device) {
+fn an_operation_without_bulk_copies_is_refused(device: &Device) {
     let scanner = Scanner::new(Max::<f32>::new(), device, 9).expect("a scanner should fit");
     let refused = scanner.with_design(Design::Bulk).map(|_| ());
     assert!(matches!(refused, Err(DeviceError::Unsupported { .. })), "{refused:?}");

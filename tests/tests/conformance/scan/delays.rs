@@ -16,9 +16,9 @@ use gridsync_tests::trials::Trials;
 pub(crate) fn trials() -> Trials {
     trials! {
         test:
-            blocks_that_are_held_up_change_nothing_on_the_emulator,
-            ten_thousand_scans_hold_with_blocks_held_up_on_cuda,
-            ten_thousand_scans_by_bulk_copies_hold_with_blocks_held_up_on_cuda;
+            delayed_blocks_change_nothing_on_the_emulator,
+            ten_thousand_scans_are_right_with_delayed_blocks_on_cuda,
+            ten_thousand_scans_by_bulk_copies_are_right_with_delayed_blocks_on_cuda;
     }
 }
 
@@ -107,16 +107,16 @@ fn by_bulk(device: &Device, scans: u32) {
     });
 }
 
-fn blocks_that_are_held_up_change_nothing_on_the_emulator() {
+fn delayed_blocks_change_nothing_on_the_emulator() {
     // Delays have no effect in the emulator, where schedules delay blocks. This tests the kernels.
     in_registers(&emulator(), 1);
     by_bulk(&super::bulk::emulator(2, simt::Schedule::new(simt::Policy::Coarse), false), 1);
 }
 
-fn ten_thousand_scans_hold_with_blocks_held_up_on_cuda() {
+fn ten_thousand_scans_are_right_with_delayed_blocks_on_cuda() {
     with_cuda(|cuda| in_registers(cuda, SCANS));
 }
 
-fn ten_thousand_scans_by_bulk_copies_hold_with_blocks_held_up_on_cuda() {
+fn ten_thousand_scans_by_bulk_copies_are_right_with_delayed_blocks_on_cuda() {
     super::bulk::with_hopper(|cuda| by_bulk(cuda, SCANS));
 }

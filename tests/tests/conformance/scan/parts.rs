@@ -18,13 +18,13 @@ use std::fmt::Debug;
 pub(crate) fn trials() -> Trials {
     trials! {
         test:
-            short_parts_go_on_where_the_last_one_ended,
-            both_designs_leave_the_same_bits_for_the_next_part_wherever_a_part_ends,
+            short_parts_continue_where_the_last_one_ended,
+            both_designs_pass_on_the_same_bits_wherever_a_part_ends,
             an_array_larger_than_the_memory_it_goes_through_is_scanned_on_cuda,
             parts_that_are_whole_groups_have_the_bits_of_the_whole_on_cuda;
         thorough:
             parts_that_are_whole_groups_have_the_bits_of_the_whole_on_the_emulator,
-            parts_by_bulk_copies_go_on_where_the_last_one_ended;
+            parts_by_bulk_copies_continue_where_the_last_one_ended;
     }
 }
 
@@ -57,7 +57,7 @@ where
     }
 }
 
-fn short_parts_go_on_where_the_last_one_ended() {
+fn short_parts_continue_where_the_last_one_ended() {
     // Integers and maxima: any parts give the bits of the whole array.
     for lens in [&[1, 1, 1][..], &[5, 0, 2000, 1, 8192, 8193, 40_000, 3]] {
         parts_are_one::<Sum<i32, i64>>(&emulator(), lens, None);
@@ -66,7 +66,7 @@ fn short_parts_go_on_where_the_last_one_ended() {
     }
 }
 
-fn parts_by_bulk_copies_go_on_where_the_last_one_ended() {
+fn parts_by_bulk_copies_continue_where_the_last_one_ended() {
     let lens = [8192, 8193, 1, 50_000];
     let device = super::bulk::emulator(2, Schedule::new(Policy::Coarse), true);
     let design = Some(Design::Bulk);
@@ -95,7 +95,7 @@ where
     output.download().expect("the kernels should have run")
 }
 
-fn both_designs_leave_the_same_bits_for_the_next_part_wherever_a_part_ends() {
+fn both_designs_pass_on_the_same_bits_wherever_a_part_ends() {
     let device = super::bulk::emulator(2, Schedule::new(Policy::Coarse), true);
     let lens = [8192, 3 * 8192 + 5, 8192 + 2, 100];
     let len = lens.iter().sum();

@@ -18,7 +18,7 @@ pub(crate) fn trials() -> Trials {
             a_device_that_holds_four_blocks_at_once_scans_many_under_every_schedule;
         on_each_backend:
             one_workspace_serves_scans_of_every_length,
-            a_scan_by_itself_gives_the_same,
+            a_single_scan_gives_the_same_result,
             lengths_that_differ_are_refused;
     }
 }
@@ -42,7 +42,7 @@ fn one_workspace_serves_scans_of_every_length(device: &Device) {
     }
 }
 
-fn a_scan_by_itself_gives_the_same(device: &Device) {
+fn a_single_scan_gives_the_same_result(device: &Device) {
     let host = sample::<i32>(Kind::Values, 5001, 1);
     let input = device.upload(&host).expect("the input should fit");
     let output = scan(Sum::<i32, i64>::new(), &input, Form::Exclusive).expect("it should run");

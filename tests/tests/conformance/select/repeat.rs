@@ -18,7 +18,7 @@ use simt::{Policy, Schedule};
 pub(crate) fn trials() -> Trials {
     trials! {
         test:
-            the_stamps_begin_anew_whoever_ends_last,
+            the_stamps_wrap_whichever_block_ends_last,
             a_device_that_holds_four_blocks_at_once_selects_from_many_under_every_schedule,
             larger_shapes_select_the_same_on_the_emulator,
             larger_shapes_select_the_same_on_cuda;
@@ -26,7 +26,7 @@ pub(crate) fn trials() -> Trials {
             one_workspace_serves_selections_of_every_length,
             selections_by_themselves_give_the_same,
             outputs_of_other_lengths_are_refused,
-            the_stamps_begin_anew_after_the_last_one;
+            the_stamps_wrap_after_the_last_one;
     }
 }
 
@@ -103,11 +103,11 @@ fn outputs_of_other_lengths_are_refused(device: &Device) {
     }
 }
 
-fn the_stamps_begin_anew_after_the_last_one(device: &Device) {
+fn the_stamps_wrap_after_the_last_one(device: &Device) {
     assert_eq!(stamps(device, 6), AROUND_THE_LAST);
 }
 
-fn the_stamps_begin_anew_whoever_ends_last() {
+fn the_stamps_wrap_whichever_block_ends_last() {
     for policy in [Policy::RunAhead, Policy::Reverse, Policy::Random { quantum: 7 }] {
         let device = emulator_under(Schedule::seeded(policy, 5));
         assert_eq!(stamps(&device, 4), AROUND_THE_LAST[..4], "{policy:?}");

@@ -48,7 +48,7 @@ fn points(args: &str, whole: &Ended, how: &str) -> usize {
 }
 
 #[test]
-fn whichever_call_of_the_driver_fails_each_file_is_whole_or_as_before() {
+fn if_any_call_of_the_driver_fails_each_file_is_whole_or_unchanged() {
     let all = thread::scope(|scope| {
         let running = CALLS.map(|args| {
             scope.spawn(move || {
@@ -68,7 +68,7 @@ fn whichever_call_of_the_driver_fails_each_file_is_whole_or_as_before() {
 
 /// The fake device reports no limits of its multiprocessors, so no grid is known to be resident.
 #[test]
-fn barriers_that_nobody_crossed_have_not_held() {
+fn barriers_that_were_never_crossed_do_not_pass() {
     let (ended, _) = on_a_gpu("lab stress --rounds 1 --right-only", "");
     assert_eq!(ended.status.code(), Some(WRONG_USAGE), "{}", ended.stderr);
     assert!(ended.stderr.contains("nothing was crossed"), "{}", ended.stderr);

@@ -35,7 +35,7 @@ fn if_possible(args: &str) -> Option<Ended> {
 }
 
 #[test]
-fn whichever_call_of_the_file_system_fails_each_file_is_whole_or_as_before() {
+fn if_any_call_of_the_file_system_fails_each_file_is_whole_or_unchanged() {
     let (mut table, mut all) = (String::new(), 0);
     for args in CALLS {
         let Some(whole) = if_possible(args) else {
@@ -61,7 +61,7 @@ fn whichever_call_of_the_file_system_fails_each_file_is_whole_or_as_before() {
 }
 
 #[test]
-fn whichever_call_a_signal_comes_at_no_partial_file_is_left() {
+fn a_signal_at_any_call_leaves_no_partial_file() {
     let mut all = 0;
     for args in [
         "scan x.npy --op sum -o out.npy",

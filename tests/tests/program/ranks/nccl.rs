@@ -108,7 +108,7 @@ fn leaves_through_nccl_have_the_bits_of_one_process() {
 }
 
 #[test]
-fn two_ranks_on_one_gpu_take_tcp_or_are_told_of_it() {
+fn two_ranks_on_one_gpu_use_tcp_or_are_refused_with_a_message() {
     let Some(library) = library() else { return };
     let folder = folder();
     let found = json(Started::new(&library, &folder, "", &[3, 3], &[]).end());
@@ -120,7 +120,7 @@ fn two_ranks_on_one_gpu_take_tcp_or_are_told_of_it() {
 }
 
 #[test]
-fn an_nccl_that_is_too_old_is_told_by_its_version() {
+fn an_nccl_that_is_too_old_is_refused_with_its_version() {
     let Some(library) = library() else { return };
     let folder = folder();
     let asked = ["--transport", "nccl"];
@@ -132,7 +132,7 @@ fn an_nccl_that_is_too_old_is_told_by_its_version() {
 }
 
 #[test]
-fn an_nccl_that_fails_is_aborted_and_told_in_its_words() {
+fn an_nccl_that_fails_is_aborted_and_reported_with_its_message() {
     let Some(library) = library() else { return };
     let folder = folder();
     let mut started = Started::new(&library, &folder, "fails", &[1, 2], &[]);

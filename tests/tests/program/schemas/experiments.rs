@@ -59,7 +59,7 @@ bne r0, 0, again         | ;
 }
 
 #[test]
-fn what_runs_without_a_gpu_is_as_its_schema_says() {
+fn outputs_without_a_gpu_match_their_schema() {
     let folder = Folder::new()
         .with("stuck.litmus", litmus("exists"))
         .with("forall.litmus", litmus("forall"))
@@ -102,7 +102,7 @@ const RECORDS: [(&str, &str); 15] = [
 ];
 
 #[test]
-fn what_gpus_have_given_is_as_its_schema_says() {
+fn records_of_gpus_match_their_schema() {
     for (schema, file) in RECORDS {
         let text = fs::read_to_string(workspace().join("bench/runs").join(file));
         let record: Value = serde_json::from_str(&text.expect("it is there")).expect("JSON");
@@ -111,7 +111,7 @@ fn what_gpus_have_given_is_as_its_schema_says() {
 }
 
 #[test]
-fn the_table_of_schemas_names_each_of_them_and_no_other() {
+fn the_table_of_schemas_lists_exactly_the_schemas() {
     let folder = workspace().join("docs/schemas");
     let table = fs::read_to_string(folder.join("README.md")).expect("it is there");
     let mut told: Vec<&str> = table
