@@ -19,7 +19,7 @@ pub(crate) fn trials() -> Trials {
         test:
             they_hold_with_every_block_that_fits_on_cuda,
             they_hold_under_every_schedule,
-            a_full_gpu_crosses_them_ten_thousand_times_on_cuda,
+            a_full_gpu_crosses_every_barrier_ten_thousand_times_on_cuda,
             one_block_more_per_multiprocessor_than_fits_is_refused;
         on_each_backend:
             they_hold_with_late_warps_and_many_words,
@@ -257,7 +257,7 @@ fn a_block_may_attach_again_before_others_have_left() {
     }
 }
 
-fn a_full_gpu_crosses_them_ten_thousand_times_on_cuda() {
+fn a_full_gpu_crosses_every_barrier_ten_thousand_times_on_cuda() {
     with_cuda(|cuda| {
         for (blocks, threads) in [(Blocks::Fill, 256), (Blocks::PerMultiprocessor(1), LARGEST)] {
             let crossing = Crossing::of(blocks, threads);

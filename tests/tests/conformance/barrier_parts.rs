@@ -16,7 +16,7 @@ pub(crate) fn trials() -> Trials {
             it_holds_in_parts_on_a_full_gpu_on_cuda;
         on_each_backend:
             it_holds_in_two_phases,
-            even_and_odd_blocks_each_have_their_own;
+            even_and_odd_blocks_have_separate_barriers;
     }
 }
 
@@ -87,7 +87,7 @@ fn it_holds_in_two_phases(device: &Device) {
     }
 }
 
-fn even_and_odd_blocks_each_have_their_own(device: &Device) {
+fn even_and_odd_blocks_have_separate_barriers(device: &Device) {
     for grid in grids() {
         grid.holds_in_two_subsets(device);
     }

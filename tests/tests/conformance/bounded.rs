@@ -12,10 +12,10 @@ use simt::Schedule;
 pub(crate) fn trials() -> Trials {
     trials! {
         test:
-            every_schedule_ends_and_names_the_absent,
+            every_schedule_ends_and_names_the_missing_blocks,
             a_limit_that_is_too_short_ends_every_block_within_a_round_of_the_others;
         on_each_backend:
-            it_ends_and_names_the_absent,
+            it_ends_and_names_the_missing_blocks,
             no_block_is_reported_missing_if_all_arrived,
             it_holds_past_the_wrap_of_its_counter,
             the_report_counts_the_blocks_that_it_cannot_list;
@@ -94,7 +94,7 @@ fn grids() -> [Grid; 5] {
     )
 }
 
-fn it_ends_and_names_the_absent(device: &Device) {
+fn it_ends_and_names_the_missing_blocks(device: &Device) {
     for grid in grids() {
         grid.names_the_absent(device);
     }
@@ -137,7 +137,7 @@ fn the_report_counts_the_blocks_that_it_cannot_list(device: &Device) {
     );
 }
 
-fn every_schedule_ends_and_names_the_absent() {
+fn every_schedule_ends_and_names_the_missing_blocks() {
     for schedule in schedules() {
         let device = emulator_under(schedule);
         for grid in grids() {

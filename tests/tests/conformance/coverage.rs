@@ -58,7 +58,7 @@ use std::collections::BTreeSet;
 pub(crate) fn trials() -> Trials {
     trials! {
         test:
-            every_entry_point_of_the_ptx_is_tested_and_every_tested_one_is_there;
+            every_entry_point_of_the_ptx_is_tested_and_every_tested_one_exists;
     }
 }
 
@@ -265,7 +265,7 @@ const SINCE: [(u32, &str, &str); 8] = [
 /// prefixes of kernel names. The tests of the program run them, in `program/lab_NAME.rs`.
 const EXPERIMENTS: [&str; 5] = ["threads_", "divergence_", "locks_", "atomics_", "banks_"];
 
-fn every_entry_point_of_the_ptx_is_tested_and_every_tested_one_is_there() {
+fn every_entry_point_of_the_ptx_is_tested_and_every_tested_one_exists() {
     for compute in [75, 90] {
         let images = images();
         let modules = Modules::of(&images, compute).expect("whole images");

@@ -13,8 +13,8 @@ use gridsync_tests::trials::Trials;
 pub(crate) fn trials() -> Trials {
     trials! {
         test:
-            each_operation_stands_in_a_loop_of_its_kernel,
-            every_thread_tells_its_cycles_on_cuda;
+            each_operation_is_in_a_loop_of_its_kernel,
+            every_thread_reports_its_cycles_on_cuda;
         on_each_backend:
             each_thread_stores_to_its_lines_and_reds_add_to_its_word;
     }
@@ -24,7 +24,7 @@ pub(crate) fn trials() -> Trials {
 const LINE: usize = WORDS_PER_BLOCK / (MAX_STORES as usize + 1);
 const ROUNDS: u32 = 5;
 
-fn each_operation_stands_in_a_loop_of_its_kernel() {
+fn each_operation_is_in_a_loop_of_its_kernel() {
     for compute in [75, 90] {
         let modules = Modules::of(&LAB, compute).expect("whole images");
         for operation in OPERATIONS {
@@ -62,7 +62,7 @@ fn left_in(word: usize, threads: usize, stores: usize, adds: bool) -> u32 {
     if touched && thread < threads { ROUNDS } else { 0 }
 }
 
-fn every_thread_tells_its_cycles_on_cuda() {
+fn every_thread_reports_its_cycles_on_cuda() {
     gridsync_tests::devices::with_cuda(|device| {
         for operation in OPERATIONS {
             let run = operation.run(device, (3, 32), 1, 100).expect("it should run");

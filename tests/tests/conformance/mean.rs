@@ -20,7 +20,7 @@ pub(crate) fn trials() -> Trials {
         on_each_backend:
             means_of_every_type_are_right,
             a_mean_of_64_bit_integers_is_right_even_if_the_sum_exceeds_64_bits,
-            rows_have_the_means_that_they_have_alone;
+            rows_have_the_same_means_as_alone;
     }
 }
 
@@ -86,7 +86,7 @@ fn a_mean_of_64_bit_integers_is_right_even_if_the_sum_exceeds_64_bits(device: &D
     assert_eq!(sum.reduce(&input), Ok(3000 * i128::from(u64::MAX)));
 }
 
-fn rows_have_the_means_that_they_have_alone(device: &Device) {
+fn rows_have_the_same_means_as_alone(device: &Device) {
     rows_are_right::<Sum<f32>>(device);
     rows_are_right::<Sum<i32, i64>>(device);
     rows_are_right::<Sum<f16, f32>>(device);

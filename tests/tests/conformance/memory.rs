@@ -21,10 +21,10 @@ pub(crate) fn trials() -> Trials {
         test:
             each_walk_repeats_the_load_that_it_measures;
         on_each_backend:
-            walks_end_where_the_cycle_leads,
+            walks_end_at_the_right_line,
             a_walk_goes_through_the_shared_memory_of_another_block,
             shuffles_and_barriers_run_the_requested_number_of_times,
-            every_line_is_looked_at_from_every_block,
+            every_line_is_read_from_every_block,
             readers_add_up_every_word_that_they_should_read,
             shared_memory_is_read_the_requested_number_of_times;
     }
@@ -62,7 +62,7 @@ fn walks<K: Kernel<Args = WalkArgs>>(device: &Device, geometry: &Geometry) {
     }
 }
 
-fn walks_end_where_the_cycle_leads(device: &Device) {
+fn walks_end_at_the_right_line(device: &Device) {
     let one = Geometry::new(1, 1);
     walks::<memory_walk_l1>(device, &one);
     walks::<memory_walk_l2>(device, &one);
@@ -82,7 +82,7 @@ fn shuffles_and_barriers_run_the_requested_number_of_times(device: &Device) {
     }
 }
 
-fn every_line_is_looked_at_from_every_block(device: &Device) {
+fn every_line_is_read_from_every_block(device: &Device) {
     for (lines, blocks) in [(1, 1), (5, 3), (16, 2)] {
         let seen = look(device, lines, blocks).expect("every load gives its own index");
         assert_eq!(seen.len(), blocks as usize);

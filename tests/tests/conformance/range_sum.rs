@@ -14,7 +14,7 @@ pub(crate) fn trials() -> Trials {
             the_first_bad_query_is_the_first_under_every_schedule;
         on_each_backend:
             the_first_invalid_range_is_reported_with_its_ends,
-            one_scan_answers_again_after_a_bad_query,
+            one_scan_answers_queries_after_an_invalid_one,
             a_range_that_fits_is_right_even_if_the_sums_before_it_wrap;
     };
     let short = [0, 1, 2, 33, 1024, 6007];
@@ -64,7 +64,7 @@ fn the_first_invalid_range_is_reported_with_its_ends(device: &Device) {
     assert!(told.starts_with("query 17: 5..3 is no range of 1000 elements"), "{told}");
 }
 
-fn one_scan_answers_again_after_a_bad_query(device: &Device) {
+fn one_scan_answers_queries_after_an_invalid_one(device: &Device) {
     let input = device.upload(&[1u32, 2, 3]).expect("the input should fit");
     let mut ranges = RangeSums::<Sum<u32, u64>>::new(device, &input).expect("it should be scanned");
     assert!(ranges.query(&[[0, 4]]).is_err());

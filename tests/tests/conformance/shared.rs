@@ -26,7 +26,7 @@ use std::fmt::Debug;
 pub(crate) fn trials() -> Trials {
     let mut trials = trials! {
         test:
-            sums_have_the_bits_of_the_whole_however_many_share_them,
+            sums_have_the_same_bits_on_any_number_of_gpus,
             selections_have_the_elements_of_the_whole,
             range_sums_have_the_bits_of_the_whole,
             rank_correlations_are_those_of_the_whole,
@@ -87,7 +87,7 @@ where
 }
 
 /// One to eight GPUs, at once and in parts.
-fn sums_have_the_bits_of_the_whole_however_many_share_them() {
+fn sums_have_the_same_bits_on_any_number_of_gpus() {
     let op = Sum::<f32>::new();
     let large = sample::<f32>(Kind::Values, (1 << 20) + 5 * (16 << 10) + 77, 2);
     for gpus in 1..=8 {

@@ -23,7 +23,7 @@ const FORMS: [Form; 2] = [Form::Inclusive, Form::Exclusive];
 pub(crate) fn trials() -> Trials {
     let mut trials = trials! {
         test:
-            every_element_lies_in_its_stripe,
+            every_element_is_in_its_stripe,
             an_array_of_one_stripe_is_on_the_first_device,
             arrays_have_the_bits_of_one_gpu_whatever_the_stripes,
             one_scanner_serves_longer_and_shorter_arrays,
@@ -143,7 +143,7 @@ where
     }
 }
 
-fn every_element_lies_in_its_stripe() {
+fn every_element_is_in_its_stripe() {
     let host = sample::<u32>(Kind::Values, 1100, 1);
     for gpus in 1..=4 {
         let devices = emulated(gpus);

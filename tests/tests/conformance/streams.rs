@@ -12,7 +12,7 @@ use gridsync_tests::trials::Trials;
 pub(crate) fn trials() -> Trials {
     trials! {
         test:
-            every_reduction_is_right_in_a_stream_of_cust_s_on_cuda;
+            every_reduction_is_right_in_a_cust_stream_on_cuda;
         on_each_backend:
             every_reduction_is_right_in_a_second_stream;
     }
@@ -31,7 +31,7 @@ fn every_reduction_is_right_in_a_second_stream(device: &Device) {
     reduces(&second);
 }
 
-fn every_reduction_is_right_in_a_stream_of_cust_s_on_cuda() {
+fn every_reduction_is_right_in_a_cust_stream_on_cuda() {
     with_cuda(|_| {
         let gpu = cust::device::Device::get_device(0).expect("it has been opened");
         let context = Context::new(gpu).expect("it has been opened");

@@ -16,8 +16,8 @@ use simt::Schedule;
 pub(crate) fn trials() -> Trials {
     trials! {
         test:
-            every_schedule_holds_the_barrier,
-            every_schedule_gives_the_exchange_its_results,
+            the_barrier_holds_under_every_schedule,
+            every_schedule_gives_the_right_results_of_the_exchange,
             the_largest_number_of_gpus_crosses,
             blocks_of_fewer_threads_than_gpus_cross,
             one_gpu_alone_crosses,
@@ -50,7 +50,7 @@ fn exchanges(devices: &Devices, grid: (u32, u32), rounds: u32, skew: u32) {
     assert_eq!(done, Ok(()), "{} GPUs, {grid:?}, skew {skew}", devices.len());
 }
 
-fn every_schedule_holds_the_barrier() {
+fn the_barrier_holds_under_every_schedule() {
     for schedule in seeds(24) {
         for (gpus, blocks, threads) in [(2, 1, 33), (2, 3, 1), (3, 2, 40)] {
             let crossing = Crossing { rounds: 4, ..Crossing::of(Blocks::Exactly(blocks), threads) };
@@ -60,7 +60,7 @@ fn every_schedule_holds_the_barrier() {
     }
 }
 
-fn every_schedule_gives_the_exchange_its_results() {
+fn every_schedule_gives_the_right_results_of_the_exchange() {
     // `gridsync emulate system` draws many more seeds.
     for schedule in seeds(6) {
         for (gpus, blocks) in [(2, 1), (2, 3), (3, 2)] {

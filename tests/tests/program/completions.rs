@@ -11,7 +11,7 @@ fn script(shell: &str) -> String {
 }
 
 #[test]
-fn each_shell_is_told_every_subcommand_and_every_flag() {
+fn each_script_has_every_subcommand_and_every_flag() {
     let commands = [subcommands(&[]), subcommands(&["lab"]), subcommands(&["bench"])].concat();
     assert!(commands.len() > 25, "{commands:?}");
     let flags = [flags(&["reduce"]), flags(&["bench"]), flags(&["select"])].concat();

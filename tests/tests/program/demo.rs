@@ -32,7 +32,7 @@ fn shows_the_fault_and_the_cure(demo: &Value) {
 }
 
 #[test]
-fn the_first_two_forms_go_wrong_and_the_third_never() {
+fn the_first_two_forms_fail_and_the_third_never_does() {
     shows_the_fault_and_the_cure(&gridsync(&["demo", "--json"], b"").json());
     shows_the_fault_and_the_cure(&without_cuda(&["demo", "--json"], b"").json());
 }

@@ -31,7 +31,7 @@ fn with_cuda_it_lists_the_limits_that_launches_are_planned_with() {
 }
 
 #[test]
-fn cuda_asked_for_where_there_is_none_is_a_device_failure() {
+fn cuda_without_a_driver_is_a_device_failure() {
     for args in [
         &["demo", "--device", "cuda"][..],
         &["demo", "--device", "cuda:7"],

@@ -36,7 +36,7 @@ fn outputs_are_set_with_output_or_its_alias_out() {
 }
 
 #[test]
-fn counts_are_numbers_powers_and_thousands_wherever_they_are_asked_for() {
+fn every_count_accepts_numbers_powers_and_exponents() {
     let array = npy::of(&[1i32; 300]);
     let scan = ["scan", "-", "--op", "sum", "-o", "/dev/null", "-q"];
     let select = ["select", "-", "--unique", "-o", "/dev/null", "--json"];

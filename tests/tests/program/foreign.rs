@@ -7,7 +7,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 
 #[test]
-fn files_of_other_formats_are_named_and_nobody_is_sent_to_dtype() {
+fn files_of_other_formats_are_named_without_a_hint_to_dtype() {
     let formats: [(&[u8], &str); 9] = [
         (b"", "empty (0 bytes)"),
         (b"\x1f\x8b\x08\0\0\0\0\0\0\x03", "gunzip"),

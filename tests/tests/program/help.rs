@@ -44,7 +44,7 @@ fn the_commands_for_arrays_come_first_in_a_group_of_their_own() {
 }
 
 #[test]
-fn device_takes_three_lines_at_most_and_none_where_nothing_runs_on_one() {
+fn device_has_at_most_three_lines_of_help_and_none_without_device_work() {
     for args in [&["reduce"][..], &["bench"], &["lab", "ladder"], &["demo"]] {
         let help = without_cuda(&[args, &["--help"]].concat(), b"").says_nothing().stdout;
         let lines = help.lines().skip_while(|line| !line.contains("--device <DEVICE>"));

@@ -246,7 +246,7 @@ fn invalid_arguments_of_lab_are_refused() {
 }
 
 #[test]
-fn fences_tell_a_cost_for_every_operation_grid_and_number_of_stores_on_cuda() {
+fn fences_reports_a_cost_for_every_operation_grid_and_number_of_stores_on_cuda() {
     with_cuda(|_cuda| {
         let shown = gridsync(&["lab", "fences", "--json"], b"").json();
         assert!(shown["clock_mhz"].as_f64() > Some(100.0), "{shown}");

@@ -41,7 +41,7 @@ fn a_tile_is_transposed_in_each_layout_and_only_the_plain_one_conflicts() {
 }
 
 #[test]
-fn one_width_alone_can_be_asked_for() {
+fn a_single_width_can_be_selected() {
     for (bytes, number) in [("4", 4), ("8", 8), ("16", 16)] {
         let shown = without_cuda(&["lab", "banks", "--bytes", bytes, "--json"], b"").json();
         let loads = list(&shown, "loads");

@@ -45,7 +45,7 @@ fn counts_whole_warps(shown: &Value, warps: u64) {
 }
 
 #[test]
-fn emulator_and_warps_count_the_same_branches_and_no_kernel_has_one_as_it_is_written() {
+fn emulator_and_warps_count_the_same_branches_and_ptx_without_loops_has_none() {
     let args = ["lab", "divergence", "--size", "5000", "--json"];
     let shown = without_cuda(&args, b"").json();
     assert_eq!((&shown["block"], &shown["blocks"]), (&64.into(), &79.into()));

@@ -79,7 +79,7 @@ fn sums_that_lose_their_digits_to_larger_elements_are_counted() {
 }
 
 #[test]
-fn no_queries_give_no_sums() {
+fn zero_queries_give_zero_sums() {
     let folder = files(&[1u32; 3], "(0, 2)", &[0u32; 0]);
     range_sum(&folder, &["-q"]).succeeds();
     assert_eq!(folder.values::<u64>("out.npy", 0), [0u64; 0]);

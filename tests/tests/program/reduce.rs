@@ -199,7 +199,7 @@ fn a_npy_file_of_any_rank_can_be_piped() {
 }
 
 #[test]
-fn fortran_order_of_a_vector_is_no_obstacle() {
+fn a_vector_in_fortran_order_is_accepted() {
     let header = npy::header("<i4", true, "(3,)");
     let file = npy::raw(&header, bytemuck::cast_slice(&[1i32, 2, 3]));
     let json = without_cuda(&["reduce", "-", "--op", "sum", "--json"], &file).json();

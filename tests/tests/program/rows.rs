@@ -140,7 +140,7 @@ fn inputs_that_are_not_matrices_and_unsupported_reductions_are_refused() {
 }
 
 #[test]
-fn the_sum_of_a_row_has_the_bits_that_it_has_alone() {
+fn the_sum_of_a_row_has_the_same_bits_as_alone() {
     let input = sample::<f32>(Kind::Values, 5 * COLUMNS, 9);
     let args = ["reduce", "x.npy", "--rows", "--op", "sum", "--json"];
     let json = matrix(&input).call(&args, b"").json();

@@ -18,7 +18,7 @@ fn scan(folder: &Folder, op: &str, more: &[&str]) -> Call {
 }
 
 #[test]
-fn each_row_is_summed_up_by_itself() {
+fn each_row_is_scanned_separately() {
     let (rows, columns) = (37, 29);
     for device in ["emulator", "cpu"] {
         for form in [None, Some("--exclusive")] {

@@ -51,7 +51,7 @@ fn bf16_is_selected_and_written_as_f32() {
 }
 
 #[test]
-fn elements_that_meet_a_condition_are_written_and_all_others_too() {
+fn elements_that_meet_a_condition_and_all_others_are_written() {
     where_everywhere::<f32>("> 0.5", |x| x > 0.5);
     where_everywhere::<f64>("<= -1", |x| x <= -1.0);
     where_everywhere::<i32>("nonzero", |x| x != 0);

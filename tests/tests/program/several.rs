@@ -13,7 +13,7 @@ fn adverse() -> Vec<f32> {
 }
 
 #[test]
-fn every_primitive_gives_the_same_however_many_devices_share_it() {
+fn every_primitive_gives_the_same_result_on_any_number_of_devices() {
     let values = adverse();
     let folder = Folder::new()
         .with("x.npy", npy::of(&values))

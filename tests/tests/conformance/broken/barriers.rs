@@ -14,7 +14,7 @@ pub(crate) fn trials() -> Trials {
     trials! {
         test:
             each_mutant_is_caught_by_every_policy,
-            each_mutant_is_caught_by_its_values_but_those_that_have_races_alone,
+            each_mutant_is_caught_by_its_values_unless_it_only_races,
             each_mutant_is_caught_by_its_values_on_weak_memory,
             a_barrier_reset_before_its_waiters_leave_is_caught_as_a_deadlock,
             blocks_that_cannot_start_before_others_end_are_caught_as_a_deadlock;
@@ -73,7 +73,7 @@ fn each_mutant_is_caught_by_every_policy() {
     }
 }
 
-fn each_mutant_is_caught_by_its_values_but_those_that_have_races_alone() {
+fn each_mutant_is_caught_by_its_values_unless_it_only_races() {
     for mutant in MUTANTS {
         let outcomes = outcomes(mutant, unjudged_under);
         let expected: &[&str] = if RIGHT_BY_VALUE.contains(&mutant.name) { &[] } else { &ALL };

@@ -16,7 +16,7 @@ pub(crate) fn trials() -> Trials {
     trials! {
         test:
             a_dropped_tail_is_caught,
-            an_element_beyond_the_end_is_caught,
+            a_read_past_the_end_is_caught,
             a_forgotten_block_barrier_is_caught_when_the_first_warp_runs_ahead,
             a_forgotten_block_is_caught,
             a_ticket_that_is_never_reset_is_caught_when_the_workspace_is_reused;
@@ -91,7 +91,7 @@ fn a_dropped_tail_is_caught() {
     }
 }
 
-fn an_element_beyond_the_end_is_caught() {
+fn a_read_past_the_end_is_caught() {
     let caught = reduce_case(ReadsOneTooMany, &emulator(), Kind::Values, 100, 1);
     let Err(CaseError::Device(DeviceError::Fault(fault))) = caught else {
         panic!("{caught:?}");

@@ -12,8 +12,8 @@ use simt::Fault;
 pub(crate) fn trials() -> Trials {
     trials! {
         test:
-            elements_are_side_by_side_where_the_block_meets_before_they_are_taken,
-            elements_that_are_taken_before_the_block_has_met_are_a_data_race;
+            elements_are_packed_if_a_barrier_precedes_the_reads,
+            reads_of_elements_without_a_barrier_are_a_data_race;
     }
 }
 
@@ -95,7 +95,7 @@ where
     output.download_part(0..33)
 }
 
-fn elements_are_side_by_side_where_the_block_meets_before_they_are_taken() {
+fn elements_are_packed_if_a_barrier_precedes_the_reads() {
     let right: Vec<u32> = [161].into_iter().chain((32..64).map(|i| 2 * i + 1)).collect();
     for schedule in schedules() {
         let odd = odd_numbers::<takes_after_the_block_has_met>(&emulator_under(schedule));
@@ -103,7 +103,7 @@ fn elements_are_side_by_side_where_the_block_meets_before_they_are_taken() {
     }
 }
 
-fn elements_that_are_taken_before_the_block_has_met_are_a_data_race() {
+fn reads_of_elements_without_a_barrier_are_a_data_race() {
     let caught = odd_numbers::<takes_before_the_block_has_met>(&emulator());
     let Err(DeviceError::Fault(fault)) = caught else {
         panic!("{caught:?}");

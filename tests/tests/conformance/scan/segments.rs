@@ -18,7 +18,7 @@ use std::fmt::Debug;
 pub(crate) fn trials() -> Trials {
     let mut trials = trials! {
         test:
-            segments_keep_apart_under_every_schedule,
+            segments_stay_separate_under_every_schedule,
             floating_point_segments_have_the_same_bits_on_cuda;
         thorough:
             floating_point_segments_have_the_same_bits_on_the_emulator;
@@ -134,7 +134,7 @@ fn in_groups(device: &Device) {
     }
 }
 
-fn segments_keep_apart_under_every_schedule() {
+fn segments_stay_separate_under_every_schedule() {
     for schedule in schedules() {
         in_groups(&emulator_under(schedule));
     }

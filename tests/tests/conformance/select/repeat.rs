@@ -24,7 +24,7 @@ pub(crate) fn trials() -> Trials {
             larger_shapes_select_the_same_on_cuda;
         on_each_backend:
             one_workspace_serves_selections_of_every_length,
-            selections_by_themselves_give_the_same,
+            single_selections_give_the_same_results,
             outputs_of_other_lengths_are_refused,
             the_stamps_wrap_after_the_last_one;
     }
@@ -65,7 +65,7 @@ fn one_workspace_serves_selections_of_every_length(device: &Device) {
     }
 }
 
-fn selections_by_themselves_give_the_same(device: &Device) {
+fn single_selections_give_the_same_results(device: &Device) {
     let host = runs::<i32>(5001, 1);
     let input = device.upload(&host).expect("the input should fit");
     let by = Within::<i32>::nonzero();

@@ -33,7 +33,7 @@ struct Watched {
     number: i64,
     name: &'static str,
     about: About,
-    /// Whether it needs room on the disk; `openat` needs none if it opens a file to read.
+    /// Whether it needs room on the disk; `openat` for reading does not.
     takes_room: bool,
 }
 

@@ -18,7 +18,7 @@ use tempfile::TempDir;
 /// The source of the fake NCCL.
 const FAKE: &str = include_str!("fake_nccl.rs");
 
-/// The fake NCCL, built once, or `None` with a message if there is no compiler.
+/// The fake NCCL, built once. Without a compiler, prints a message and returns `None`.
 fn library() -> Option<PathBuf> {
     static BUILT: LazyLock<Option<TempDir>> = LazyLock::new(|| {
         let folder = tempfile::tempdir().expect("a folder should be there to write to");

@@ -72,7 +72,7 @@ fn outputs_without_a_gpu_match_their_schema() {
 }
 
 #[test]
-fn each_line_of_the_classic_shapes_is_as_its_schema_says() {
+fn each_line_of_the_classic_shapes_matches_its_schema() {
     let validator = validator("lab-litmus.json");
     let call = without_cuda(&["lab", "litmus", "--schedules", "1", "--json"], b"").succeeds();
     for line in call.stdout.lines() {

@@ -136,7 +136,7 @@ fn all_records_match_their_schema() {
 }
 
 #[test]
-fn errors_of_sums_are_as_their_schema_says_and_so_are_those_in_records() {
+fn errors_of_sums_match_their_schema_and_so_do_records() {
     let validator = validator("accuracy.json");
     let args = ["lab", "accuracy", "--sizes", "1,1000", "--device", "cpu", "--json"];
     let found = without_cuda(&args, b"").json();
