@@ -1,4 +1,4 @@
-//! After a failure, primitives give no wrong result, at once or later.
+//! After a failure, primitives return no wrong result, neither at once nor later.
 
 use bytemuck::Pod;
 use cuda_std::prelude::*;
@@ -14,8 +14,8 @@ fn emulator() -> Device {
     Device::new(Emulator::new(EmulatorConfig::default()))
 }
 
-/// An emulator that looks for races among at most 2^17 threads, and refuses a larger grid before it
-/// runs.
+/// An emulator that checks for races among up to 2^17 threads and refuses larger grids before they
+/// run.
 fn emulator_with_races() -> Device {
     Device::new(Emulator::new(EmulatorConfig { races: true, ..EmulatorConfig::default() }))
 }
@@ -25,19 +25,20 @@ fn upload<T: Pod>(device: &Device, host: &[T]) -> Buffer<T> {
 }
 
 /// # Safety
-/// No requirements: it writes past its buffer, and the emulator reports that.
+///
+/// Always safe: it writes past its buffer, and the emulator reports the write.
 #[kernel]
 unsafe fn writes_past_the_end(values: Global<u32>) {
     values.write(values.len(), 1);
 }
 
-/// A graph whose replay faults before it reduces.
+/// A graph whose replay faults before the reduction.
 fn faulting(device: &Device, sum: &mut Reducer<Sum<u64>>, input: &Buffer<u64>) -> Graph {
     let words = device.zeroed::<u32>(1).expect("a word should fit");
     device
         .record(|| {
             let geometry = Geometry::new(1, 1);
-            // SAFETY: in the emulator a write past the end is an error and nothing worse.
+            // SAFETY: in the emulator a write past the end is only an error.
             unsafe { device.launch::<writes_past_the_end>(&geometry, (words.view(),))? };
             sum.launch(input)
         })
@@ -49,19 +50,19 @@ fn is_stopped<T>(result: Result<T, DeviceError>) -> bool {
 }
 
 #[test]
-fn a_fault_loses_the_emulator_and_no_later_call_gives_an_old_result() {
+fn after_a_fault_every_call_fails_and_none_returns_an_old_result() {
     let device = emulator();
     let input = upload(&device, &[1u64; 1000]);
     let mut sum = Reducer::new(Sum::<u64>::new(), &device).expect("a reducer should fit");
     assert_eq!(sum.reduce(&input), Ok(1000));
     let graph = faulting(&device, &mut sum, &input);
-    // SAFETY: all that was recorded is alive.
+    // SAFETY: everything that was recorded is alive.
     let fault = unsafe { graph.launch() }.expect_err("it writes past the end");
     assert!(matches!(fault, DeviceError::Fault(_)), "{fault}");
 
     assert!(is_stopped(sum.result()));
     assert!(is_stopped(sum.reduce(&input)));
-    // SAFETY: as above.
+    // SAFETY: everything that was recorded is alive.
     assert!(is_stopped(unsafe { graph.launch() }));
     assert!(is_stopped(device.synchronize()));
     assert!(is_stopped(device.alloc::<u32>(1)));
@@ -73,7 +74,7 @@ fn a_fault_loses_the_emulator_and_no_later_call_gives_an_old_result() {
 }
 
 #[test]
-fn a_launch_that_was_refused_has_lost_nothing() {
+fn a_refused_launch_changes_nothing() {
     let device = emulator_with_races();
     let input = device.zeroed::<u32>(1 << 23).expect("the input should fit");
     let mut sum = Reducer::new(Sum::<u32, u64>::new(), &device).expect("a reducer should fit");
@@ -83,7 +84,7 @@ fn a_launch_that_was_refused_has_lost_nothing() {
 }
 
 #[test]
-fn a_scan_in_parts_goes_on_after_a_launch_that_was_refused() {
+fn a_scan_in_parts_continues_after_a_refused_launch() {
     let device = emulator_with_races();
     let len = 2048 * 8192;
     let input = upload(&device, &vec![1u32; len]);
@@ -104,7 +105,7 @@ fn a_scan_in_parts_goes_on_after_a_launch_that_was_refused() {
 }
 
 #[test]
-fn a_scan_in_parts_does_not_go_on_after_a_fault() {
+fn a_scan_in_parts_fails_after_a_fault() {
     let device = emulator();
     let mut input = device.alloc::<u32>(2000).expect("the input should fit");
     let mut output = device.alloc::<u32>(2000).expect("the output should fit");
@@ -120,7 +121,7 @@ fn a_scan_in_parts_does_not_go_on_after_a_fault() {
     assert!(is_stopped(output.download()));
 }
 
-/// Checks that a primitive refuses to grow once a graph has recorded it, and that the graph still
+/// Checks that a primitive refuses to grow after a graph has recorded it, and that the graph still
 /// runs.
 fn keeps_what_a_graph_uses(
     device: &Device,
@@ -130,19 +131,19 @@ fn keeps_what_a_graph_uses(
     let graph = device.record(|| launch(false)).expect("a launch can be recorded");
     let refused = launch(true).expect_err("its memory would be replaced");
     assert!(matches!(refused, DeviceError::InGraph { .. }), "{refused}");
-    // If its memory had been freed, one of these would get it.
+    // If the memory had been freed, one of these buffers would get it.
     let _others: Vec<_> = (0..8).map(|_| device.zeroed::<u64>(4096)).collect();
     launch(false).expect("a short one needs no more memory");
     check();
     for _ in 0..3 {
-        // SAFETY: all that was recorded is alive.
+        // SAFETY: everything that was recorded is alive.
         unsafe { graph.launch() }.expect("should run");
         check();
     }
 }
 
 #[test]
-fn memory_that_a_graph_uses_is_not_replaced_when_a_longer_array_comes() {
+fn memory_that_a_graph_uses_is_not_replaced_for_a_longer_array() {
     let device = emulator();
     let (short, long) = (upload(&device, &[1u32; 5000]), upload(&device, &vec![1u32; 1 << 20]));
     let mut outputs = [5000, 1 << 20].map(|len| device.alloc::<u32>(len).expect("it should fit"));
@@ -202,7 +203,7 @@ fn memory_that_a_graph_uses_is_not_replaced_when_a_longer_array_comes() {
 }
 
 #[test]
-fn there_is_no_result_before_a_launch_or_after_one_that_failed() {
+fn result_is_an_error_before_a_launch_and_after_a_failed_one() {
     let (device, other) = (emulator(), emulator());
     let (input, foreign) = (upload(&device, &[1u32; 4]), upload(&other, &[1u32; 4]));
     let no_result = |error: Option<DeviceError>| {
@@ -235,7 +236,7 @@ fn there_is_no_result_before_a_launch_or_after_one_that_failed() {
 }
 
 #[test]
-fn more_pairs_than_a_grid_has_blocks_for_are_refused_with_the_most() {
+fn too_many_pairs_for_a_grid_are_refused_with_the_maximum() {
     let device = emulator();
     let longest = 65_535 * 256;
     let array = device.alloc::<u32>(longest + 1).expect("it is not touched");

@@ -1,5 +1,5 @@
-//! The CUDA backend with a driver that keeps a log: which calls it makes, in which order, with
-//! which arguments, and what happens to errors. The results of kernels are not tested here.
+//! The CUDA backend on a driver that logs calls: which calls it makes, their order and arguments,
+//! and how it handles errors. These tests do not check the results of kernels.
 
 mod fake_driver;
 
@@ -38,7 +38,7 @@ fn arguments_and_results_pass_between_host_and_kernel_from_any_thread() {
             let (address, value) = (buffer.address() + 4, 0xfeed_u32);
             let args: [*const c_void; 2] = [(&raw const address).cast(), (&raw const value).cast()];
             let geometry = Geometry::new(1, 1);
-            // SAFETY: `store` writes a u32 at an address, and this is in `buffer`.
+            // SAFETY: `store` writes a u32 to an address, which is in `buffer`.
             unsafe { device.backend().launch(&kernel("a_store"), &geometry, &args) }
         });
         assert_eq!(store.join().expect("the thread does not panic"), Ok(()));
@@ -59,7 +59,7 @@ fn a_kernel_that_launches_another_is_linked_with_it_and_with_the_device_runtime(
     let (address, value) = (buffer.address(), 7u32);
     let args: [*const c_void; 2] = [(&raw const address).cast(), (&raw const value).cast()];
     let geometry = Geometry::new(1, 1);
-    // SAFETY: the kernel writes a u32 at an address, and this is in `buffer`.
+    // SAFETY: the kernel writes a u32 to an address, which is in `buffer`.
     let launched =
         unsafe { device.backend().launch(&kernel("launch_and_store"), &geometry, &args) };
     assert_eq!(launched, Ok(()));
@@ -81,7 +81,7 @@ fn a_kernel_that_launches_another_is_linked_with_it_and_with_the_device_runtime(
 }
 
 #[test]
-fn a_cooperative_kernel_is_launched_so_even_if_the_geometry_does_not_say() {
+fn a_cooperative_kernel_is_launched_cooperatively_with_any_geometry() {
     let device = open(GOOD);
     let barrier = KernelInfo { cooperative: true, ..kernel("barrier") };
     assert_eq!(launch(&device, &barrier, Geometry::new(8, 256)), Ok(()));
@@ -92,7 +92,7 @@ fn a_cooperative_kernel_is_launched_so_even_if_the_geometry_does_not_say() {
 }
 
 #[test]
-fn clusters_past_eight_are_opted_in_to_and_counted_by_the_driver() {
+fn clusters_above_eight_are_opted_in_to_and_counted_by_the_driver() {
     let device = open(GOOD);
     let geometry = Geometry::new(32, 128).cooperative().clusters_of(16);
     assert_eq!(launch(&device, &kernel("wide"), geometry), Ok(()));
@@ -111,7 +111,7 @@ fn clusters_past_eight_are_opted_in_to_and_counted_by_the_driver() {
 }
 
 #[test]
-fn an_overlapping_launch_says_so_and_needs_kernels_for_compute_90() {
+fn an_overlapping_launch_sets_its_attribute_and_needs_compute_90_kernels() {
     let device = open(GOOD);
     let geometry = Geometry::new(8, 256).overlapping();
     assert_eq!(launch(&device, &kernel("early"), geometry), Ok(()));
@@ -119,7 +119,7 @@ fn an_overlapping_launch_says_so_and_needs_kernels_for_compute_90() {
         log_of("early"),
         ["load early sm_90", "find early", "ex early 8,1,1 256,1,1 0 programmatic=1"]
     );
-    // A newer image in addition changes nothing for a kernel that only the older one has.
+    // An additional newer image changes nothing for a kernel that only the older one has.
     for images in [&GOOD[..1], GOOD] {
         let device = open(images);
         let error = launch(&device, &kernel("too_early"), geometry).expect_err("it cannot wait");
@@ -211,7 +211,7 @@ fn a_kernel_stays_loaded_as_long_as_its_device() {
 }
 
 #[test]
-fn rejected_ptx_shows_what_the_compiler_said() {
+fn rejected_ptx_shows_the_compiler_log() {
     let device = open(&[PtxImage::text(90, ".target broken\n.visible .entry any()\n{\n}\n")]);
     let error = launch(&device, &kernel("any"), Geometry::new(1, 1)).expect_err("it is broken");
     let said = error.to_string();
@@ -221,7 +221,7 @@ fn rejected_ptx_shows_what_the_compiler_said() {
 }
 
 #[test]
-fn a_fault_says_which_kernel_and_that_the_context_is_lost() {
+fn a_fault_names_the_kernel_and_reports_the_lost_context() {
     let device = open(GOOD);
     let geometry = Geometry::new(4, 32);
     assert_eq!(launch(&device, &kernel("fault"), geometry), Ok(()));
@@ -239,7 +239,7 @@ fn a_fault_says_which_kernel_and_that_the_context_is_lost() {
 }
 
 #[test]
-fn running_out_of_memory_tells_what_was_asked_and_what_is_free() {
+fn out_of_memory_reports_the_requested_and_free_bytes() {
     let device = open(GOOD);
     let refused: Result<Buffer<u64>, _> = device.alloc(1 << 40);
     let Err(DeviceError::OutOfMemory { requested, free, total }) = refused else {
@@ -250,7 +250,7 @@ fn running_out_of_memory_tells_what_was_asked_and_what_is_free() {
 }
 
 #[test]
-fn events_are_told_in_microseconds_and_failing_work_keeps_its_error() {
+fn event_times_are_microseconds_and_failing_work_keeps_its_error() {
     let device = open(GOOD);
     let timed = kernel("timed");
     let launched = || launch(&device, &timed, Geometry::new(1, 32));

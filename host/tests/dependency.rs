@@ -1,4 +1,4 @@
-//! The library as a dependency: what it asks of the machine that builds it.
+//! The library as a dependency: what the build needs on the machine.
 
 mod fake_driver;
 
@@ -41,7 +41,7 @@ fn offline() -> Command {
 }
 
 #[test]
-fn nothing_that_looks_for_cuda_is_built_by_default() {
+fn no_crate_that_searches_for_cuda_is_built_by_default() {
     let tree = |features: &[&str]| {
         let args = ["tree", "--package=gridsync", "--edges=normal,build", "--prefix=none"];
         cargo(offline().current_dir(LIBRARY).args(args).args(features))
@@ -57,7 +57,7 @@ fn nothing_that_looks_for_cuda_is_built_by_default() {
 
 #[test]
 #[ignore = "compiles gridsync again"]
-fn a_package_with_this_dependency_alone_builds_without_cuda_and_sums() {
+fn a_package_with_only_this_dependency_builds_and_sums_without_cuda() {
     let package = tempfile::tempdir().expect("a folder should be there to write to");
     let write = |name: &str, text: &str| {
         let path = package.path().join(name);
@@ -77,10 +77,10 @@ fn a_package_with_this_dependency_alone_builds_without_cuda_and_sums() {
             offline()
                 .current_dir(package.path())
                 .args(["run", "--quiet"])
-                // What is built stays for later runs.
+                // Keep the build for later runs.
                 .env("CARGO_TARGET_DIR", concat!(env!("CARGO_TARGET_TMPDIR"), "/fresh"))
                 .env("GRIDSYNC_LIBCUDA", driver)
-                // The workspace sets it, for cust.
+                // The workspace sets this for cust.
                 .env_remove("CUDA_LIBRARY_PATH"),
         )
     };

@@ -1,4 +1,4 @@
-//! Every execution of tiny grids: barriers and a scan, as they are, and barriers that are wrong.
+//! All executions of tiny grids: barriers and a scan, both right and wrong.
 
 use cuda_std::launch::Kernel;
 use cuda_std::prelude::*;
@@ -11,7 +11,7 @@ use gridsync_kernels::grid::barrier::{
 };
 use std::time::Instant;
 
-/// Executions that a test explores at most.
+/// Limit on the executions that a test explores.
 const LIMIT: u64 = 1 << 20;
 
 /// Crossings of each barrier.
@@ -23,9 +23,9 @@ fn cross<B: Barrier>(state: Global<u32>, words: Global<u32>, wrong: Global<u32>)
     let (me, blocks) = (thread::block_index(), thread::block_count());
     let mut barrier = B::attach(state);
     for round in 1..=ROUNDS {
-        // One word for each round, so that nobody overwrites what others read.
+        // One word per round, so no block overwrites a word that others still read.
         let of = |block: usize| round as usize * blocks + block;
-        // The first thread reads what the last one has written.
+        // The first thread reads the word that the last one wrote.
         if thread::index_in_block() == thread::threads_per_block() - 1 {
             words.write(of(me), round);
         }
@@ -60,7 +60,8 @@ kernels! {
     grid: GridBarrier,
 }
 
-/// Explores all executions of a kernel that crosses a barrier of type `B`, and says how many they are.
+/// Explores all executions of a kernel that crosses a barrier of type `B`, and returns their
+/// number.
 #[track_caller]
 fn executions<K, B>(check: &Check, blocks: u32) -> u64
 where
@@ -70,7 +71,7 @@ where
     executions_of::<K, B>(check, (blocks, 1))
 }
 
-/// The same for blocks of some threads.
+/// The same for blocks of several threads.
 #[track_caller]
 fn executions_of<K, B>(check: &Check, (blocks, threads): (u32, u32)) -> u64
 where
@@ -82,7 +83,8 @@ where
         let words = device.zeroed::<u32>((ROUNDS as usize + 1) * blocks as usize)?;
         let wrong = device.zeroed::<u32>(blocks as usize)?;
         let args = (state.view(), words.view(), wrong.view());
-        // SAFETY: the barrier has its words, and each block its own of each round. All live until the download.
+        // SAFETY: the barrier has its words, and each block has one word per round. All live until
+        // the download.
         unsafe { device.launch::<K>(&Geometry::new(blocks, threads), args)? };
         match wrong.download()?.iter().find(|&&round| round != 0) {
             None => Ok(()),
@@ -92,7 +94,7 @@ where
     exhausted(K::NAME, check, run)
 }
 
-/// The same over GPUs, each with one block of one thread: the block reads the word of the next GPU.
+/// The same over GPUs with one block of one thread each: the block reads the word of the next GPU.
 #[kernel(cooperative)]
 unsafe fn system(state: Global<u64>, own: Global<u32>, next: Global<u32>, wrong: Global<u32>) {
     let mut barrier = SystemBarrier::attach(state);
@@ -119,7 +121,8 @@ fn the_barrier_of_two_gpus_holds_in_all_executions() {
                 let args = (state[gpu].view(), own, next, wrong[gpu].view());
                 Launch::new::<system>(Geometry::new(1, 1), args)
             };
-            // SAFETY: the barrier has its words, and each block its own of each round. All live until the download.
+            // SAFETY: the barrier has its words, and each block has one word per round. All live
+            // until the download.
             unsafe { devices.launch(&[launch(0), launch(1)])? };
             let wrong = devices.each(|gpu, _| wrong[gpu].download())?;
             match wrong.iter().flatten().any(|&round| round != 0) {
@@ -127,12 +130,12 @@ fn the_barrier_of_two_gpus_holds_in_all_executions() {
                 true => Err(format!("a block read an old word: {wrong:?}").into()),
             }
         });
-        // On each GPU, whether the other one has sent when it first looks.
+        // They differ in whether the other GPU has sent before a GPU first polls.
         assert!(executions > 1, "{executions}");
     }
 }
 
-/// Explores all executions of what passes, and says how many they are.
+/// Explores all executions of a kernel that must pass, and returns their number.
 #[track_caller]
 fn exhausted(name: &str, check: &Check, run: impl Fn(&Device) -> Result<(), Wrong>) -> u64 {
     let start = Instant::now();
@@ -142,7 +145,7 @@ fn exhausted(name: &str, check: &Check, run: impl Fn(&Device) -> Result<(), Wron
     every.executions
 }
 
-/// The orders in which three blocks can arrive in two rounds.
+/// Number of orders in which three blocks can arrive in two rounds.
 const ORDERS: u64 = 36;
 
 #[test]
@@ -171,7 +174,7 @@ fn barriers_of_three_blocks_hold_in_all_executions_without_races() {
     executions::<split, SplitBarrier<2>>(&check, 3);
     executions::<grid, GridBarrier>(&check, 3);
     executions::<lock_free, LockFreeBarrier>(&check, 3);
-    // In these nothing but the order of arrivals matters.
+    // For these, only the order of arrivals matters.
     assert_eq!(executions::<generation, GenerationBarrier>(&check, 3), ORDERS);
     assert_eq!(executions::<release, ReleaseBarrier>(&check, 3), ORDERS);
     assert_eq!(executions::<tree, TreeBarrier>(&check, 3), ORDERS);
@@ -186,7 +189,8 @@ fn barriers_of_three_blocks_hold_in_all_executions_on_weak_memory() {
     assert_eq!(executions::<tree, TreeBarrier>(&check, 3), ORDERS);
 }
 
-// The fences of the generation barrier are all in one order on weak memory, so its executions are too many.
+// On weak memory all fences of the generation barrier are in one order, so it has too many
+// executions.
 #[test]
 #[ignore = "takes a minute"]
 fn barriers_of_one_counter_hold_in_all_executions_on_weak_memory() {
@@ -203,16 +207,17 @@ fn barriers_of_two_warps_hold_in_all_executions() {
         executions_of::<release, ReleaseBarrier>(&check, (2, 32));
         executions_of::<lock_free, LockFreeBarrier>(&check, (2, 32));
     }
-    // On weak memory each lane of a warp may poll an old value of its own.
+    // On weak memory each lane of a warp may poll its own old value.
     executions_of::<grid, GridBarrier>(&Check::default().sequential(), (2, 32));
 }
 
-/// What a tile of a look-back has published: nothing, its own value, or the sum up to it too.
+/// State of a tile in a look-back: nothing, its own value, or the sum up to and including it.
 const OWN: u32 = 1;
 const SUM: u32 = 2;
 
-/// The sums of 1, 2, 3 … by a single pass with decoupled look-back (Merrill and Garland, 2016): one value for
-/// each block. Block numbers are tickets. A tile's value and sum are in words of their own.
+/// The sums of 1, 2, 3 … in a single pass with decoupled look-back (Merrill and Garland, 2016), one
+/// value per block. Block numbers are tickets. The value and the sum of a tile are in separate
+/// words.
 #[device]
 fn look_back(ticket: Global<u32>, status: Global<u32>, values: Global<u32>, order: Ordering) {
     let tile = ticket.fetch_add(0, 1, Ordering::Relaxed, Scope::Device) as usize;
@@ -256,7 +261,7 @@ where
     let (ticket, status) = (device.zeroed::<u32>(1)?, device.zeroed::<u32>(blocks as usize)?);
     let values = device.zeroed::<u32>(2 * blocks as usize)?;
     let args = (ticket.view(), status.view(), values.view());
-    // SAFETY: a ticket, and three words for each block. All live until the download.
+    // SAFETY: a ticket, and three words per block. All live until the download.
     unsafe { device.launch::<K>(&Geometry::new(blocks, 1), args)? };
     let right: Vec<u32> = (1..=blocks).map(|block| block * (block + 1) / 2).collect();
     match &values.download()?[blocks as usize..] {
@@ -275,7 +280,7 @@ fn a_look_back_is_right_in_all_executions() {
 }
 
 #[test]
-fn a_look_back_that_releases_nothing_is_found_and_its_path_shows_it_again() {
+fn a_look_back_without_release_fails_and_its_path_repeats_the_failure() {
     for check in [Check::default().sequential(), Check::default()] {
         let run = |device: &Device| scans::<scan_unreleased>(device, 2);
         let failure = check.every(LIMIT, run).expect_err("the sum before is not released");

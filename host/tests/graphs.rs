@@ -1,4 +1,4 @@
-//! Graphs, in the emulator, which runs them, and with the fake driver, which keeps a log.
+//! Graphs: in the emulator, which runs them, and on the fake driver, which logs them.
 
 mod fake_driver;
 
@@ -25,7 +25,8 @@ unsafe fn times_and_plus(values: Global<u64>, factor: u8, summand: u64) {
 }
 
 /// # Safety
-/// No requirements: it writes past its buffer, and the emulator reports that.
+///
+/// Always safe: it writes past its buffer, and the emulator reports the write.
 #[kernel]
 unsafe fn writes_past_the_end(values: Global<u64>) {
     values.write(values.len(), 1);
@@ -49,7 +50,7 @@ fn push(
     summand: u64,
 ) -> Result<(), DeviceError> {
     let args = (values.view(), factor, summand);
-    // SAFETY: `values` has 32 elements and outlives the graphs that this is recorded in.
+    // SAFETY: `values` has 32 elements and outlives the graphs that record this launch.
     unsafe { device.launch::<times_and_plus>(&WARP(), args) }
 }
 
@@ -73,8 +74,8 @@ fn a_graph_runs_only_when_launched_in_order_with_the_arguments_of_its_recording(
     }
 }
 
-/// Two launches in no order, and one after both: ((1 · 10 + 3) · 2 + 0) and then · 1 + 7, or the other way
-/// round.
+/// Two unordered launches, and one after both: ((1 · 10 + 3) · 2 + 0) and then · 1 + 7, or the
+/// other way round.
 fn assembled(device: &Device, values: &Buffer<u64>, way: Way) -> u64 {
     let launch = |factor: u8, summand: u64| {
         Launch::new::<times_and_plus>(WARP(), (values.view(), factor, summand))
@@ -89,7 +90,7 @@ fn assembled(device: &Device, values: &Buffer<u64>, way: Way) -> u64 {
 }
 
 #[test]
-fn launches_run_in_every_order_that_is_possible() {
+fn launches_run_in_every_possible_order() {
     let mut seen = [0, 0];
     for seed in 0..20 {
         let schedule = Schedule::seeded(Policy::Coarse, seed);
@@ -106,7 +107,7 @@ fn launches_run_in_every_order_that_is_possible() {
 }
 
 #[test]
-fn a_filling_with_zero_is_part_of_the_graph() {
+fn zeroing_a_buffer_is_part_of_the_graph() {
     let device = emulator();
     let mut values = device.upload(&[9u64; 32]).expect("256 bytes fit");
     let view = values.view();
@@ -137,16 +138,16 @@ fn barrier_words_serve_a_hundred_replays_of_a_cooperative_launch() {
         .record(|| unsafe { device.launch::<barrier_rounds>(&Geometry::new(4, 64), args) })
         .expect("a cooperative launch can be recorded");
     for _ in 0..100 {
-        // SAFETY: as above.
+        // SAFETY: the cells, the counter and the barrier words of the recorded launch are alive.
         unsafe { graph.launch() }.expect("should run");
     }
     assert_eq!(errors.download(), Ok(vec![0]));
 }
 
-/// Each replay has its own data, so that what an earlier one left is wrong.
+/// Each replay has new input, so a result of an earlier replay is wrong.
 #[test]
-fn each_replay_reduces_and_scans_what_is_in_the_input_then() {
-    // Two tiles of a reduction and a rest, and as many of a scan.
+fn each_replay_reduces_and_scans_the_current_input() {
+    // Two tiles and a remainder of a reduction, and of a scan.
     const LEN: usize = 2 * 4096 + 5;
     const SCANNED: usize = 2 * 512 + 5;
     for seed in 1..4 {
@@ -169,7 +170,7 @@ fn each_replay_reduces_and_scans_what_is_in_the_input_then() {
             let host: Vec<u64> = (0..LEN as u64).map(|i| i * replay).collect();
             input.copy_from(&host).expect("it is as long");
             scanned.copy_from(&host[..SCANNED]).expect("it is as long");
-            // SAFETY: all that was recorded is alive.
+            // SAFETY: everything that was recorded is alive.
             unsafe { graph.launch() }.expect("should run");
             let what = format!("replay {replay}, seed {seed}");
             assert_eq!(sum.result(), Ok(host.iter().sum()), "{what}");
@@ -180,7 +181,7 @@ fn each_replay_reduces_and_scans_what_is_in_the_input_then() {
 }
 
 #[test]
-fn what_cannot_be_recorded_is_refused_and_the_recording_goes_on() {
+fn calls_that_cannot_be_recorded_are_refused_and_the_recording_continues() {
     for device in devices() {
         let mut values = device.upload(&[2u64; 32]).expect("256 bytes fit");
         let graph = device.record(|| {
@@ -232,7 +233,7 @@ fn another_thread_is_refused_while_one_records_and_served_afterwards() {
 }
 
 #[test]
-fn work_that_fails_or_panics_leaves_nothing_behind() {
+fn a_recording_that_fails_or_panics_records_nothing_and_can_be_repeated() {
     for device in devices() {
         let values = device.upload(&[1u64; 32]).expect("256 bytes fit");
         let mismatch = DeviceError::LengthMismatch { buffer: 1, given: 2 };
@@ -279,15 +280,15 @@ fn a_grid_that_cannot_be_resident_is_refused_when_recorded() {
 }
 
 #[test]
-fn a_fault_of_a_replay_is_told_with_the_kernel() {
+fn a_fault_in_a_replay_names_the_kernel() {
     let device = emulator();
     let values = device.zeroed::<u64>(1).expect("8 bytes fit");
     let geometry = Geometry::new(1, 1);
-    // SAFETY: in the emulator a write past the end is an error and nothing worse.
+    // SAFETY: in the emulator a write past the end is only an error.
     let graph = device
         .record(|| unsafe { device.launch::<writes_past_the_end>(&geometry, (values.view(),)) })
         .expect("nothing has run");
-    // SAFETY: as above.
+    // SAFETY: the kernel's buffer is alive. In the emulator a write past its end is only an error.
     let error = unsafe { graph.launch() }.expect_err("it writes past the end");
     assert!(error.to_string().contains("writes_past_the_end"), "{error}");
 
@@ -299,7 +300,7 @@ fn a_fault_of_a_replay_is_told_with_the_kernel() {
         })
         .expect("launches can be recorded");
     device.synchronize().expect("nothing has run");
-    // SAFETY: the kernels take no arguments.
+    // SAFETY: the kernels have no arguments.
     unsafe { graph.launch() }.expect("a fault comes to light later");
     let error = device.synchronize().expect_err("a kernel faulted");
     assert!(matches!(error, DeviceError::Lost { .. }), "{error}");
@@ -308,14 +309,14 @@ fn a_fault_of_a_replay_is_told_with_the_kernel() {
 }
 
 #[test]
-fn the_driver_is_given_a_graph_once_and_destroys_it_when_dropped() {
+fn a_graph_is_built_once_and_destroyed_when_dropped() {
     let device = open(GOOD);
     let overlapping = WARP().overlapping();
     let graph = device
         .record(|| launch(&device, &kernel("drawn"), overlapping))
         .expect("an overlapping launch can be recorded");
     for _ in 0..2 {
-        // SAFETY: the kernel takes no arguments.
+        // SAFETY: the kernel has no arguments.
         unsafe { graph.launch() }.expect("should run");
     }
     drop(graph);

@@ -1,6 +1,7 @@
-//! Bugs of published GPU code, rebuilt in small from their descriptions: each is found, and its fix passes.
+//! Bugs of published GPU code, rebuilt in small kernels from their descriptions. Each bug must be
+//! found, and its fix must pass.
 //!
-//! Every kernel has one thread for each block, and does it right if `is_right` is 1.
+//! Every kernel runs one thread per block, and is right if `is_right` is 1.
 
 use cuda_std::launch::Kernel;
 use cuda_std::prelude::*;
@@ -8,7 +9,7 @@ use gridsync::check::{Check, Wrong};
 use gridsync::device::{Device, DeviceError, EmulatorConfig, Geometry};
 use simt::Fault;
 
-/// Words that all blocks use. From [`DATA`] on each block has one of its own.
+/// Words that all blocks share. After them, starting at [`DATA`], each block has its own word.
 const COUNT: usize = 0;
 const EPOCH: usize = 1;
 const OTHER: usize = 2;
@@ -27,7 +28,7 @@ fn next() -> usize {
     (me() + 1) % thread::block_count()
 }
 
-/// Whether this is the last of all blocks to arrive, by the number that arrived before.
+/// Whether this block is the last to arrive. `before` blocks arrived earlier.
 #[device]
 fn is_last(before: u32) -> bool {
     before as usize % thread::block_count() + 1 == thread::block_count()
@@ -38,8 +39,9 @@ fn acquired(words: Global<u32>, at: usize) -> u32 {
     words.load(at, Ordering::Acquire, Scope::Device)
 }
 
-/// The last block to arrive sets the count to 0, which the others wait for, and comes back before they looked
-/// (flashinfer-ai/flashinfer#3610, NVIDIA/cuml#458). Right: the count is never reset.
+/// The last block to arrive resets the count that the others wait for, and arrives again before
+/// they have read 0 (flashinfer-ai/flashinfer#3610, NVIDIA/cuml#458). Right: the count is never
+/// reset.
 #[kernel]
 unsafe fn reset_by_the_last(words: Global<u32>, is_right: u32) {
     for round in 1..=3 {
@@ -54,7 +56,7 @@ unsafe fn reset_by_the_last(words: Global<u32>, is_right: u32) {
     }
 }
 
-/// Blocks arrive by an addition that releases nothing (NVIDIA/TensorRT-LLM#8612, on Hopper only).
+/// Blocks arrive with an addition that does not release (NVIDIA/TensorRT-LLM#8612, on Hopper only).
 #[kernel]
 unsafe fn arrival_without_release(words: Global<u32>, is_right: u32) {
     words.write(DATA + me(), 7);
@@ -64,7 +66,8 @@ unsafe fn arrival_without_release(words: Global<u32>, is_right: u32) {
     words.write(DATA + BLOCKS as usize + me(), words.read(DATA + next()));
 }
 
-/// One counter counts both who has taken work and who has arrived (tokenspeed#351).
+/// One counter counts both blocks that have taken work and blocks that have arrived
+/// (tokenspeed#351).
 #[kernel]
 unsafe fn one_counter_for_two_protocols(words: Global<u32>, is_right: u32) {
     let tickets = if is_right == 1 { OTHER } else { COUNT };
@@ -76,7 +79,7 @@ unsafe fn one_counter_for_two_protocols(words: Global<u32>, is_right: u32) {
     words.write(DATA + BLOCKS as usize + me(), seen);
 }
 
-/// The poll is a weak load, which may be made once and kept.
+/// The poll is a weak load, which the compiler may execute once and reuse.
 #[kernel]
 unsafe fn weak_poll(words: Global<u32>, is_right: u32) {
     words.write(DATA + me(), 7);
@@ -89,7 +92,7 @@ unsafe fn weak_poll(words: Global<u32>, is_right: u32) {
     words.write(DATA + BLOCKS as usize + me(), words.read(DATA + next()));
 }
 
-/// A block looks at the epoch after it has arrived: then the epoch may have ended already
+/// A block reads the epoch after it has arrived. By then the epoch may have ended
 /// (fleet-chiplet-megakernel#6).
 #[kernel]
 unsafe fn late_snapshot(words: Global<u32>, is_right: u32) {
@@ -105,8 +108,9 @@ unsafe fn late_snapshot(words: Global<u32>, is_right: u32) {
     }
 }
 
-/// Blocks wait for the block before them by their index, although nothing promises that it has started. Right:
-/// they draw a number (Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back", 2016).
+/// Blocks wait for the previous block by index, although that block may not have started. Right:
+/// they draw a number (Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled
+/// Look-back", 2016).
 #[kernel]
 unsafe fn order_of_block_indices(words: Global<u32>, is_right: u32) {
     let number = match is_right {
@@ -119,14 +123,14 @@ unsafe fn order_of_block_indices(words: Global<u32>, is_right: u32) {
     words.store(DATA + number, 7, Ordering::Release, Scope::Device);
 }
 
-/// One launch of `blocks` blocks. In the end each of the words from `first` on that a block has must be 7.
+/// Launches `blocks` blocks. At the end, each block's words from index `first` must be 7.
 fn run<K>(device: &Device, blocks: u32, first: Option<usize>, is_right: u32) -> Result<(), Wrong>
 where
     K: Kernel<Args = (Global<u32>, u32)>,
 {
     let words = device.zeroed::<u32>(DATA + 2 * blocks as usize)?;
-    // SAFETY: four words, and two for each block, which live until the download. All blocks are resident, or
-    // wait for blocks before them only.
+    // SAFETY: four words, and two per block, which live until the download. All blocks are
+    // resident, or wait only for earlier blocks.
     unsafe { device.launch::<K>(&Geometry::new(blocks, 1), (words.view(), is_right)) }?;
     let words = words.download()?;
     let own = first.map_or(&[][..], |first| &words[first..first + blocks as usize]);
@@ -136,7 +140,7 @@ where
     }
 }
 
-/// What the check finds in the wrong kernel. The right one passes.
+/// The error that the check finds in the wrong kernel. The right one must pass.
 fn found<K>(check: &Check, blocks: u32, first: Option<usize>) -> Wrong
 where
     K: Kernel<Args = (Global<u32>, u32)>,
@@ -167,12 +171,12 @@ fn expect_race_or_stale_word(what: &Wrong) {
 }
 
 #[test]
-fn a_barrier_that_its_last_arriver_resets_hangs_when_it_is_used_again() {
+fn a_barrier_reset_by_its_last_arriver_hangs_when_reused() {
     expect_deadlock(&found::<reset_by_the_last>(&Check::default(), BLOCKS, None));
 }
 
 #[test]
-fn an_arrival_that_releases_nothing_is_found() {
+fn an_arrival_without_release_is_found() {
     expect_race_or_stale_word(&found::<arrival_without_release>(&Check::default(), BLOCKS, SEEN));
 }
 
@@ -192,7 +196,7 @@ fn a_weak_poll_is_found() {
 }
 
 #[test]
-fn an_epoch_that_is_looked_at_too_late_never_ends() {
+fn an_epoch_that_is_read_too_late_never_ends() {
     expect_deadlock(&found::<late_snapshot>(&Check::default(), BLOCKS, None));
 }
 
@@ -204,7 +208,8 @@ fn blocks_that_wait_by_their_index_hang_when_not_all_are_resident() {
     expect_deadlock(&found::<order_of_block_indices>(&check, 40, Some(DATA)));
 }
 
-/// Explores all executions on sequential memory: those of the right kernel pass, and one of the wrong one fails.
+/// Explores all executions on sequential memory: the right kernel must pass, and the wrong one must
+/// fail.
 fn explored<K>(first: Option<usize>) -> Wrong
 where
     K: Kernel<Args = (Global<u32>, u32)>,

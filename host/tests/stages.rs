@@ -1,4 +1,4 @@
-//! One launch for a resident grid, and one launch for each stage otherwise, give the same result.
+//! One launch of a resident grid gives the same result as one launch for each stage.
 
 use gridsync::device::{Device, DeviceError, Emulator, EmulatorConfig, Geometry};
 use gridsync::launch::{Blocks, Plan, barrier_words, cooperative, plan, resident_blocks};
@@ -16,7 +16,7 @@ fn xpx(device: &Device, blocks: u32, threads: u32) -> Result<(Plan, Vec<f32>), D
         Plan::Single(geometry) => {
             let barrier = barrier_words::<GridBarrier>(device, &geometry)?;
             let args = (x.view(), p.view(), 0, barrier.view(), ROUNDS);
-            // SAFETY: `x` and `p` have the same length, and the barrier its words.
+            // SAFETY: `x` and `p` have the same length, and the barrier has its words.
             unsafe { device.launch::<xpx_grid_barrier>(&geometry, args)? };
         }
         Plan::Stages(geometry) => {
@@ -26,7 +26,7 @@ fn xpx(device: &Device, blocks: u32, threads: u32) -> Result<(Plan, Vec<f32>), D
                 device.launch::<xpx_stage>(&geometry, (p.view(), x.view()))
             })?;
             for _ in 0..ROUNDS {
-                // SAFETY: as above.
+                // SAFETY: `x` and `p` are alive.
                 unsafe { round.launch()? };
             }
         }
@@ -35,7 +35,7 @@ fn xpx(device: &Device, blocks: u32, threads: u32) -> Result<(Plan, Vec<f32>), D
 }
 
 #[test]
-fn the_stages_take_over_one_block_past_what_is_resident_and_give_the_same() {
+fn one_block_above_the_resident_limit_is_run_in_stages_with_the_same_result() {
     let device = Device::new(Emulator::new(EmulatorConfig {
         multiprocessors: 2,
         ..EmulatorConfig::default()
@@ -50,7 +50,7 @@ fn the_stages_take_over_one_block_past_what_is_resident_and_give_the_same() {
 }
 
 #[test]
-fn what_neither_form_can_run_is_refused_with_the_kernel_of_a_stage() {
+fn a_block_that_no_plan_can_run_is_refused_with_the_kernel_of_a_stage() {
     let device = Device::new(Emulator::new(EmulatorConfig::default()));
     let refused = |blocks, threads, shared| {
         plan::<xpx_grid_barrier, xpx_stage>(&device, blocks, threads, shared)

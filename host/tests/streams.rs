@@ -1,5 +1,5 @@
-//! Several streams of one device, and the events between them: in the emulator, and with a driver in
-//! which work ends when the test says so.
+//! Several streams of one device, and events between them: in the emulator, and on a driver where
+//! work ends when the test decides.
 
 #[macro_use]
 mod fake_driver;
@@ -23,7 +23,8 @@ const IMAGES: &[PtxImage] = &[PtxImage::text(
 macro_rules! stores {
     ($($name:ident)*) => {$(
         /// # Safety
-        /// There is a word at the address. The fake driver stores the value there.
+        ///
+        /// The address points to a word. The fake driver stores the value there.
         #[kernel]
         unsafe fn $name(_address: u64, _value: u32) {}
     )*};
@@ -31,7 +32,8 @@ macro_rules! stores {
 stores!(first_store once_store then_store);
 
 /// # Safety
-/// It touches nothing.
+///
+/// It accesses no memory.
 #[kernel]
 unsafe fn waits_to_be_ended() {}
 
@@ -58,10 +60,10 @@ impl Machine {
         Device::cuda(ordinal, IMAGES).expect("the fake driver has two devices")
     }
 
-    /// Puts a launch into the stream of `device` that ends when the result is dropped.
+    /// Adds a launch to the stream of `device` that ends when the returned value is dropped.
     fn keep_busy(&self, device: &Device) -> Busy<'_> {
         self.controls.launches(0, Launches::Endless);
-        // SAFETY: it touches nothing.
+        // SAFETY: the kernel accesses no memory.
         unsafe { device.launch::<waits_to_be_ended>(&Geometry::new(1, 32), ()) }
             .expect("it should launch");
         self.controls.launches(0, Launches::Run);
@@ -91,12 +93,12 @@ fn store<K: cuda_std::launch::Kernel<Args = (u64, u32)>>(
     word: &Buffer<u32>,
     value: u32,
 ) {
-    // SAFETY: the word lives until the streams have been waited for.
+    // SAFETY: the word lives until the streams have been synchronized.
     unsafe { device.launch::<K>(&Geometry::new(1, 1), (word.address(), value)) }
         .expect("it should launch");
 }
 
-/// The handle of the device's stream, as the log has it.
+/// The handle of the device's stream, as in the log.
 fn handle(device: &Device) -> usize {
     let stream = device.backend().cuda_stream().expect("nobody records");
     stream.expect("it is a CUDA device").addr()
@@ -121,7 +123,7 @@ fn streams_of_a_device_share_its_buffers_and_no_others() {
 }
 
 #[test]
-fn what_waits_for_an_event_runs_after_it_and_nothing_else_waits() {
+fn work_that_waits_for_an_event_runs_after_it_and_no_other_work_waits() {
     let machine = Machine::new();
     let busy = machine.open(0);
     let [waiting, free] = [(); 2].map(|()| busy.new_stream().expect("there is room"));
@@ -134,7 +136,7 @@ fn what_waits_for_an_event_runs_after_it_and_nothing_else_waits() {
     let elsewhere = free.record_event().expect("nobody records");
     assert_eq!((event.is_done(), elsewhere.is_done()), (Ok(false), Ok(true)));
     assert_eq!(elsewhere.synchronize(), Ok(()));
-    // This waits for the stream of `free` alone.
+    // This waits only for the stream of `free`.
     assert_eq!((first.download(), then.download()), (Ok(vec![0]), Ok(vec![0])));
     drop(work);
     assert_eq!((event.synchronize(), event.is_done()), (Ok(()), Ok(true)));
@@ -192,7 +194,7 @@ fn a_buffer_that_is_dropped_while_any_stream_records_is_freed_afterwards() {
     let graph = other.record(|| {
         drop(dropped.take());
         assert!(!log()[before..].contains(&free));
-        // The device's own stream is not recorded.
+        // The device's own stream does not record.
         device.zeroed::<u32>(1).map(drop)
     });
     assert!(graph.is_ok(), "{graph:?}");
@@ -212,7 +214,7 @@ fn an_event_is_neither_recorded_nor_awaited_in_a_graph() {
                 let said = refused.expect_err("it cannot be recorded");
                 assert!(matches!(said, DeviceError::NotRecordable { .. }), "{said}");
             }
-            // Another stream goes on.
+            // The other stream is still usable.
             other.wait_for(&event)
         });
         assert!(graph.is_ok(), "{graph:?}");
@@ -268,13 +270,13 @@ fn the_time_between_two_events_has_a_sign() {
 
     let device = machine.open(0);
     let [first, second] = [(); 2].map(|()| device.record_event().expect("nobody records"));
-    // The fake driver says 1.5 ms.
+    // The fake driver reports 1.5 ms.
     assert_eq!(second.microseconds_since(&first), Ok(1500.0));
 }
 
 #[test]
-fn memory_of_others_is_given_back_after_all_streams_also_in_a_panic() {
-    /// Notes in the log that it has been dropped.
+fn foreign_memory_is_released_after_all_streams_even_in_a_panic() {
+    /// Logs its drop.
     struct Owner(&'static Mutex<Vec<usize>>);
     impl Drop for Owner {
         fn drop(&mut self) {
@@ -289,7 +291,7 @@ fn memory_of_others_is_given_back_after_all_streams_also_in_a_panic() {
     let waits = [&device, &other].map(|stream| format!("synchronize {}", handle(stream)));
     let before = log().len();
     let panicked = catch_unwind(AssertUnwindSafe(|| {
-        // SAFETY: `memory` is longer there than this.
+        // SAFETY: `memory` is longer than this part.
         let part =
             unsafe { Buffer::<u32>::from_raw(&device, memory.address(), 3, Owner(&DROPPED)) };
         let part = part.expect("it is memory of the device");
@@ -304,35 +306,36 @@ fn memory_of_others_is_given_back_after_all_streams_also_in_a_panic() {
 }
 
 #[test]
-fn an_address_that_kernels_cannot_take_is_refused() {
+fn an_address_that_kernels_cannot_use_is_refused() {
     let machine = Machine::new();
     for device in [emulator(), machine.open(0)] {
         let memory = device.zeroed::<u32>(64).expect("it fits");
         for past in [4, 8, 12] {
             let address = memory.address() + past;
-            // SAFETY: it is refused.
+            // SAFETY: the address is refused.
             let refused = unsafe { Buffer::<u32>::from_raw(&device, address, 1, ()) };
             let refused = refused.expect_err("it begins within 16 bytes");
             assert_eq!(refused, DeviceError::Misaligned { address, alignment: 16 });
         }
-        // SAFETY: `memory` is longer there than this.
+        // SAFETY: `memory` is longer than this part.
         let part = unsafe { Buffer::<u32>::from_raw(&device, memory.address() + 16, 60, ()) };
         assert_eq!(part.expect("it is aligned").download(), Ok(vec![0; 60]));
-        // SAFETY: there is nothing that it could use.
+        // SAFETY: an empty buffer accesses nothing.
         let empty = unsafe { Buffer::<u32>::from_raw(&device, 0, 0, ()) };
         assert_eq!(empty.expect("nothing is anywhere").download(), Ok(vec![]));
     }
 }
 
-/// The launches of the sum so far.
+/// Number of launches of the sum so far.
 fn sums_launched() -> usize {
     log_of("reduce_sum_f32").iter().filter(|line| line.starts_with("ex")).count()
 }
 
-/// Puts a sum of `input` behind work that has not ended, and lets the wait for its result fail. The kernel is loaded.
+/// Adds a sum of `input` behind unfinished work, and makes the wait for its result fail. The kernel
+/// is already loaded.
 fn fail_to_wait(machine: &Machine, sum: &mut Reducer<Sum<f32>>, input: &Buffer<f32>) {
     let before = sums_launched();
-    // The first call that fails after the launch is one of the wait.
+    // After the launch, the first call that fails is part of the wait.
     for call in 1.. {
         machine.controls.fail(call, false);
         sum.reduce(input).expect_err("a call has failed");
@@ -385,12 +388,12 @@ fn a_mailbox_is_lent_again_unless_a_launch_may_still_write_to_it() {
     let input = device.upload(&[1.0f32; 100]).expect("it fits");
     let lend = || device.backend().lend_mailbox(1).expect("it fits").expect("there are some");
     let give_back = |mailbox| {
-        // SAFETY: it was lent just now, and nobody has used it.
+        // SAFETY: it was lent just now and has not been used.
         unsafe { device.backend().take_mailbox_back(mailbox, 1) };
     };
     let mailbox = lend();
     give_back(mailbox);
-    // The one that came back last is the next to be lent.
+    // The mailbox that was returned last is lent next.
     let mut sum = Reducer::new(Sum::<f32>::new(), &device).expect("it fits");
     assert_eq!(sum.reduce(&input), Ok(100.0));
     drop(sum);

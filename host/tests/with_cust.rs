@@ -1,5 +1,5 @@
-//! Devices and buffers on the context, streams and memory of a program that uses cust, with a driver
-//! that counts what has not been given back.
+//! Devices and buffers on the context, streams and memory of a program that uses cust, with a
+//! driver that counts everything not yet released.
 
 #[macro_use]
 mod fake_driver;
@@ -42,7 +42,7 @@ impl Program {
         Device::from_cust(&self.context, self.stream.clone(), IMAGES).expect("it is live")
     }
 
-    /// What this program has, and nobody else.
+    /// Everything that this program holds, and no other.
     #[track_caller]
     fn has_only(&self, what: &str) {
         assert_eq!(self.controls.live(), what);
@@ -55,7 +55,7 @@ impl Drop for Program {
     }
 }
 
-/// The primary context of a device, which is current afterwards, and a stream there.
+/// The primary context of a device, which becomes current, and a stream in it.
 fn on(ordinal: u32) -> (Context, Stream) {
     cust::init(cust::CudaFlags::empty()).expect("the fake driver starts");
     let device = cust::device::Device::get_device(ordinal).expect("there are two");
@@ -63,7 +63,7 @@ fn on(ordinal: u32) -> (Context, Stream) {
     (context, Stream::new(StreamFlags::DEFAULT, None).expect("there is room"))
 }
 
-/// cust's memory, with these numbers.
+/// cust memory with these numbers.
 fn memory(numbers: &[f32]) -> DeviceBuffer<f32> {
     DeviceBuffer::from_slice(numbers).expect("there is room")
 }
@@ -72,14 +72,14 @@ fn sum(device: &Device, numbers: &Buffer<f32>) -> Result<f32, DeviceError> {
     Reducer::new(Sum::<f32>::new(), device)?.reduce(numbers)
 }
 
-/// How often the driver has destroyed this stream since the log had so many lines.
+/// How often the driver has destroyed this stream since line `since` of the log.
 fn destroyed(stream: usize, since: usize) -> usize {
     let line = format!("destroy {stream}");
     log()[since..].iter().filter(|logged| **logged == line).count()
 }
 
 #[test]
-fn a_device_works_in_cust_s_stream_and_leaves_it_and_the_context_alone() {
+fn a_device_uses_the_cust_stream_and_destroys_neither_it_nor_its_context() {
     let program = Program::new();
     program.has_only("1 context, 1 stream");
     let since = log().len();
@@ -112,7 +112,7 @@ fn what_cust_drops_first_lives_as_long_as_the_device() {
 }
 
 #[test]
-fn a_raw_context_and_a_raw_stream_are_never_given_back() {
+fn a_raw_context_and_a_raw_stream_are_never_released() {
     let program = Program::new();
     let context = program.context.get_inner().cast();
     for stream in [program.stream.as_inner().cast(), null_mut()] {
@@ -137,7 +137,7 @@ fn no_graph_is_recorded_in_the_default_stream_and_none_works_in_that_of_each_thr
     assert_eq!(device.synchronize(), Ok(()));
     let stream = device.new_stream().expect("there is room");
     stream.record(|| Ok(())).expect("a stream of its own can be recorded");
-    // SAFETY: as above.
+    // SAFETY: the context lives as long as the program.
     let refused = unsafe { Device::from_raw(context, without_provenance_mut(2), IMAGES) };
     assert!(matches!(refused, Err(DeviceError::Unsupported { .. })), "{refused:?}");
 }
@@ -162,7 +162,7 @@ fn a_stream_or_memory_of_another_context_is_refused() {
 }
 
 #[test]
-fn several_streams_of_cust_s_are_streams_of_one_device() {
+fn several_cust_streams_are_streams_of_one_device() {
     let program = Program::new();
     let device = program.device();
     let stream = Stream::new(StreamFlags::DEFAULT, None).expect("there is room");
@@ -190,7 +190,7 @@ fn memory_goes_from_cust_to_a_buffer_and_back() {
     assert_eq!(sum(&device, &buffer), Ok(1225.0));
     buffer.copy_part_from(0, &[100.0]).expect("it is there");
     let mut host = numbers.clone();
-    // SAFETY: the buffer is there.
+    // SAFETY: the buffer is alive.
     unsafe { buffer.device_slice() }.copy_to(&mut host).expect("it is there");
     assert_eq!((host[0], &host[1..]), (100.0, &numbers[1..]));
     let back = buffer.into_cust().expect("nothing has failed");
@@ -198,7 +198,7 @@ fn memory_goes_from_cust_to_a_buffer_and_back() {
     back.copy_to(&mut host).expect("it is there");
     assert_eq!((host[0], &host[1..]), (100.0, &numbers[1..]));
     drop(back);
-    // What the device has allocated goes the same way, and what it keeps is freed once.
+    // Memory that the device allocated can be handed over too; memory that it keeps is freed once.
     let allocated = device.upload(&numbers).expect("it fits").into_cust().expect("it is its own");
     drop(Buffer::from_cust(&device, allocated).expect("it is memory of the device"));
     let nothing = Buffer::from_cust(&device, memory(&[])).expect("nothing is anywhere");
@@ -253,7 +253,7 @@ fn shared_memory_is_freed_by_its_last_owner() {
 }
 
 #[test]
-fn memory_that_is_not_there_or_not_aligned_is_refused() {
+fn missing_or_misaligned_memory_is_refused() {
     let program = Program::new();
     let device = program.device();
     let of_cust = memory(&[1.0; 64]);
@@ -262,12 +262,12 @@ fn memory_that_is_not_there_or_not_aligned_is_refused() {
     let refused = device.lend(&slice(3..64), |_| Ok(())).expect_err("it begins at byte 12");
     assert!(matches!(refused, DeviceError::Misaligned { alignment: 16, .. }), "{refused}");
     let address = of_cust.as_device_ptr().as_raw();
-    // SAFETY: it is refused.
+    // SAFETY: the buffer is refused.
     let longer = unsafe { Buffer::<f32>::from_raw(&device, address + 16, 61, ()) };
     let no_memory =
         DeviceError::NoMemory { address: address + 16, bytes: 244, device: "Fake GPU".into() };
     assert_eq!(longer.expect_err("there are 60 elements"), no_memory);
-    // cust lets a slice outlive its buffer.
+    // In cust, a slice can outlive its buffer.
     let dangling = slice(0..64);
     drop(of_cust);
     let refused = device.lend(&dangling, |_| Ok(())).expect_err("it has been freed");
@@ -294,7 +294,7 @@ fn an_owner_is_never_dropped_by_a_device_that_is_given_up() {
     let _program = Program::new();
     let devices = Devices::cuda(&[0, 1], IMAGES).expect("there are two");
     let (memory, owner) = (devices[0].zeroed::<f32>(4).expect("it fits"), Arc::new(()));
-    // SAFETY: `memory` is as long, and outlives it.
+    // SAFETY: `memory` has the same length and outlives the buffer.
     let buffer =
         unsafe { Buffer::<f32>::from_raw(&devices[0], memory.address(), 4, owner.clone()) };
     let buffer = buffer.expect("it is memory of the device");

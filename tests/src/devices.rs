@@ -9,10 +9,11 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
 
-/// The one CUDA device that all tests of a process share in turn, or why there is none.
+/// The CUDA device that all tests of a process share, one at a time, or the reason why it is
+/// missing.
 static CUDA: Mutex<Option<Result<Device, NoCuda>>> = Mutex::new(None);
 
-/// The kernels of `gridsync-example-kernels`, as the examples have them.
+/// The kernels of `gridsync-example-kernels`, as the examples include them.
 static EXAMPLES: [PtxImage; 2] = [
     PtxImage::packed(include_bytes!("../../host/examples/ptx/examples_compute_75.ptxz")),
     PtxImage::packed(include_bytes!("../../host/examples/ptx/examples_compute_90.ptxz")),
@@ -43,22 +44,24 @@ pub fn emulator_under(schedule: Schedule) -> Device {
     }))
 }
 
-/// As [`emulator_under`], without checks for data races: to see which values a missing order gives.
+/// Like [`emulator_under`], without checks for data races: shows the values that a missing ordering
+/// causes.
 #[must_use]
 pub fn weak_under(schedule: Schedule) -> Device {
     let config = EmulatorConfig { schedule, weak_memory: true, ..EmulatorConfig::default() };
     Device::new(Emulator::new(config))
 }
 
-/// As [`emulator_under`], without checks for data races, on sequentially consistent memory: for kernels that race on purpose, to see
-/// which values come out, and for grids in which the checks take too long.
+/// Like [`emulator_under`], without checks for data races, on sequentially consistent memory: for
+/// kernels that race on purpose, to see their values, and for grids in which the checks are too
+/// slow.
 #[must_use]
 pub fn unjudged_under(schedule: Schedule) -> Device {
     Device::new(Emulator::new(EmulatorConfig { schedule, ..EmulatorConfig::default() }))
 }
 
-/// Every policy that interleaves accesses. Those that draw come with several seeds, the random one with several
-/// lengths of turn, and with lanes in step and apart.
+/// Every policy that interleaves accesses. Policies that draw have several seeds; the random one
+/// also has several lengths of turns, and lanes in lockstep and apart.
 #[must_use]
 pub fn schedules() -> Vec<Schedule> {
     use Lanes::{Apart, Together};
@@ -89,12 +92,13 @@ pub fn schedules() -> Vec<Schedule> {
         .collect()
 }
 
-/// Runs `test` on CUDA device 0. No other test of this process runs there meanwhile.
+/// Runs `test` on CUDA device 0, while no other test of this process uses it.
 ///
 /// Without CUDA the test is [`skipped`].
 ///
 /// # Panics
-/// If the device cannot be used: that is a failure, not a reason to skip.
+///
+/// If the device exists but cannot be used. That is a failure, not a reason to skip.
 pub fn with_cuda(test: impl FnOnce(&Device)) {
     let mut cuda = CUDA.lock().unwrap_or_else(PoisonError::into_inner);
     match cuda.get_or_insert_with(open_cuda) {
@@ -103,13 +107,14 @@ pub fn with_cuda(test: impl FnOnce(&Device)) {
     }
 }
 
-/// Runs `test` with several GPUs: all that there are, or the only one twice. No other test of this process runs on
-/// them meanwhile.
+/// Runs `test` with all GPUs, or with the only one twice, while no other test of this process uses
+/// them.
 ///
 /// Without CUDA the test is [`skipped`].
 ///
 /// # Panics
-/// As for [`with_cuda`].
+///
+/// If a device exists but cannot be used.
 pub fn with_cuda_gpus(test: impl FnOnce(&Devices)) {
     with_cuda(|_| {
         let all = Devices::all_cuda(&images()).expect("the CUDA devices should work");
@@ -123,7 +128,8 @@ pub fn with_cuda_gpus(test: impl FnOnce(&Devices)) {
 /// The GPUs of an emulated machine, with weak memory and checks for data races.
 ///
 /// # Panics
-/// If there are none, or too many.
+///
+/// If `gpus` is 0 or too large.
 #[must_use]
 pub fn emulated_gpus(gpus: u32, schedule: Schedule) -> Devices {
     let base = EmulatorConfig::default();
@@ -131,7 +137,7 @@ pub fn emulated_gpus(gpus: u32, schedule: Schedule) -> Devices {
     Devices::emulated(config).expect("there may be so many")
 }
 
-/// The first CUDA device, or why there is none.
+/// The first CUDA device, or the reason why it is missing.
 fn open_cuda() -> Result<Device, NoCuda> {
     match Device::cuda(0, &images()) {
         Ok(device) => Ok(device),
@@ -140,14 +146,14 @@ fn open_cuda() -> Result<Device, NoCuda> {
     }
 }
 
-/// Reports that a test skipped some checks, and why: on stderr, once for each reason. Among
-/// [`Trials`](crate::trials::Trials) the test counts as ignored. The usual test harness counts it
-/// as passed, and shows what it prints only with `--show-output`.
+/// Reports on stderr that a test skipped some checks, once for each reason. With
+/// [`Trials`](crate::trials::Trials) the test counts as ignored. The standard test harness counts
+/// it as passed, and shows its output only with `--show-output`.
 pub fn skipped(why: &str) {
     static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
     if said.insert(why.to_owned()) {
-        // Not with eprintln!: the usual harness captures that. Ignore a stderr that fails.
+        // Not `eprintln!`, because the standard harness captures that. Ignore errors of stderr.
         let _told = writeln!(io::stderr(), "SKIPPED: {why} (said once)");
     }
     match SKIPPED.get() {
@@ -157,7 +163,8 @@ pub fn skipped(why: &str) {
 }
 
 thread_local! {
-    /// Whether this thread's trial has skipped something; none if the thread runs no trial.
+    /// Whether the trial of this thread has skipped something, or `None` if the thread runs no
+    /// trial.
     static SKIPPED: Cell<Option<bool>> = const { Cell::new(None) };
 }
 

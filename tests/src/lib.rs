@@ -1,5 +1,5 @@
-//! What the conformance matrix of gridsync and the end-to-end tests of its program share: devices,
-//! the program, input files, and an oracle for the right results.
+//! Shared by the conformance tests and the end-to-end tests of the program: devices, the program,
+//! input files, and an oracle for the right results.
 
 pub mod devices;
 pub mod npy;

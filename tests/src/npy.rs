@@ -1,5 +1,5 @@
 //! Input files for the program, written byte by byte from the description of the `.npy` format
-//! (`numpy.lib.format`), without the code that reads them.
+//! (`numpy.lib.format`), independently of the code that reads them.
 
 use crate::oracle::Plain;
 
@@ -27,6 +27,7 @@ pub fn header(descr: &str, fortran: bool, shape: &str) -> String {
 /// A one-dimensional array of `values`.
 ///
 /// # Panics
+///
 /// If the format has no name for the type.
 #[must_use]
 pub fn of<T: Plain>(values: &[T]) -> Vec<u8> {
@@ -36,6 +37,7 @@ pub fn of<T: Plain>(values: &[T]) -> Vec<u8> {
 /// An array of `values`, with any shape in the header.
 ///
 /// # Panics
+///
 /// If the format has no name for the type.
 #[must_use]
 pub fn shaped<T: Plain>(shape: &str, values: &[T]) -> Vec<u8> {

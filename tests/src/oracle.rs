@@ -1,4 +1,5 @@
-//! The right results, by plain loops over plain numbers, without rayon and gridsync's operations.
+//! The right results, computed with plain loops over plain numbers, without rayon or gridsync's
+//! operations.
 
 use bytemuck::Pod;
 use gridsync_verify::Widen;
@@ -10,15 +11,15 @@ pub use gridsync_verify::Number;
 pub trait Plain: Pod + Widen {
     /// The type's name in a `.npy` header; bf16 and i128 have none.
     const NPY: Option<&'static str>;
-    /// Its least value: the maximum of an empty array.
+    /// The smallest value: the maximum of an empty array.
     const LEAST: Number;
-    /// Its greatest value: the minimum of an empty array.
+    /// The largest value: the minimum of an empty array.
     const GREATEST: Number;
-    /// The greatest relative error of one rounding to it; 0 for integers.
+    /// The largest relative error of one rounding to this type; 0 for integers.
     const UNIT: f64;
 }
 
-/// What the oracle needs to know about the type of the results.
+/// The properties of a result type that the oracle needs.
 #[derive(Clone, Copy, Debug)]
 pub struct Type {
     name: &'static str,
@@ -37,7 +38,8 @@ impl Type {
     /// The type with this name. For `index` and `map` it is the widest integer.
     ///
     /// # Panics
-    /// If there is no type with this name.
+    ///
+    /// If this type does not exist.
     #[must_use]
     pub fn named(name: &str) -> Self {
         const ALL: [Type; 9] = [
@@ -82,15 +84,15 @@ macro_rules! floats {
 // The digits of each significand, including the leading one (IEEE 754-2019, table 3.5).
 floats! { f16 Some("<f2"), 11; bf16 None, 8; f32 Some("<f4"), 24; f64 Some("<f8"), 53; }
 
-/// The modulus of `prod-mod`: the greatest prime below 2^32.
+/// The modulus of `prod-mod`: the largest prime below 2^32.
 pub const MODULUS: u64 = 4_294_967_291;
 
-/// A result, and how far another result may be from it.
+/// A result, and the tolerance for other results.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Expected {
     /// The right result.
     pub value: Number,
-    /// The greatest absolute difference; 0 means the same bits.
+    /// The largest allowed absolute difference; 0 means identical bits.
     pub allowed: f64,
 }
 
@@ -109,25 +111,27 @@ impl Expected {
     }
 }
 
-/// [`reduce_numbers`] of an array of `T`, in an accumulator `A`.
+/// [`reduce_numbers`] of an array of `T`, with an accumulator `A`.
 ///
 /// # Panics
-/// As for [`reduce_numbers`].
+///
+/// If [`reduce_numbers`] panics.
 pub fn reduce<T: Plain, A: Plain>(op: &str, input: &[T], depth: u64) -> Expected {
     let input: Vec<_> = input.iter().map(|&x| x.number()).collect();
     reduce_numbers(op, &input, Type::of::<A>(), depth)
 }
 
-/// Reduces `input` by `op`, an operation of the program, in an accumulator of type `output`. No
-/// element goes through more than `depth` roundings. argmin and argmax give the index, −1 for an
-/// empty input. prod-mod is modulo [`MODULUS`]. compose takes maps x → a·x + b, with a in the low
-/// half of an element, and gives such a map.
+/// Reduces `input` by `op`, an operation of the program, with an accumulator of type `output`. Each
+/// element is rounded at most `depth` times. argmin and argmax return the index, or −1 for an empty
+/// input. prod-mod is modulo [`MODULUS`]. compose composes maps x → a·x + b, with a in the low half
+/// of an element, and returns such a map.
 ///
-/// The tolerance of a sum is (depth·u + n·2^-53)·Σ|x|, with the second part for the loop here. That
-/// of a product is (n·u + n·2^-53)·|Π|.
+/// The tolerance of a sum is (depth·u + n·2^-53)·Σ|x|, where the second part is for the loop here.
+/// The tolerance of a product is (n·u + n·2^-53)·|Π|.
 ///
 /// # Panics
-/// If there is no such operation, or it does not accept such elements.
+///
+/// If the operation does not exist or does not accept such elements.
 #[must_use]
 pub fn reduce_numbers(op: &str, input: &[Number], output: Type, depth: u64) -> Expected {
     let numbers = input.iter().copied();
@@ -150,7 +154,7 @@ fn is_zero(x: Number) -> bool {
     matches!(x, Number::Int(0)) || matches!(x, Number::Float(x) if x == 0.0)
 }
 
-/// The greater or the lesser of the two. NaN wins, and −0 is less than +0.
+/// The larger or the smaller of the two. NaN wins, and −0 is less than +0.
 fn extreme(a: Number, b: Number, greater: bool) -> Number {
     let b_wins = match (a, b) {
         (Number::Int(a), Number::Int(b)) => (b > a) == greater,
@@ -162,7 +166,7 @@ fn extreme(a: Number, b: Number, greater: bool) -> Number {
     if b_wins { b } else { a }
 }
 
-/// The index of the first extreme: that of a NaN if there is one; −0 equals +0.
+/// The index of the first extreme, or of the first NaN; −0 equals +0.
 fn argument(numbers: impl Iterator<Item = Number>, greater: bool) -> i128 {
     let is_better = |a: Number, b: Number| match (a, b) {
         (Number::Int(a), Number::Int(b)) => a != b && (a > b) == greater,

@@ -1,4 +1,4 @@
-//! The result of a reduction of any type, as numbers for the oracle.
+//! The result of a reduction of any type, as a number for the oracle.
 
 use crate::oracle::Plain;
 use gridsync_kernels::op::{Affine, Indexed};

@@ -1,4 +1,4 @@
-//! The program under test, and the workspace that it is of.
+//! The program under test, and its workspace.
 
 use std::env;
 use std::fs;
@@ -7,13 +7,14 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// The path of `gridsync`: an absolute one, since tests call it in other folders.
+/// The absolute path of `gridsync`. It is absolute because tests call the program in other folders.
 ///
-/// A bundle names it in `CARGO_BIN_EXE_gridsync`. Otherwise it is the program `gridsync-tested` of this package, which
-/// cargo builds with its tests, by a link with the name that users know.
+/// A bundle sets it in `CARGO_BIN_EXE_gridsync`. Otherwise it is a link, with the name that users
+/// know, to the program `gridsync-tested` of this package, which cargo builds with the tests.
 ///
 /// # Panics
-/// If the program is not there.
+///
+/// If the program does not exist.
 pub fn path() -> &'static Path {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
     PATH.get_or_init(|| {
@@ -41,7 +42,7 @@ pub fn path() -> &'static Path {
     })
 }
 
-/// The workspace: the one that a bundle names, or else the folder above this package.
+/// The workspace: set by a bundle, or else the folder above this package.
 #[must_use]
 pub fn workspace() -> PathBuf {
     match env::var_os("GRIDSYNC_ROOT") {

@@ -1,7 +1,7 @@
 //! Tests as values: plain functions and rows of tables, each with a name, run by `libtest-mimic`.
 //!
 //! A test is a function that panics if its claim does not hold. [`trials!`](crate::trials!) lists
-//! the tests of a module. The methods of [`Trials`] add those of a table row by row.
+//! the tests of a module. The methods of [`Trials`] add those of a table, one row at a time.
 
 use crate::devices::{emulator, skips, with_cuda};
 use clap::Parser;
@@ -16,10 +16,10 @@ use std::str::FromStr;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A check of a device; it panics if something is wrong.
+/// A check of a device. It panics if something is wrong.
 pub type Check = fn(&Device);
 
-/// Which runs include a test.
+/// The runs that include a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Budget {
     /// Every run.
@@ -75,10 +75,10 @@ macro_rules! trials {
 }
 
 impl Trials {
-    /// No tests yet, for the module with this path.
+    /// Creates an empty list for the module with this path.
     #[must_use]
     pub fn of(module_path: &'static str) -> Self {
-        // The names of tests do not begin with the crate's name.
+        // Names of tests do not start with the crate's name.
         let module = module_path.split_once("::").map_or("", |(_, path)| path);
         Self { module, list: Vec::new(), one_at_a_time: false }
     }
@@ -88,7 +88,7 @@ impl Trials {
         self.add(name, Budget::Usual, test);
     }
 
-    /// Adds a test that runs only in thorough runs, because it takes long.
+    /// Adds a slow test, which runs only in thorough runs.
     pub fn thorough(&mut self, name: impl Display, test: impl FnOnce() + Send + 'static) {
         self.add(name, Budget::Thorough, test);
     }
@@ -101,7 +101,7 @@ impl Trials {
         self.test(format!("{name}::on_cuda"), move || with_cuda(check));
     }
 
-    /// As [`Trials::on_each_backend`], but the check on the emulator runs only in thorough runs.
+    /// Like [`Trials::on_each_backend`], but the check on the emulator runs only in thorough runs.
     pub fn thorough_on_the_emulator(&mut self, name: impl Display, check: Check) {
         self.thorough(format!("{name}::on_the_emulator"), move || {
             check(&emulator());
@@ -116,7 +116,8 @@ impl Trials {
         self
     }
 
-    /// Runs one test after another, whatever the command line says: they disturb each other.
+    /// Runs the tests one at a time, whatever the command line says, because they disturb each
+    /// other.
     #[must_use]
     pub fn one_at_a_time(self) -> Self {
         Self { one_at_a_time: true, ..self }
@@ -137,7 +138,7 @@ impl Trials {
         self.add_boxed(name.to_string(), budget, Box::new(test));
     }
 
-    /// Does the work of `add` for one type: there are hundreds of others.
+    /// Does the work of `add` without a generic type, because there are hundreds of types.
     fn add_boxed(&mut self, name: String, budget: Budget, test: Box<dyn FnOnce() + Send>) {
         let name = match self.module {
             "" => name,
@@ -157,7 +158,7 @@ impl Trials {
         self.list.push(trial);
     }
 
-    /// Runs the tests that the command line asks for.
+    /// Runs the tests that the command line selects.
     #[must_use]
     pub fn run(mut self) -> ExitCode {
         let mut call = Call::parse();
@@ -174,7 +175,8 @@ impl Trials {
         self.list.sort_by(|a, b| a.name().cmp(b.name()));
         if let Some(Part { number, of }) = call.part {
             self.list.retain(|trial| !call.harness.is_filtered_out(trial));
-            // Neighbours in the list are alike, so each process gets as many of each kind.
+            // Neighbours in the list are similar, so each process gets the same number of each
+            // kind.
             let mut turns = (1..=of).cycle();
             self.list.retain(|_| turns.next() == Some(number));
         }
@@ -230,15 +232,16 @@ impl FromStr for Part {
     }
 }
 
-/// How long each test took.
+/// Duration of each test.
 static TIMES: Mutex<Vec<(Duration, String)>> = Mutex::new(Vec::new());
 
 thread_local! {
-    /// The message and place of the last panic of this thread.
+    /// Message and location of the last panic of this thread.
     static PANIC: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Runs a test. If it panics, it fails with the message; if it skipped something, it is ignored.
+/// Runs a test. A panic is a failure with its message. A test that skipped something counts as
+/// ignored.
 fn completion(test: Box<dyn FnOnce() + Send>) -> Result<Completion, Failed> {
     let (end, skipped) = skips(|| panic::catch_unwind(AssertUnwindSafe(test)));
     match end {
@@ -248,7 +251,7 @@ fn completion(test: Box<dyn FnOnce() + Send>) -> Result<Completion, Failed> {
     }
 }
 
-/// The message of a panic: from the hook, or from the payload if another thread panicked.
+/// The message of a panic: from the hook, or from the payload if the panic was on another thread.
 fn message(payload: &(dyn Any + Send)) -> String {
     let literal = payload.downcast_ref::<&str>().map(ToString::to_string);
     let text = literal.or_else(|| payload.downcast_ref::<String>().cloned());

@@ -1,4 +1,4 @@
-//! A kernel that traps, on a real GPU. It needs a process of its own, because the context is lost.
+//! A kernel that traps, on a real GPU. It runs in its own process because it loses the context.
 
 use cuda_std::launch::Kernel;
 use gridsync::device::cuda::{PtxImage, probe};
@@ -8,7 +8,7 @@ use gridsync_tests::trials;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    trials! { test: a_trap_is_an_error_that_says_the_context_is_lost; }.run()
+    trials! { test: a_trap_is_an_error_that_reports_the_lost_context; }.run()
 }
 
 #[allow(non_camel_case_types)]
@@ -24,7 +24,7 @@ impl Kernel for falls_into_a_trap {
     }
 }
 
-fn a_trap_is_an_error_that_says_the_context_is_lost() {
+fn a_trap_is_an_error_that_reports_the_lost_context() {
     const IMAGE: PtxImage = PtxImage::text(
         75,
         ".version 7.0\n.target sm_75\n.address_size 64\n\
@@ -35,7 +35,7 @@ fn a_trap_is_an_error_that_says_the_context_is_lost() {
         return;
     }
     let device = Device::cuda(0, &[IMAGE]).expect("a device that was found should open");
-    // SAFETY: the kernel takes no arguments and touches no memory.
+    // SAFETY: the kernel has no arguments and accesses no memory.
     unsafe { device.launch::<falls_into_a_trap>(&Geometry::new(1, 32), ()) }
         .expect("the launch itself is in order");
     let error = device.synchronize().expect_err("the trap should come to light");

@@ -1,4 +1,4 @@
-//! A sum of all threads of the grid, in every block, by one crossing.
+//! A sum of all threads of the grid, in every block, in one crossing.
 
 use cuda_std::prelude::*;
 use gridsync::check::{Check, Wrong};

@@ -1,10 +1,10 @@
-//! A value that goes from block to block, by a flag next to it and by a flag in the same word.
+//! Passes a value from block to block, with a flag next to it and with a flag in the same word.
 
 use cuda_std::prelude::*;
 use gridsync::check::{Check, Wrong};
 use gridsync::device::{Device, Geometry};
 
-/// Element i of `sums` becomes the sum of 1 to i + 1. Each block adds to what the block before it has found.
+/// Element i of `sums` becomes the sum of 1 to i + 1. Each block adds to the sum of the block before it.
 ///
 /// # Safety
 ///
@@ -24,7 +24,7 @@ unsafe fn pass_on(sums: Global<u32>, flags: Global<u32>, ticket: Global<u32>) {
     }
 }
 
-/// As [`pass_on`], with the flag in the upper half of the word that carries the sum.
+/// Like [`pass_on`], but with the flag in the upper half of the word that has the sum.
 ///
 /// # Safety
 ///
@@ -69,7 +69,7 @@ fn passes_on_in_one_word(device: &Device) -> Result<(), Wrong> {
 }
 
 #[test]
-fn a_value_goes_from_block_to_block() {
+fn a_value_is_passed_from_block_to_block() {
     for passes_on in [passes_on, passes_on_in_one_word] {
         let checked = Check::default().run(passes_on);
         checked.unwrap_or_else(|failure| panic!("{failure}"));

@@ -39,7 +39,7 @@ fn a_product_needs_both_factors() -> Result<(), Box<dyn std::error::Error>> {
     let device = Device::new(Emulator::new(EmulatorConfig::checking(0)));
     let [a, b, c] = [device.zeroed(64)?, device.zeroed(64)?, device.zeroed(64)?];
 
-    // What depends on what, and which memory each node touches.
+    // The dependencies, and the memory that each node accesses.
     let mut dag = Dag::new();
     let first = dag.add(Node::new("A").writes(bytes(&a)));
     let second = dag.add(Node::new("B").writes(bytes(&b)));
@@ -81,7 +81,7 @@ fn launches_are_recorded_once_and_run_often() -> Result<(), DeviceError> {
     let graph =
         device.record(|| unsafe { device.launch::<multiply>(&Geometry::new(2, 32), args) })?;
     for _ in 0..10 {
-        // SAFETY: as above.
+        // SAFETY: all buffers live until the download.
         unsafe { graph.launch()? };
     }
     assert_eq!(powers.download()?, [1024; 64]);

@@ -1,4 +1,4 @@
-//! A sum in one launch: whichever block arrives last adds up what all blocks have.
+//! A sum in one launch: the block that arrives last adds up the numbers of all blocks.
 
 use cuda_std::launch::Kernel;
 use cuda_std::prelude::*;

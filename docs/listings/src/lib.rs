@@ -1,5 +1,5 @@
-//! The listings of the book in `docs` and of the README. Each is a piece of a file here, whose tests
-//! check what the chapter claims. `cargo xtask book` copies the pieces into the chapters.
+//! The listings of the book in `docs` and of the README. Each is part of a file here, whose tests
+//! check the claims of the chapter. `cargo xtask book` copies the parts into the chapters.
 
 #![cfg(test)]
 

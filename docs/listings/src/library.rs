@@ -1,4 +1,4 @@
-//! The primitives in one program that has no kernel.
+//! A program that uses the primitives and has no kernel.
 
 use gridsync::device::{Device, DeviceError, Emulator, EmulatorConfig};
 use gridsync::primitives::scan::Form;

@@ -45,7 +45,7 @@ unsafe fn named(of_lanes: Global<u32>, counts: Global<u32>) {
 }
 
 #[test]
-fn the_names_of_the_table_do_what_cuda_calls_so() {
+fn the_names_in_the_table_do_the_same_as_in_cuda() {
     let checked = Check::default().schedules(20).run(|device| {
         let (of_lanes, counts) = (device.zeroed::<u32>(64)?, device.zeroed::<u32>(3)?);
         let args = (&of_lanes, &counts);

@@ -2,7 +2,7 @@
 
 use std::{env, fs, path::Path};
 
-/// Compares `output` with the file that the chapters take it from. `cargo xtask book` writes the file
+/// Compares `output` with the file that the chapters show. `cargo xtask book` writes the file
 /// instead.
 pub(crate) fn is(file: &str, output: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("output").join(file);

@@ -1,4 +1,4 @@
-//! Asks the device what a launch needs, before it begins.
+//! Checks the requirements of a launch before it starts.
 
 use cuda_std::prelude::*;
 use gridsync::device::{Device, DeviceError, Emulator, EmulatorConfig, Geometry};
@@ -74,7 +74,7 @@ fn two_steps_of(device: &Device, blocks: u32) -> Result<Vec<u32>, DeviceError> {
 }
 
 #[test]
-fn a_grid_of_any_size_takes_its_two_steps() -> Result<(), DeviceError> {
+fn a_grid_of_any_size_runs_both_steps() -> Result<(), DeviceError> {
     let device = device();
     for blocks in [4, 500] {
         assert!(two_steps_of(&device, blocks)?.iter().all(|&value| value == 2), "{blocks} blocks");
@@ -106,7 +106,7 @@ fn a_fault_names_the_kernel_the_thread_and_the_line() -> Result<(), DeviceError>
     for part in ["one_behind", "planning.rs"] {
         assert!(said.contains(part), "{part}: {said}");
     }
-    // The device is lost, as a GPU is after a fault.
+    // The device is lost, like a GPU after a fault.
     assert!(device.zeroed::<u32>(1).is_err());
     Ok(())
 }

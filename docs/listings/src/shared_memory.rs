@@ -18,7 +18,7 @@ shared_array! {
     fn padded_tile() -> [u32; SIDE * PADDED];
 }
 
-/// Copies a tile of `from` to the mirrored place in `to`, by way of `tile`.
+/// Copies a tile of `from` to its mirrored position in `to`, through `tile`.
 #[device]
 fn through(tile: Shared<u32>, stride: usize, from: Global<u32>, to: Global<u32>, side: usize) {
     let (x, y) = (thread::thread_idx_x() as usize, thread::thread_idx_y() as usize);
@@ -27,7 +27,7 @@ fn through(tile: Shared<u32>, stride: usize, from: Global<u32>, to: Global<u32>,
     // The 32 threads of a warp have the same y: they read a row.
     tile.write(y * stride + x, from.read((top + y) * side + left + x));
     thread::sync_threads();
-    // They write a row, too. It was a column of the tile.
+    // They also write a row, which was a column of the tile.
     to.write((left + y) * side + top + x, tile.read(x * stride + y));
 }
 
@@ -74,7 +74,7 @@ fn a_word_of_padding_removes_all_bank_conflicts() -> Result<(), Wrong> {
         let counts = device.emulated().and_then(|stats| stats.counts);
         Ok::<_, Wrong>(counts.expect("this emulator counts").bank_conflicts)
     };
-    // Each of 128 warps reads a column: 32 words of one bank take 31 passes more than one.
+    // Each of 128 warps reads a column: 32 words of one bank need 31 more passes than one.
     assert_eq!(conflicts(transposes::<transpose_plain>)?, 128 * 31);
     assert_eq!(conflicts(transposes::<transpose>)?, 0);
     Ok(())

@@ -1,5 +1,5 @@
-//! Each call of the driver fails in turn while each primitive runs. There must be an error, no
-//! wrong result at once or later, and everything must be given back.
+//! Each call of the driver fails once while each primitive runs. The primitive must report an
+//! error, return no wrong result at once or later, and leak nothing.
 
 #[macro_use]
 #[path = "../fake_driver/mod.rs"]
@@ -19,16 +19,16 @@ use streams::STREAMS;
 #[cfg(feature = "cust")]
 use with_cust::WITH_CUST;
 
-/// Calls that are also made when something is dropped, where a failure cannot be returned, or before
-/// another call that tells the same, or for memory that a copy can do without.
+/// Calls that are also made in a drop, which cannot return a failure, or before another call that
+/// reports the same failure, or for memory that a copy can do without.
 const UNSEEN: [&str; 4] =
     ["cuCtxSetCurrent", "cuStreamSynchronize", "cuStreamQuery", "cuMemAllocHost_v2"];
 
-/// Without the feature `cust` there is no scenario with it.
+/// Without the feature `cust` it has no scenarios.
 #[cfg(not(feature = "cust"))]
 const WITH_CUST: &[Scenario<Device>] = &[];
 
-/// What a scenario runs on.
+/// Devices that a scenario runs on.
 trait Place: Sized {
     fn open() -> Result<Self, DeviceError>;
     fn synchronize(&self) -> Result<(), DeviceError>;
@@ -54,8 +54,8 @@ impl Place for Devices {
     }
 }
 
-/// Runs a scenario in which only call number `at` fails. Returns the name of that call, if it was
-/// reached.
+/// Runs a scenario in which only call number `at` fails. Returns the name of that call if the
+/// scenario reached it.
 fn fails_once<P: Place>(
     controls: &Controls,
     scenario: &Scenario<P>,
@@ -76,7 +76,7 @@ fn fails_once<P: Place>(
         work = (scenario.begin)(&device);
     }
     let mut work = work.expect("it has begun");
-    // After an error, the work is tried again.
+    // After an error, retry.
     loop {
         match work() {
             Ok(result) => {
@@ -93,7 +93,7 @@ fn fails_once<P: Place>(
     drop(device);
     let failed = controls.failed();
     let what = format!("{}: call {at}, {failed:?}, failed", scenario.name);
-    // One failure gives one error, and no others follow.
+    // One failure causes exactly one error.
     match &failed {
         Some(call) if UNSEEN.contains(&&**call) => assert!(errors.len() <= 1, "{what}: {errors:?}"),
         _ => assert_eq!(errors.len(), usize::from(failed.is_some()), "{what}: {errors:?}"),
@@ -102,7 +102,7 @@ fn fails_once<P: Place>(
     failed
 }
 
-/// Runs a scenario in which the context is lost at that call, so that every later call fails.
+/// Runs a scenario in which the context is lost at that call, so every later call fails.
 fn fails_for_good<P: Place>(
     controls: &Controls,
     scenario: &Scenario<P>,
@@ -141,8 +141,8 @@ fn fails_for_good<P: Place>(
     true
 }
 
-/// Lets each call of each scenario fail once, and each `nth` one for good. Returns a line for each scenario, and how
-/// many failures there were.
+/// Fails each call of each scenario once, and each `nth` one permanently. Returns a line for each
+/// scenario and the number of failures.
 fn fail_in_turn<P: Place>(
     controls: &Controls,
     scenarios: &[Scenario<P>],
@@ -164,7 +164,8 @@ fn fail_in_turn<P: Place>(
     (table, all)
 }
 
-/// Each call once, each `nth` for good. One at a time, because the driver fails for the whole process.
+/// Fails each call once, and each `nth` one permanently. Tests take turns, because the driver fails
+/// for the whole process.
 fn fail_everywhere(nth: usize) {
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock();
@@ -182,7 +183,7 @@ fn fail_everywhere(nth: usize) {
 }
 
 #[test]
-fn whichever_call_fails_there_is_an_error_and_no_wrong_result_and_nothing_leaks() {
+fn any_failing_call_gives_an_error_no_wrong_result_and_no_leak() {
     fail_everywhere(5);
 }
 

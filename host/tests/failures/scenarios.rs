@@ -1,4 +1,4 @@
-//! The primitives that run while calls fail, and their expected results.
+//! Primitives that run while calls fail, and their expected results.
 
 use super::fake_driver::{LAUNCHES, kernel};
 use bytemuck::Pod;
@@ -18,7 +18,7 @@ use gridsync::primitives::{
 };
 use gridsync_kernels::op::{ArgMin, Indexed, Mean, Sum, WideSum};
 
-/// The kernels that the fake driver runs. It recognises them by their names.
+/// The kernels that the fake driver runs. It recognizes them by name.
 pub(crate) const KERNELS: &[PtxImage] = &[
     PtxImage::text(
         90,
@@ -37,10 +37,10 @@ pub(crate) const KERNELS: &[PtxImage] = &[
 /// The result of a primitive, as bytes.
 pub(crate) type Bytes = Vec<u8>;
 
-/// A primitive that has been set up. Each call runs it, or continues after a failure.
+/// A primitive that is ready to run. Each call runs it, or continues after a failure.
 pub(crate) type Work = Box<dyn FnMut() -> Result<Bytes, DeviceError>>;
 
-/// A primitive and its expected result. It runs on a place `P`: a device, or several.
+/// A primitive and its expected result. It runs on `P`: one device or several.
 pub(crate) struct Scenario<P> {
     pub(crate) name: &'static str,
     pub(crate) begin: fn(&P) -> Result<Work, DeviceError>,
@@ -51,7 +51,7 @@ pub(crate) fn bytes<T: Pod>(values: &[T]) -> Bytes {
     bytemuck::cast_slice(values).to_vec()
 }
 
-/// Numbers with runs of equal ones. Their sums are rounded.
+/// Numbers with runs of equal values. Their sums are rounded.
 pub(crate) fn floats(len: usize) -> Vec<f32> {
     (0..len).map(|i| ((i / 2 * 37) % 101) as f32 * 0.37 - 11.0).collect()
 }
@@ -122,7 +122,7 @@ pub(crate) const SCENARIOS: &[Scenario<Device>] = &[
                 let (address, value) = (word.address(), 7u32);
                 let args = [(&raw const address).cast(), (&raw const value).cast()];
                 let (kernel, geometry) = (kernel("launch_and_store"), Geometry::new(1, 1));
-                // SAFETY: the kernel writes a u32 at an address, and this is in `word`.
+                // SAFETY: the kernel writes a u32 to an address, which is in `word`.
                 unsafe { device.backend().launch(&kernel, &geometry, &args) }?;
                 Ok(bytes(&word.download()?))
             }))
@@ -220,7 +220,7 @@ pub(crate) const SCENARIOS: &[Scenario<Device>] = &[
         begin: |device| {
             let input = device.upload(&floats(1500))?;
             let mut output = device.alloc(1500)?;
-            // It is made for no elements, so it has to grow.
+            // It is created for 0 elements, so it has to grow.
             let mut scanner = Scanner::new(SUM, device, 0)?;
             Ok(Box::new(move || {
                 scanner.launch(&input, &mut output, Form::Inclusive)?;
@@ -266,8 +266,7 @@ pub(crate) const SCENARIOS: &[Scenario<Device>] = &[
             let mut scanner = PartScanner::new(
                 Sum::<i32, i64>::new(),
                 device,
-                // The planned length is longer than the input, so that the scan goes on from part
-                // to part.
+                // The planned length exceeds the input, so the scan continues from part to part.
                 input.len() << 20,
                 Form::Inclusive,
                 0,
@@ -382,17 +381,18 @@ pub(crate) const SCENARIOS: &[Scenario<Device>] = &[
     },
 ];
 
-/// Places of the arrays that are correlated: more than one tile of the merge sort.
+/// Length of the arrays to correlate: more than one tile of the merge sort.
 const PLACES: usize = 2100;
 
 /// The fake driver stores `_value` at `_address`.
 ///
 /// # Safety
-/// There is a word at the address.
+///
+/// The address points to a word.
 #[kernel]
 unsafe fn a_store(_address: u64, _value: u32) {}
 
-/// What the graph of kernels leaves in memory.
+/// Final memory of the graph of kernels.
 const STORED: [u32; 3] = [9, 7, 5];
 
 /// Four stores. The last one overwrites the first.
@@ -415,8 +415,8 @@ fn assembled(device: &Device, way: Way) -> Result<Work, DeviceError> {
     }))
 }
 
-/// The array to correlate with. It is reversed and rotated: only reversed, it would have no
-/// variety.
+/// The array to correlate with. It is reversed and rotated: an array that is only reversed would be
+/// too regular.
 pub(crate) fn backwards<T: Copy>(array: fn(usize) -> Vec<T>, places: usize) -> Vec<T> {
     let mut values = array(places);
     values.reverse();

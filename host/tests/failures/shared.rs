@@ -1,4 +1,4 @@
-//! The primitives that two devices share, and their expected results.
+//! Primitives that two devices share, and their expected results.
 
 use super::scenarios::{
     Scenario, backwards, bytes, correlated, device_error, floats, of_kendall, part_error,
@@ -15,12 +15,12 @@ use gridsync::primitives::{
 };
 use gridsync_kernels::op::{ArgMin, Sum};
 
-/// The parts that `input` comes in, of `part` elements, from element `done` on.
+/// The part of `input` that starts at element `done`, with at most `part` elements.
 fn next_part<T: Pod>(input: &[T], done: usize, part: usize) -> &[T] {
     &input[done..input.len().min(done + part)]
 }
 
-/// The least is in the last share of the last part, whose places count from the start of the array.
+/// The minimum is in the last share of the last part. Its index counts from the start of the array.
 fn falling() -> Vec<f64> {
     (0..3001).map(|i| -f64::from(i)).collect()
 }
@@ -52,7 +52,7 @@ pub(crate) const SHARED: &[Scenario<Devices>] = &[
             let new = PartReducer::new(Sum::<u64>::new(), devices, 3001, part);
             let (mut sum, mut done) = (Some(new.map_err(part_error)?), 0);
             Ok(Box::new(move || {
-                // A part that failed is tried again.
+                // Retry a part that failed.
                 while let (Some(sum), true) = (&mut sum, done < input.len()) {
                     let elements = next_part(&input, done, part);
                     sum.next(elements).map_err(part_error)?;
@@ -67,7 +67,8 @@ pub(crate) const SHARED: &[Scenario<Devices>] = &[
     Scenario {
         name: "shared: sum of an array that is spread",
         begin: |devices| {
-            // On the first device: what lies on both has more than 4 MiB, see `several_devices/main.rs`.
+            // It is on the first device: arrays on both have more than 4 MiB, see
+            // `several_devices/main.rs`.
             let input: Vec<u64> = (0..3001).map(|i| i * i).collect();
             let spread = Spread::upload(devices, &input)?;
             let mut sums = SpreadReducer::new(Sum::<u64>::new(), devices)?;
@@ -137,7 +138,7 @@ pub(crate) const SHARED: &[Scenario<Devices>] = &[
     Scenario {
         name: "shared: unique, part after part",
         begin: |devices| {
-            // Runs of equal elements lie across the borders of shares and of parts.
+            // Runs of equal elements cross the borders of shares and of parts.
             let (by, input, part) = (FirstOfRun::<f32>::new(), floats(161), 90);
             let mut selector =
                 PartSelector::new(by, devices, part, Wanted::POSITIONS).map_err(part_error)?;

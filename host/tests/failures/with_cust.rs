@@ -12,7 +12,7 @@ use gridsync_kernels::op::Sum;
 use libcuda::CUresult;
 use std::sync::Arc;
 
-/// An error of cust's, which has the driver's number.
+/// A cust error with the driver's error code.
 fn cust_error(error: CudaError) -> DeviceError {
     DeviceError::Driver { during: "a call of cust's".into(), result: CUresult(error as u32) }
 }

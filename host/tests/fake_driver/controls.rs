@@ -18,7 +18,7 @@ pub(crate) struct Controls {
     live: unsafe extern "C" fn(*mut u8, usize) -> usize,
 }
 
-/// What becomes of the launches on a device, as the fake driver numbers it.
+/// Behavior of launches on a device, with the number that the fake driver uses.
 #[derive(Clone, Copy)]
 pub(crate) enum Launches {
     /// They run.
@@ -75,61 +75,61 @@ impl Controls {
         }
     }
 
-    /// Makes a machine of so many devices.
+    /// Creates a machine with this many devices.
     pub(crate) fn devices(&self, count: u32) {
-        // SAFETY: it takes any number.
+        // SAFETY: the function accepts any number.
         unsafe { (self.devices)(count) };
     }
 
-    /// Takes the access to the memory of `to` from `from`.
+    /// Removes the access of `from` to the memory of `to`.
     pub(crate) fn apart(&self, from: u32, to: u32) {
-        // SAFETY: it takes any numbers.
+        // SAFETY: the function accepts any numbers.
         unsafe { (self.apart)(from, to) };
     }
 
-    /// Says what becomes of launches on `device`.
+    /// Sets the behavior of launches on `device`.
     pub(crate) fn launches(&self, device: u32, launches: Launches) {
-        // SAFETY: it takes any numbers.
+        // SAFETY: the function accepts any numbers.
         unsafe { (self.launches)(device, launches as u32) };
     }
 
-    /// Makes copies between the host and `device` run only at [`end`](Self::end).
+    /// Delays copies between the host and `device` until [`end`](Self::end).
     pub(crate) fn hold_copies(&self, device: u32) {
-        // SAFETY: it takes any number.
+        // SAFETY: the function accepts any number.
         unsafe { (self.hold_copies)(device) };
     }
 
     /// Makes call number `at` fail.
     pub(crate) fn fail(&self, at: u64, sticky: bool) {
-        // SAFETY: it takes any numbers.
+        // SAFETY: the function accepts any numbers.
         unsafe { (self.fail)(at, sticky) };
     }
 
-    /// Makes the driver forget everything that has not been given back.
+    /// Makes the driver forget everything that has not been released.
     pub(crate) fn forget(&self) {
-        // SAFETY: it takes nothing.
+        // SAFETY: the function has no arguments.
         unsafe { (self.forget)() };
     }
 
-    /// Ends what never ends, and runs what was put behind it.
+    /// Ends the endless launches and runs the work behind them.
     pub(crate) fn end(&self) {
-        // SAFETY: it takes nothing.
+        // SAFETY: the function has no arguments.
         unsafe { (self.end)() };
     }
 
     fn text(read: unsafe extern "C" fn(*mut u8, usize) -> usize) -> String {
         let mut text = [0; 256];
-        // SAFETY: the length is the room that there is.
+        // SAFETY: the length is that of the buffer.
         let len = unsafe { read(text.as_mut_ptr(), text.len()) };
         String::from_utf8_lossy(&text[..len]).into_owned()
     }
 
-    /// The call that failed. None if it was not reached.
+    /// The call that failed, or `None` if it was not reached.
     pub(crate) fn failed(&self) -> Option<String> {
         Some(Self::text(self.failed)).filter(|name| !name.is_empty())
     }
 
-    /// Everything that has not been given back.
+    /// Everything that has not been released.
     pub(crate) fn live(&self) -> String {
         Self::text(self.live)
     }

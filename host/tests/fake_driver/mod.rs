@@ -1,4 +1,4 @@
-//! The fake driver of `tests/fake_driver`, which keeps a log of its calls.
+//! The fake driver of `tests/fake_driver`, which logs its calls.
 #![allow(dead_code, reason = "each test uses some of it")]
 
 pub(crate) mod controls;
@@ -28,7 +28,7 @@ pub(crate) const GOOD: &[PtxImage] = &[
     ),
 ];
 
-/// A kernel that launches another one. It stores too, as its name says.
+/// A kernel that launches another one. It also stores a value, as its name implies.
 pub(crate) const LAUNCHES: PtxImage = PtxImage::text(
     90,
     ".target sm_90
@@ -50,13 +50,12 @@ pub(crate) const LAUNCHES: PtxImage = PtxImage::text(
 ",
 );
 
-/// The folder of the driver's log. The first use makes sure that the fake driver is the one that
-/// gets loaded.
+/// The folder of the driver's log. The first use ensures that the fake driver gets loaded.
 pub(crate) static DRIVER: LazyLock<TempDir> = LazyLock::new(|| {
     let dir = tempfile::tempdir().expect("a temporary folder should be there to write to");
     fs::write(dir.path().join("devrt.a"), "").expect("the folder should be there to write to");
-    // SAFETY: this runs once, before any test of this process reaches the loader or the fake
-    // driver, and nothing else reads these variables.
+    // SAFETY: this runs once, before any test of this process uses the loader or the fake driver,
+    // and nothing else reads these variables.
     unsafe {
         env::set_var(libcuda::LIBRARY_VARIABLE, library());
         env::set_var("GRIDSYNC_FAKE_LOG", dir.path().join("log"));
@@ -77,7 +76,7 @@ pub(crate) fn open(images: &[PtxImage]) -> Device {
     Device::cuda(0, images).expect("the fake driver has one device")
 }
 
-/// The lines of the log; none if nothing has been logged yet.
+/// The lines of the log; empty if nothing has been logged.
 pub(crate) fn log() -> Vec<String> {
     let log = fs::read_to_string(DRIVER.path().join("log")).unwrap_or_default();
     log.lines().map(String::from).collect()
@@ -99,6 +98,6 @@ pub(crate) fn launch(
     kernel: &KernelInfo,
     geometry: Geometry,
 ) -> Result<(), DeviceError> {
-    // SAFETY: the kernels launched through here take no arguments.
+    // SAFETY: the kernels launched by this function have no arguments.
     unsafe { device.backend().launch(kernel, &geometry, &[]) }
 }

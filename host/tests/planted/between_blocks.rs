@@ -10,7 +10,7 @@ const COUNT: usize = 1;
 const LOCK: usize = 2;
 const DATA: usize = 64;
 
-/// The order if there is this bug, and otherwise the other one.
+/// The first ordering if this bug is present, and otherwise the second one.
 #[device]
 fn order(is_bug: bool, right: Ordering) -> Ordering {
     if is_bug { Ordering::Relaxed } else { right }
@@ -21,7 +21,7 @@ fn scope(is_bug: bool) -> Scope {
     if is_bug { Scope::Block } else { Scope::Device }
 }
 
-/// Block 0 leaves a word for block 1.
+/// Block 0 writes a word for block 1.
 #[kernel]
 unsafe fn message(words: Global<u32>, out: Global<u32>, bug: u32) {
     if thread::block_idx_x() == 0 {
@@ -71,7 +71,7 @@ unsafe fn fenced_message(words: Global<u32>, out: Global<u32>, bug: u32) {
     }
 }
 
-/// All blocks arrive at a counter, and wait for all others. Each thread reads what one of the next block wrote.
+/// All blocks arrive at a counter, and wait for all others. Each thread reads a word of the next block.
 #[kernel]
 unsafe fn counted(words: Global<u32>, out: Global<u32>, bug: u32) {
     let (me, all) = (thread::index(), thread::thread_count());
@@ -121,7 +121,7 @@ unsafe fn synced(words: Global<u32>, out: Global<u32>, bug: u32) {
     out.write(me, words.read(DATA + next));
 }
 
-/// No barrier at all: each thread reads what one of the next block wrote.
+/// No barrier at all: each thread reads a word that the next block wrote.
 #[kernel]
 unsafe fn stages(words: Global<u32>, out: Global<u32>, bug: u32) {
     let (me, all) = (thread::index(), thread::thread_count());

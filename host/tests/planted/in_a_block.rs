@@ -14,7 +14,7 @@ shared_array! {
     fn phases() -> [u64; 1];
 }
 
-/// Each thread reads what the next one wrote, twice in the same memory.
+/// Each thread reads the word that the next one wrote, twice in the same memory.
 #[kernel]
 unsafe fn rotated(words: Global<u32>, out: Global<u32>, bug: u32) {
     let (tile, me) = (tile(), thread::index_in_block());
@@ -52,7 +52,7 @@ unsafe fn rotated_in_device_memory(words: Global<u32>, out: Global<u32>, bug: u3
     out.write(me, words.read(next));
 }
 
-/// The same among the lanes of a warp, which count themselves on the way.
+/// The same among the lanes of a warp, which also count themselves.
 #[kernel]
 unsafe fn rotated_in_warp(words: Global<u32>, out: Global<u32>, bug: u32) {
     let (tile, me) = (tile(), thread::index_in_block());

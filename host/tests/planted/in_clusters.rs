@@ -9,7 +9,7 @@ shared_array! {
     fn word() -> [u32; 1];
 }
 
-/// Each block reads what the other one of its cluster wrote.
+/// Each block reads the word that the other block of its cluster wrote.
 #[kernel]
 unsafe fn exchanged(words: Global<u32>, out: Global<u32>, bug: u32) {
     let word = word();

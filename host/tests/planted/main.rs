@@ -1,7 +1,7 @@
-//! Bugs that are planted in small kernels: `Check` finds each, and its message names the cause. Next to each kernel
-//! stands what it is without a bug, in which nothing is found.
+//! Small kernels with planted bugs: `Check` must find each bug, and its message must name the cause.
+//! Without the bug, the same kernel must pass.
 //!
-//! A kernel takes the number of the bug, and none for 0.
+//! A kernel has the number of the bug as an argument. 0 means no bug.
 
 mod between_blocks;
 mod in_a_block;
@@ -12,10 +12,10 @@ use cuda_std::prelude::*;
 use gridsync::check::{Check, Wrong};
 use gridsync::device::{Device, EmulatorConfig, Geometry};
 
-/// What a right kernel leaves in each word of `out`.
+/// Expected value of each word of `out`.
 const RIGHT: u32 = 7;
 
-/// Words that a kernel may use. They are 0.
+/// Words that a kernel may use, initially 0.
 const WORDS: usize = 1024;
 
 type Arguments = (Global<u32>, Global<u32>, u32);
@@ -27,7 +27,8 @@ struct Planted {
     geometry: Geometry,
     /// Multiprocessors of the device.
     multiprocessors: u32,
-    /// For each bug, from 1: what it is, and what the message contains. Of words with `|` between them, one.
+    /// For each bug, from 1: its description, and the words that the message must contain. `|`
+    /// separates alternatives.
     bugs: &'static [(&'static str, &'static [&'static str])],
 }
 
@@ -47,7 +48,7 @@ impl Planted {
         checked.map(drop).map_err(|failure| failure.to_string())
     }
 
-    /// What is wrong with what the check says.
+    /// Differences between the report of the check and the expected one.
     fn mistakes(&self) -> Vec<String> {
         let kernel = self.kernel;
         let mut mistakes = Vec::new();
@@ -76,7 +77,7 @@ fn run<K: Kernel<Args = Arguments>>(
 ) -> Result<(), Wrong> {
     let threads = (geometry.grid.volume() * geometry.block.volume()) as usize;
     let (words, out) = (device.zeroed::<u32>(WORDS)?, device.zeroed::<u32>(threads)?);
-    // SAFETY: words for the kernel, and one for each thread, which live until the download. A kernel whose blocks
+    // SAFETY: the kernel's words, and one per thread, live until the download. A kernel whose blocks
     // wait for each other is tested with too many of them on purpose: the emulator ends it.
     unsafe { device.launch::<K>(geometry, (words.view(), out.view(), bug)) }?;
     let out = out.download()?;

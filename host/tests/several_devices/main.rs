@@ -1,5 +1,5 @@
-//! Several devices of a driver that runs no two grids at the same time: how they are opened, launched
-//! and waited for, and that nothing waits for ever for a grid that never ends.
+//! Several devices, on a driver that never runs two grids at once: opening, launching and waiting,
+//! and that no call waits forever for a grid that never ends.
 
 #[macro_use]
 #[path = "../fake_driver/mod.rs"]
@@ -28,7 +28,7 @@ const IMAGES: &[PtxImage] = &[PtxImage::text(
     ptx!("sm_90": on_both_store reached_store unreached_store waiting faulty_fault refused_once recorded halfway whole),
 )];
 
-/// Those of primitives, which the fake driver runs. A scan over several GPUs does nothing there.
+/// Kernels of primitives, which the fake driver runs. There, a scan over several GPUs does nothing.
 const KERNELS: &[PtxImage] = &[PtxImage::text(
     90,
     ptx!("sm_90": reduce_sum_f32 reduce_sum_u64 scan_sum_f32 scan_bulk_sum_f32 scan_sum_f16_in_f64 scan_spread_sum_f32),
@@ -37,7 +37,8 @@ const KERNELS: &[PtxImage] = &[PtxImage::text(
 macro_rules! kernels {
     ($($name:ident($($argument:ident: $type:ty),*);)*) => {$(
         /// # Safety
-        /// The fake driver acts by the name.
+        ///
+        /// The fake driver acts on the name alone.
         #[kernel]
         unsafe fn $name($($argument: $type),*) {}
     )*};
@@ -66,7 +67,7 @@ struct Machine {
 }
 
 impl Machine {
-    /// A machine of so many devices.
+    /// A machine with this many devices.
     fn of(devices: u32) -> Self {
         static TAKEN: Mutex<()> = Mutex::new(());
         let taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -78,14 +79,14 @@ impl Machine {
 
 impl Drop for Machine {
     fn drop(&mut self) {
-        // What still waits for a grid that never ends goes on.
+        // Release everything that still waits for an endless grid.
         self.controls.forget();
         self.controls.devices(1);
     }
 }
 
-/// What `work` gives, on a thread of its own; none if it takes longer than a second. Then the thread goes on when
-/// the machine is dropped.
+/// Runs `work` on another thread and returns its result, or `None` after a second. In that case the
+/// thread continues when the machine is dropped.
 #[track_caller]
 fn within_a_second<R: Send + 'static>(work: impl FnOnce() -> R + Send + 'static) -> R {
     let (done, result) = mpsc::channel();
@@ -99,10 +100,10 @@ fn both() -> Devices {
     Devices::cuda(&[0, 1], IMAGES).expect("there are two that reach each other")
 }
 
-/// Launches a kernel without arguments on all.
+/// Launches a kernel without arguments on all devices.
 fn launch<K: cuda_std::launch::Kernel<Args = ()>>(devices: &Devices) -> Result<(), DeviceError> {
     let launches: Vec<_> = devices.iter().map(|_| Launch::new::<K>(one(), ())).collect();
-    // SAFETY: the fake driver's kernels without arguments touch nothing.
+    // SAFETY: kernels without arguments access no memory in the fake driver.
     unsafe { devices.launch(&launches) }
 }
 
@@ -111,11 +112,11 @@ fn store<K: cuda_std::launch::Kernel<Args = (u64, u32)>>(
     device: &Device,
     address: u64,
 ) -> Result<(), DeviceError> {
-    // SAFETY: the fake driver refuses an address that is not there.
+    // SAFETY: the fake driver refuses an address that does not exist.
     unsafe { device.launch::<K>(&one(), (address, 7)) }
 }
 
-/// The number of the GPU of an error, and what it says of itself.
+/// The GPU number and the message of an error.
 #[track_caller]
 fn of_gpu<T: std::fmt::Debug>(result: Result<T, DeviceError>) -> (usize, DeviceError) {
     match result {
@@ -132,7 +133,7 @@ fn are_given_up(devices: &Devices) {
             device.zeroed::<u32>(1).map(|_| ()),
             device.free_memory().map(|_| ()),
             device.compile::<waiting>(),
-            // SAFETY: it is refused.
+            // SAFETY: the launch is refused.
             unsafe { device.launch::<waiting>(&one(), ()) },
         ];
         for refused in refused {
@@ -158,7 +159,7 @@ fn each_reaches_the_memory_of_the_other() {
     drop((here, there, devices));
     assert_eq!(machine.controls.live(), "");
 
-    // Alone, neither reaches the other.
+    // Opened separately, neither reaches the other.
     let [alone, other] = [0, 1].map(|gpu| Device::cuda(gpu, IMAGES).expect("it is there"));
     let there = other.zeroed::<u32>(1).expect("there is room");
     store::<unreached_store>(&alone, there.address()).expect("it is launched");
@@ -179,7 +180,7 @@ fn devices_that_were_opened_before_open_again() {
 }
 
 #[test]
-fn without_access_in_one_direction_both_numbers_are_told() {
+fn one_way_access_is_refused_with_the_numbers_of_both_devices() {
     let machine = Machine::of(3);
     machine.controls.apart(2, 1);
     for ordinals in [&[2, 1][..], &[1, 2], &[0, 1, 2]] {
@@ -193,7 +194,7 @@ fn without_access_in_one_direction_both_numbers_are_told() {
 }
 
 #[test]
-fn devices_that_are_not_there_and_wrong_counts_are_refused() {
+fn missing_devices_and_wrong_counts_are_refused() {
     let machine = Machine::of(2);
     let missing = DeviceError::NoSuchDevice { ordinal: 2, count: 2 };
     assert_eq!(Devices::cuda(&[0, 1, 2], IMAGES).expect_err("there are two"), missing);
@@ -215,7 +216,7 @@ fn a_launch_on_all_is_one_launch_in_the_stream_of_each() {
     let launches: Vec<_> = (words.iter().zip([5, 6]))
         .map(|(words, value)| Launch::new::<on_both_store>(one(), (words.address(), value)))
         .collect();
-    // SAFETY: there is a word at each address.
+    // SAFETY: each address points to a word.
     unsafe { devices.launch(&launches) }.expect("it should run");
     devices.synchronize().expect("both have run");
     let stored: Vec<_> = words.iter().map(|words| words.download()).collect();
@@ -276,7 +277,7 @@ fn a_fault_ends_the_wait_for_a_device_that_never_ends() {
 }
 
 #[test]
-fn a_fault_that_the_next_call_tells_gives_up_all() {
+fn a_fault_reported_by_the_next_call_gives_up_all_devices() {
     type Call = fn(&Devices) -> Result<(), DeviceError>;
     let next_calls: [Call; 3] = [
         launch::<faulty_fault>,
@@ -321,7 +322,7 @@ fn a_copy_from_a_device_does_not_wait_for_one_that_has_failed() {
 }
 
 #[test]
-fn what_is_dropped_does_not_wait_for_a_device_that_has_failed() {
+fn drops_do_not_wait_for_a_failed_device() {
     let machine = Machine::of(2);
     let devices = both();
     let words = devices.zeroed::<u32>(1).expect("there is room");
@@ -333,7 +334,7 @@ fn what_is_dropped_does_not_wait_for_a_device_that_has_failed() {
 }
 
 #[test]
-fn a_call_that_is_refused_because_somebody_records_gives_up_nothing() {
+fn a_call_refused_during_a_recording_gives_up_no_device() {
     let machine = Machine::of(2);
     for recording in [0, 1] {
         let devices = both();
@@ -373,7 +374,7 @@ fn a_buffer_of_one_device_is_refused_by_another() {
     assert_eq!(scanner.launch(&there, &mut output, Form::Inclusive), Ok(()));
     let mut elsewhere = devices[0].zeroed::<f32>(64).expect("there is room");
     refused(scanner.launch(&there, &mut elsewhere, Form::Inclusive));
-    // A primitive that made no check of its own would be noticed by the driver.
+    // If a primitive did not check this, the driver would report the error here.
     devices.synchronize().expect("nothing has failed");
     drop((here, there, output, elsewhere, sum, scanner, devices));
     assert_eq!(machine.controls.live(), "");
@@ -381,14 +382,14 @@ fn a_buffer_of_one_device_is_refused_by_another() {
 
 #[test]
 #[ignore = "8 s: a share of a scan has at least 4 Mi elements"]
-fn a_shared_scan_goes_on_from_the_same_place_after_a_failure() {
+fn a_shared_scan_resumes_where_it_was_after_a_failure() {
     let machine = Machine::of(2);
     let devices = Devices::cuda(&[0, 1], KERNELS).expect("there are two");
     let (op, form) = (Sum::<f16, f64>::new(), Form::Exclusive);
-    // The first part is shared, and the second one begins with what both have found.
+    // The first part is shared. The second one starts with the result of both devices.
     let group = Shape::part::<f16, f64>();
     let part = group + 300;
-    // Sums of these are rounded, so their bits tell where a sum began.
+    // Sums of these values are rounded, so their bits show where a sum started.
     let value = |i: usize| f16::from_f32((i * 37 % 101) as f32 * 0.37 - 11.0);
     let input: Vec<f16> = (0..part + 500).map(value).collect();
     let scanner = PartScanner::new(op, &devices, 4 * group, form, 2 * group);
@@ -421,20 +422,20 @@ fn the_driver_notices_memory_of_another_device() {
     assert_eq!(machine.controls.live(), "1 use of what another device has");
 }
 
-/// Each device writes its results to memory of the host. Where one of them fails, the others have written already, or
-/// are going to.
+/// Each device writes its results to host memory. If one fails, the others have already written or
+/// still will.
 #[test]
 fn a_sum_over_both_is_right_after_any_call_has_failed() {
     let machine = Machine::of(2);
     let devices = Devices::cuda(&[0, 1], KERNELS).expect("there are two that reach each other");
-    // Leaves are tiles above 4 MiB.
+    // Above 4 MiB, leaves are tiles.
     let spread = |factor: u64| {
         let input: Vec<u64> = (0..(1 << 19) + 3001).map(|i| factor * i).collect();
         let mut spread = Spread::in_stripes(&devices, input.len(), 1 << 18).expect("there is room");
         spread.copy_from(&input).expect("it is as long");
         (spread, input.iter().sum::<u64>())
     };
-    // One after the other, so that what an earlier sum has left is wrong.
+    // One by one, so a leftover of an earlier sum gives a wrong result.
     let spreads = [spread(1), spread(2)];
     let mut sums = SpreadReducer::new(Sum::<u64>::new(), &devices).expect("there is room");
     let unasked = DeviceError::NoResult { what: "result of a reduction" };

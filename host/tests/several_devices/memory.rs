@@ -1,4 +1,4 @@
-//! Memory is given back once no GPU uses it, and a copy has ended when it returns.
+//! Memory is freed once no GPU uses it, and a copy has ended when it returns.
 
 use crate::fake_driver::controls::Launches;
 use crate::fake_driver::log;
@@ -12,10 +12,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use std::{mem, thread};
 
-/// Time for a call that must not wait: longer than the time between two polls of the other GPUs.
+/// Time limit for a call that must not wait: longer than the interval at which the other GPUs are
+/// polled.
 const SOON: Duration = Duration::from_millis(20);
 
-/// Checks that `work` neither ends nor gives memory back before the grid on GPU 1 has ended.
+/// Checks that `work` neither ends nor frees memory before the grid on GPU 1 has ended.
 #[track_caller]
 pub(crate) fn waits_for_gpu_1(machine: &Machine, work: impl FnOnce() + Send + 'static) {
     let frees = || log().iter().filter(|line| line.starts_with("free ")).count();
@@ -43,7 +44,7 @@ fn a_spread_scanner_is_freed_after_the_work_of_all_gpus() {
     assert_eq!(machine.controls.live(), "");
 }
 
-/// Notes that it has been dropped.
+/// Records its drop.
 struct Owner(Arc<AtomicBool>);
 
 impl Drop for Owner {
@@ -53,7 +54,7 @@ impl Drop for Owner {
 }
 
 #[test]
-fn memory_of_one_gpu_is_given_back_after_the_work_of_all() {
+fn memory_of_one_gpu_is_freed_after_the_work_of_all() {
     let machine = Machine::of(2);
     let devices = both();
     let begin = || {
@@ -89,7 +90,7 @@ fn a_stream_of_another_gpu_that_outlives_its_devices_may_still_use_memory() {
     let other = devices[1].new_stream().expect("there is room");
     drop(devices);
     machine.controls.launches(1, Launches::Endless);
-    // SAFETY: the kernel touches nothing.
+    // SAFETY: the kernel accesses no memory.
     unsafe { other.launch::<waiting>(&one(), ()) }.expect("it is launched");
     waits_for_gpu_1(&machine, move || drop(own));
     drop(other);
@@ -97,7 +98,7 @@ fn a_stream_of_another_gpu_that_outlives_its_devices_may_still_use_memory() {
 }
 
 #[test]
-fn a_copy_has_ended_when_it_returns_though_another_gpu_has_failed() {
+fn a_copy_has_ended_when_it_returns_even_if_another_gpu_failed() {
     type Work = fn(&mut Buffer<u32>) -> Result<Vec<u32>, DeviceError>;
     let copies: [Work; 2] =
         [|words| words.download(), |words| words.copy_from(&[7]).map(|()| Vec::new())];
@@ -106,7 +107,7 @@ fn a_copy_has_ended_when_it_returns_though_another_gpu_has_failed() {
         let devices = both();
         let mut words = devices[0].upload(&[5u32]).expect("there is room");
         machine.controls.hold_copies(0);
-        // SAFETY: the kernel touches nothing.
+        // SAFETY: the kernel accesses no memory.
         unsafe { devices[1].launch::<faulty_fault>(&one(), ()) }.expect("it is launched");
         let copying = thread::spawn(move || copy(&mut words));
         thread::sleep(SOON);
@@ -119,9 +120,9 @@ fn a_copy_has_ended_when_it_returns_though_another_gpu_has_failed() {
     }
 }
 
-/// Whether there is memory at an address.
+/// Whether memory is mapped at an address.
 fn is_allocated(address: *const u8) -> bool {
-    // SAFETY: this changes nothing, and takes any address that is a multiple of a page.
+    // SAFETY: this changes nothing, and accepts any page-aligned address.
     unsafe { libc::msync(address.cast_mut().cast(), 1, libc::MS_ASYNC) == 0 }
 }
 
@@ -130,7 +131,7 @@ fn memory_that_stays_pinned_is_not_freed() {
     let machine = Machine::of(2);
     for is_given_up in [false, true] {
         let devices = both();
-        // Of this size, what is freed goes back to the system at once.
+        // Freed buffers of this size return to the system at once.
         let mut buffer = HostBuffer::zeroed(64 << 20).expect("it fits");
         buffer.pin(&devices[0]).expect("there is room");
         let address = buffer.bytes().as_ptr();

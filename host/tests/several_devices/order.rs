@@ -1,4 +1,4 @@
-//! In which order kernels that wait for each other come to the GPUs.
+//! The order in which kernels that wait for each other reach the GPUs.
 
 use crate::fake_driver::controls::Launches;
 use crate::fake_driver::{log, log_of};
@@ -8,12 +8,13 @@ use std::sync::mpsc;
 use std::time::Duration;
 use std::{env, process::Command, thread};
 
-/// The launches of a kernel so far.
+/// Number of launches of a kernel so far.
 fn launches_of(kernel: &str) -> usize {
     log_of(kernel).iter().filter(|line| line.starts_with("plain")).count()
 }
 
-/// Launches `halfway` on all on a thread. Returns between the launch on GPU 0 and that on GPU 1.
+/// Launches `halfway` on all devices, on another thread. Returns between the launches on GPU 0 and
+/// on GPU 1.
 fn launch_halfway(machine: &Machine, devices: &Devices) -> thread::JoinHandle<()> {
     machine.controls.launches(1, Launches::Late);
     let (devices, before) = (devices.clone(), launches_of("halfway"));
@@ -41,7 +42,8 @@ fn launches_of_two_threads_are_in_the_same_order_on_every_gpu() {
     assert_eq!(machine.controls.live(), "");
 }
 
-/// A GPU that waited for an event after the first half of a launch would never get to the second half.
+/// A GPU that waited for an event after the first half of a launch would never reach the second
+/// half.
 #[test]
 fn an_event_is_before_or_after_a_launch_on_all_and_not_in_between() {
     type Record = fn(&Devices) -> Result<(), DeviceError>;
@@ -58,7 +60,8 @@ fn an_event_is_before_or_after_a_launch_on_all_and_not_in_between() {
     assert_eq!(machine.controls.live(), "");
 }
 
-/// Otherwise one launch could have GPU 0 and another one GPU 1, and each would wait for room on the other GPU.
+/// Otherwise, one launch could hold GPU 0 and another one GPU 1, and each would wait for room on
+/// the other GPU.
 #[test]
 fn a_launch_waits_for_those_of_other_devices_on_the_same_gpus() {
     let machine = Machine::of(4);
@@ -114,7 +117,7 @@ fn a_launch_that_a_recording_of_another_thread_refuses_starts_on_no_gpu() {
 fn a_launch_on_several_gpus_is_refused_where_launches_block() {
     const VARIABLE: &str = "CUDA_LAUNCH_BLOCKING";
     if env::var(VARIABLE).as_deref() != Ok("1") {
-        // The driver reads it once, so this is about another process.
+        // The driver reads the variable once, so the test runs in a new process.
         let test = "order::a_launch_on_several_gpus_is_refused_where_launches_block";
         let this = env::current_exe().expect("a test knows where it is");
         let run = Command::new(this).args(["--exact", test]).env(VARIABLE, "1").output();
@@ -129,7 +132,7 @@ fn a_launch_on_several_gpus_is_refused_where_launches_block() {
     assert!(refused.to_string().contains("CUDA_LAUNCH_BLOCKING=1"), "{refused}");
     assert_eq!(launches_of("waiting"), 0);
     let alone = Devices::from(&devices[0]);
-    // SAFETY: the kernel touches nothing.
+    // SAFETY: the kernel accesses no memory.
     let launched = unsafe { alone.launch(&[Launch::new::<waiting>(one(), ())]) };
     assert_eq!((launched, devices.synchronize()), (Ok(()), Ok(())));
 }

@@ -1,4 +1,4 @@
-//! Scans of arrays that are spread over several devices: when their grids begin, and how large they are.
+//! Scans of arrays that are spread over several devices: when their grids start, and their sizes.
 
 use super::{Machine, one, waiting};
 use crate::fake_driver::controls::Launches;
@@ -11,10 +11,12 @@ use gridsync::primitives::{Spread, SpreadScanner};
 use gridsync_entries::spread;
 use gridsync_kernels::op::Sum;
 
-/// Grids of a scan wait for each other. So the driver does not run them, and only notes that they were launched.
+/// The grids of a scan wait for each other. So the driver only records their launches and does not
+/// run them.
 const KERNELS: &[PtxImage] = &[PtxImage::text(90, ptx!("sm_90": scan_spread_sum_u32 waiting))];
 
-/// A scanner, an array of so many tiles in stripes of one tile, and room for the results.
+/// A scanner, an array of the given number of tiles in stripes of one tile, and a buffer for the
+/// results.
 type Scan = (SpreadScanner<Sum<u32>>, Spread<u32>, Spread<u32>);
 
 fn scan(devices: &Devices, tiles: usize) -> Scan {
@@ -28,7 +30,7 @@ fn launch((scanner, input, output): &mut Scan) {
     scanner.launch(input, output, Form::Inclusive).expect("it is put into both streams");
 }
 
-/// Whether all that has been put into the stream is done.
+/// Whether all work in the stream is done.
 fn is_idle(device: &Device) -> bool {
     let event = device.record_event().expect("nobody records");
     event.is_done().expect("nothing has failed")
@@ -41,7 +43,7 @@ fn a_scan_begins_on_each_device_after_the_work_of_all() {
         let devices = Devices::cuda(&[0, 1], KERNELS).expect("there are two");
         let mut scan = scan(&devices, 2);
         machine.controls.launches(busy as u32, Launches::Endless);
-        // SAFETY: the kernel touches nothing.
+        // SAFETY: the kernel accesses no memory.
         unsafe { devices[busy].launch::<waiting>(&one(), ()) }.expect("it is launched");
         machine.controls.launches(busy as u32, Launches::Run);
         let before = is_idle(&devices[1 - busy]);
@@ -62,7 +64,7 @@ fn grids_that_share_a_device_fit_on_it_together() {
         let lines = log_of(spread::sum_u32::NAME).into_iter();
         lines.filter(|line| line.starts_with("plain")).collect::<Vec<_>>()
     };
-    // A device holds eight blocks, and each has more tiles than that.
+    // A device holds eight blocks, and the array has more tiles than that per device.
     for (ordinals, blocks) in [(&[0, 0][..], 4), (&[0, 0, 0, 0], 2)] {
         let devices = Devices::cuda(ordinals, KERNELS).expect("there is one");
         let before = launched().len();

@@ -1,4 +1,4 @@
-//! Memory of cust's on one of several GPUs.
+//! cust memory on one of several GPUs.
 
 use crate::fake_driver::controls::Launches;
 use crate::memory::waits_for_gpu_1;
@@ -15,7 +15,7 @@ fn cust_gets_memory_after_the_work_of_all_gpus() {
     machine.controls.launches(1, Launches::Endless);
     launch::<waiting>(&devices).expect("it is launched");
     waits_for_gpu_1(&machine, move || {
-        // cust would free it at once, and in the context that is current there.
+        // Dropping it would free it at once, in whatever context is current.
         mem::forget(memory.into_cust().expect("nothing has failed"));
     });
     machine.controls.launches(1, Launches::Run);

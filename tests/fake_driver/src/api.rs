@@ -1,6 +1,6 @@
 //! The calls of the driver API.
 //!
-//! A call with `may_fail` fails when [`control`](crate::control) says so, and returns the code
+//! A call with `may_fail` fails when [`control`](crate::control) selects it, and returns the code
 //! given there. A call with `gives_back` fails only when all calls fail.
 
 use crate::control::{LATE, Launches, before, before_release, count, launches_on};
@@ -20,7 +20,7 @@ const INVALID_HANDLE: u32 = 400;
 const NOT_READY: u32 = 600;
 const LAUNCH_OUT_OF_RESOURCES: u32 = 701;
 
-/// What a linked text begins with.
+/// The first line of a linked text.
 const LINKED: &str = "// linked\n";
 
 /// `CU_JIT_INPUT_PTX` and `CU_JIT_INPUT_LIBRARY`.
@@ -56,14 +56,14 @@ macro_rules! calls {
         ///
         /// # Safety
         ///
-        /// As for the driver's call.
+        /// Same as the driver's call.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name($($argument: $type),*) -> u32 {
             let first = calls!(@ $kind $name $($by_itself)?);
             if first != SUCCESS {
                 return first;
             }
-            // SAFETY: the caller keeps the contract of the driver call of this name.
+            // SAFETY: the caller upholds the contract of the driver call with this name.
             #[allow(unused_unsafe)]
             unsafe { $body }
         }
@@ -96,13 +96,13 @@ calls! {
         log(&format!("synchronize {stream}"));
         ended(Some(stream)).uncapturable(stream)
     }
-    // All work is done when the call that puts it there returns, except what never ends.
+    // All work is done when the call that adds it returns, except endless work.
     fn cuStreamQuery(stream: usize) may_fail INVALID_VALUE {
         let mut state = state();
         let first = state.uncapturable(stream);
         if first == SUCCESS && state.endless.contains(&stream) { NOT_READY } else { first }
     }
-    // The default stream is of the context that is current.
+    // The default stream belongs to the current context.
     fn cuStreamGetCtx(stream: usize, context: *mut usize) may_fail INVALID_VALUE {
         let state = state();
         if state.ready(0) != SUCCESS { return state.ready(0) }
@@ -154,8 +154,8 @@ calls! {
         let step = Step::Launch(Launch::new(name, shape, arguments));
         let mut state = state();
         let handle = state.handle();
-        // Handles count up, so a node that comes before this one has a lower handle, and one higher than
-        // the graph's.
+        // Handles count up, so an earlier node has a lower handle, which is higher than that of the
+        // graph.
         let after = match number {
             0 => &[],
             number => slice::from_raw_parts(after, number),
@@ -266,7 +266,7 @@ calls! {
         let text = CStr::from_ptr(image).to_str().unwrap_or("");
         let names = kernels_in(text);
         log(&format!("load {names} {}", word_after(text, ".target")));
-        // What launches kernels has to be linked, and all else has one kernel.
+        // A module that launches kernels must be linked; every other module has one kernel.
         let is_linked = text.starts_with(LINKED);
         if is_linked != text.contains(".func") || (names.contains(',') && !is_linked) {
             return INVALID_VALUE;
@@ -385,7 +385,7 @@ unsafe fn launch(
     let mut state = state();
     let name = kernel(function);
     log(&format!("{how} {name} {}{attributes}", shape_text(&shape)));
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller upholds this function's contract.
     let step = Step::Launch(unsafe { Launch::new(name, shape, arguments) });
     if !state.captured(stream, &step) {
         state.run(stream, &step);

@@ -1,6 +1,6 @@
-//! Makes calls fail, and counts what has not been given back. Tests call these functions by their
-//! names in the library. For a program, `GRIDSYNC_FAKE_FAIL` says what fails: for example `12` or
-//! `12 sticky`, and `GRIDSYNC_FAKE_DEVICES` says how many devices there are.
+//! Makes calls fail, and counts everything not yet released. Tests call these functions by their
+//! names in the library. For a program, `GRIDSYNC_FAKE_FAIL` selects the failure, for example `12`
+//! or `12 sticky`, and `GRIDSYNC_FAKE_DEVICES` is the number of devices.
 
 use crate::device::state;
 use crate::log::log;
@@ -9,38 +9,38 @@ use std::env;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// The answer of a broken context: an illegal address.
+/// The error of a broken context: an illegal address.
 pub(crate) const STICKY: u32 = 700;
 
-/// What becomes of the launches on a device.
+/// Behavior of launches on a device.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Launches {
     /// They run.
     #[default]
     Run,
-    /// They start and never end, as a grid that waits for one that never comes.
+    /// They start and never end, like a grid that waits for another one that never starts.
     Endless,
     /// They are refused.
     Refused,
-    /// They run, and the call that launches them takes [`LATE`].
+    /// They run, and the call that launches them lasts [`LATE`].
     Late,
 }
 
-/// How long a late launch takes.
+/// Duration of a late launch.
 pub(crate) const LATE: Duration = Duration::from_millis(20);
 
-/// What the machine is like, which call fails, and what has been counted.
+/// The configuration of the machine, the call that fails, and the counts.
 #[derive(Default)]
 struct Control {
     machine: Machine,
-    /// The number of the call that fails, from 1 on; 0 for none.
+    /// The number of the call that fails, starting at 1; 0 for none.
     fail_at: u64,
     is_sticky: bool,
     /// Calls so far that may fail.
     calls: u64,
     /// The name of the call that failed.
     failed: Option<&'static str>,
-    /// How many things were made and not given back, by kind.
+    /// Number of live objects, by kind.
     live: BTreeMap<&'static str, i64>,
 }
 
@@ -48,9 +48,9 @@ struct Control {
 #[derive(Default)]
 struct Machine {
     devices: u32,
-    /// The devices that do not reach the memory of another one, with that one.
+    /// Pairs of devices of which the first cannot access the memory of the second.
     apart: Vec<(u32, u32)>,
-    /// What becomes of launches, where it is not the default.
+    /// Behavior of launches, where it is not the default.
     launches: BTreeMap<u32, Launches>,
     /// The devices whose copies wait for [`gridsync_fake_end`].
     held_copies: BTreeSet<u32>,
@@ -78,7 +78,7 @@ fn control() -> MutexGuard<'static, Control> {
     CONTROL.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Called first in each call that may fail. Returns the error, or 0 if the call goes on.
+/// Called first in each call that may fail. Returns the error, or 0 if the call continues.
 /// `by_itself` is the error when only this call fails.
 pub(crate) fn before(call: &'static str, by_itself: u32) -> u32 {
     let mut control = control();
@@ -94,19 +94,19 @@ pub(crate) fn before(call: &'static str, by_itself: u32) -> u32 {
     if control.is_sticky { STICKY } else { by_itself }
 }
 
-/// Called first in each call that gives something back. Returns the error, or 0 if the call goes
-/// on.
+/// Called first in each call that releases something. Returns the error, or 0 if the call
+/// continues.
 pub(crate) fn before_release() -> u32 {
     let control = control();
     if control.is_sticky && control.failed.is_some() { STICKY } else { 0 }
 }
 
-/// Counts something that is made or given back.
+/// Counts something that is created or released.
 pub(crate) fn count(kind: &'static str, change: i64) {
     *control().live.entry(kind).or_default() += change;
 }
 
-/// How many devices there are.
+/// Number of devices.
 pub(crate) fn devices() -> u32 {
     control().machine.devices
 }
@@ -116,7 +116,7 @@ pub(crate) fn can_access(from: u32, to: u32) -> bool {
     !control().machine.apart.contains(&(from, to))
 }
 
-/// What becomes of the launches on a device.
+/// Behavior of launches on a device.
 pub(crate) fn launches_on(device: usize) -> Launches {
     let device = device as u32;
     control().machine.launches.get(&device).copied().unwrap_or_default()
@@ -127,21 +127,21 @@ pub(crate) fn holds_copies(device: usize) -> bool {
     control().machine.held_copies.contains(&(device as u32))
 }
 
-/// Makes a machine of `count` devices, which reach each other and run what is launched. Nothing of the
-/// last machine may still be in use.
+/// Creates a machine of `count` devices, which can access each other's memory and run launches.
+/// Nothing of the previous machine may still be in use.
 #[unsafe(no_mangle)]
 pub extern "C" fn gridsync_fake_devices(count: u32) {
     control().machine = Machine::of(count);
 }
 
-/// Takes the access to the memory of `to` from `from`, but not the other way round.
+/// Removes the access of `from` to the memory of `to`, but not the reverse.
 #[unsafe(no_mangle)]
 pub extern "C" fn gridsync_fake_apart(from: u32, to: u32) {
     control().machine.apart.push((from, to));
 }
 
-/// Says what becomes of later launches on `device`: 0, they run; 1, they start and never end; 3, they run,
-/// and the call takes 20 ms; all else, they are refused.
+/// Sets the behavior of later launches on `device`: 0, they run; 1, they start and never end; 3,
+/// they run, and the call lasts 20 ms; otherwise, they are refused.
 #[unsafe(no_mangle)]
 pub extern "C" fn gridsync_fake_launches(device: u32, become_of_them: u32) {
     let launches = match become_of_them {
@@ -153,14 +153,14 @@ pub extern "C" fn gridsync_fake_launches(device: u32, become_of_them: u32) {
     control().machine.launches.insert(device, launches);
 }
 
-/// Makes later copies between the host and `device` run only at [`gridsync_fake_end`], after the call that
-/// starts them has returned, as a copy of pinned memory may.
+/// Delays later copies between the host and `device` until [`gridsync_fake_end`], after the call
+/// that starts them has returned, as can happen with pinned memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn gridsync_fake_hold_copies(device: u32) {
     control().machine.held_copies.insert(device);
 }
 
-/// Ends what never ends, on all devices, and runs what was put behind it.
+/// Ends endless work on all devices, and runs the work behind it.
 #[unsafe(no_mangle)]
 pub extern "C" fn gridsync_fake_end() {
     state().end();
@@ -168,7 +168,7 @@ pub extern "C" fn gridsync_fake_end() {
 
 /// Makes call number `at` of the calls that may fail return its error; the first is 1, and 0 means
 /// none. If `sticky`, all later ones fail too. Restarts the count of calls, but not that of live
-/// things.
+/// objects.
 #[unsafe(no_mangle)]
 pub extern "C" fn gridsync_fake_fail(at: u64, sticky: bool) {
     let mut control = control();
@@ -181,48 +181,48 @@ pub extern "C" fn gridsync_fake_fail(at: u64, sticky: bool) {
     };
 }
 
-/// Forgets all live things, as a driver does when the process of a broken context ends.
+/// Forgets all live objects, as a driver does when the process of a broken context ends.
 #[unsafe(no_mangle)]
 pub extern "C" fn gridsync_fake_forget() {
     control().live.clear();
     state().reset();
 }
 
-/// Writes the name of the failed call into `text`, which has room for `room` bytes; nothing if no
-/// call failed. Returns the number of bytes written.
+/// Writes the name of the failed call into `text`, which has room for `room` bytes, or nothing if
+/// no call failed. Returns the number of bytes written.
 ///
 /// # Safety
 ///
-/// `text` points to `room` bytes that may be written.
+/// `text` points to `room` writable bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gridsync_fake_failed(text: *mut u8, room: usize) -> usize {
     let name = control().failed.unwrap_or_default();
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller upholds this function's contract.
     unsafe { write(name, text, room) }
 }
 
-/// Writes the live things into `text`, such as `2 module, 1 stream`. Otherwise like
+/// Writes the live objects into `text`, such as `2 module, 1 stream`. Otherwise like
 /// [`gridsync_fake_failed`].
 ///
 /// # Safety
 ///
-/// As for [`gridsync_fake_failed`].
+/// Same as [`gridsync_fake_failed`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gridsync_fake_live(text: *mut u8, room: usize) -> usize {
     let live: Vec<_> = (control().live.iter())
         .filter(|(_, count)| **count != 0)
         .map(|(kind, count)| format!("{count} {kind}"))
         .collect();
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller upholds this function's contract.
     unsafe { write(&live.join(", "), text, room) }
 }
 
 /// # Safety
 ///
-/// As for [`gridsync_fake_failed`].
+/// Same as [`gridsync_fake_failed`].
 unsafe fn write(what: &str, text: *mut u8, room: usize) -> usize {
     let bytes = what.len().min(room);
-    // SAFETY: the caller's promise, and the two do not overlap.
+    // SAFETY: the caller provides `room` bytes, and the two ranges do not overlap.
     unsafe { text.copy_from_nonoverlapping(what.as_ptr(), bytes) };
     bytes
 }

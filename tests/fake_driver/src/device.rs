@@ -1,4 +1,4 @@
-//! The devices: their memory, their streams, what these capture, and graphs.
+//! The devices: their memory, their streams, captures, and graphs.
 
 use crate::control::{Launches, STICKY, count, holds_copies, launches_on};
 use crate::launch::Launch;
@@ -11,13 +11,13 @@ use std::thread;
 use std::time::Duration;
 use std::{mem, ptr, slice};
 
-/// The handle of the first device's context. Those of the others follow.
+/// The handle of the first device's context. The handles of the other contexts follow it.
 const FIRST_CONTEXT: usize = 0xc0;
 
 /// Bytes of memory of each device.
 pub(crate) const BYTES: usize = 1 << 30;
 
-/// Multiprocessors, and how many blocks of any kernel fit on each.
+/// Multiprocessors, and the number of blocks of any kernel that fit on each.
 pub(crate) const MULTIPROCESSORS: u32 = 4;
 pub(crate) const BLOCKS: u32 = 2;
 
@@ -43,7 +43,7 @@ pub(crate) fn enter(context: usize) {
     CURRENT.set(context);
 }
 
-/// Work that was put into a stream.
+/// Work in a stream.
 #[derive(Clone)]
 pub(crate) enum Step {
     Launch(Launch),
@@ -54,7 +54,7 @@ pub(crate) enum Step {
 /// A copy between the host and a device.
 #[derive(Clone, Copy)]
 pub(crate) struct HostCopy {
-    /// The exposed address of the host's memory.
+    /// The exposed address of the host memory.
     pub(crate) host: usize,
     pub(crate) device: u64,
     pub(crate) bytes: usize,
@@ -66,9 +66,9 @@ pub(crate) struct Gpu {
     memory: Memory,
     /// The bytes of each allocation, by its address.
     allocations: BTreeMap<u64, usize>,
-    /// How many hold its context.
+    /// Number of holders of its context.
     pub(crate) retained: u32,
-    /// The devices whose memory its context reaches.
+    /// The devices whose memory its context can access.
     pub(crate) reaches: HashSet<usize>,
 }
 
@@ -82,7 +82,7 @@ impl Gpu {
         }
     }
 
-    /// Gives the context back. Access to other devices ends with the last one who holds it.
+    /// Releases the context. Access to other devices ends with its last holder.
     pub(crate) fn release(&mut self) {
         self.retained = self.retained.saturating_sub(1);
         if self.retained == 0 {
@@ -98,11 +98,11 @@ pub(crate) struct State {
     owners: HashMap<usize, usize>,
     /// The streams that a fault has broken.
     pub(crate) broken: HashSet<usize>,
-    /// The streams with work that never ends, and events after it.
+    /// The streams with endless work, and the events after it.
     pub(crate) endless: HashSet<usize>,
-    /// What was put into those streams afterwards.
+    /// Work behind the endless work of those streams.
     behind: Vec<(usize, Step)>,
-    /// The streams that capture, with their steps; none if the capture has been broken.
+    /// The capturing streams with their steps, or `None` if the capture is broken.
     pub(crate) captures: HashMap<usize, Option<Vec<Step>>>,
     /// The streams that take part in another stream's capture, and events of that capture.
     pub(crate) joined: HashMap<usize, usize>,
@@ -118,8 +118,8 @@ pub(crate) fn state() -> MutexGuard<'static, State> {
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The state, once nothing runs in a stream any more; without one, in no stream of the current device.
-/// What never ends is waited for until it is [forgotten](State::reset).
+/// The state, once nothing runs in `stream`, or in any stream of the current device. Waits for
+/// endless work until it is [forgotten](State::reset).
 pub(crate) fn ended(stream: Option<usize>) -> MutexGuard<'static, State> {
     loop {
         let state = state();
@@ -132,7 +132,7 @@ pub(crate) fn ended(stream: Option<usize>) -> MutexGuard<'static, State> {
 }
 
 impl State {
-    /// New devices, whose handles come after this one.
+    /// New devices, with handles after this one.
     fn after(handles: usize) -> Self {
         Self {
             gpus: Vec::new(),
@@ -148,7 +148,7 @@ impl State {
         }
     }
 
-    /// Makes all devices new ones.
+    /// Replaces all devices with new ones.
     pub(crate) fn reset(&mut self) {
         *self = Self::after(self.handles);
     }
@@ -171,7 +171,8 @@ impl State {
         self.owners.insert(handle, self.current());
     }
 
-    /// Ends that something belongs to the current device. Returns the error if it does not, or 0.
+    /// Ends the ownership of something by the current device. Returns the error if the device does
+    /// not own it, or 0.
     pub(crate) fn disown(&mut self, handle: usize) -> u32 {
         let ready = self.ready(handle);
         if ready != INVALID_HANDLE && ready != INVALID_CONTEXT {
@@ -225,14 +226,14 @@ impl State {
         })
     }
 
-    /// Whether this is the context of a device, and somebody holds it.
+    /// Whether this is the context of a device, and is retained.
     pub(crate) fn is_context(&self, context: usize) -> bool {
         let gpu = context.checked_sub(FIRST_CONTEXT).and_then(|ordinal| self.gpus.get(ordinal));
         gpu.is_some_and(|gpu| gpu.retained > 0)
     }
 
-    /// Notes a mistake of the caller: it used what does not belong to the current device. The note
-    /// counts as something that is never given back. Returns the error.
+    /// Records an error of the caller: it used something that does not belong to the current
+    /// device. The record counts as an object that is never released. Returns the error.
     pub(crate) fn mistake(&self, what: &str) -> u32 {
         log(&format!("mistake {what} of another device, or of none"));
         count("use of what another device has", 1);
@@ -240,7 +241,7 @@ impl State {
     }
 
     /// The first check of every call that needs a context and an unbroken stream, or something else
-    /// that belongs to a device; 0 is nothing. Returns the error, or 0.
+    /// that belongs to a device; a handle of 0 is nothing. Returns the error, or 0.
     pub(crate) fn ready(&self, handle: usize) -> u32 {
         if !self.is_context(CURRENT.get()) {
             INVALID_CONTEXT
@@ -253,7 +254,7 @@ impl State {
         }
     }
 
-    /// Whether work that never ends is in a stream; without one, in any of the current device.
+    /// Whether a stream has endless work, or without `stream`, any stream of the current device.
     fn is_busy(&self, stream: Option<usize>) -> bool {
         match stream {
             Some(stream) => self.endless.contains(&stream),
@@ -281,7 +282,7 @@ impl State {
         true
     }
 
-    /// The first check of a call that cannot be captured; it breaks a capture. Returns the error,
+    /// The first check of a call that cannot be captured. It breaks a capture. Returns the error,
     /// or 0.
     pub(crate) fn uncapturable(&mut self, stream: usize) -> u32 {
         match self.captures.get_mut(&stream) {
@@ -293,7 +294,7 @@ impl State {
         }
     }
 
-    /// Ends what never ends, and runs what was put behind it.
+    /// Ends endless work, and runs the work behind it.
     pub(crate) fn end(&mut self) {
         self.endless.clear();
         let before = CURRENT.get();
@@ -306,18 +307,18 @@ impl State {
         enter(before);
     }
 
-    /// Puts a copy into a stream of the current device, in which nothing runs. Returns the error, or 0.
+    /// Adds a copy to a stream of the current device that runs nothing. Returns the error, or 0.
     ///
     /// # Safety
     ///
-    /// The host's memory is there until the copy has run.
+    /// The host memory must live until the copy has run.
     pub(crate) unsafe fn put_copy(&mut self, stream: usize, copy: HostCopy) -> u32 {
         if holds_copies(self.current()) {
             self.endless.insert(stream);
             self.behind.push((stream, Step::Copy(copy)));
             return 0;
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller upholds this function's contract.
         if unsafe { self.copy(copy) } { 0 } else { self.mistake("memory") }
     }
 
@@ -325,22 +326,22 @@ impl State {
     ///
     /// # Safety
     ///
-    /// The host's memory is there.
+    /// The host memory must be live.
     unsafe fn copy(&mut self, copy: HostCopy) -> bool {
         let HostCopy { host, device, bytes, to_host } = copy;
         let host = ptr::with_exposed_provenance_mut::<u8>(host);
         if to_host {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller guarantees that the host memory is live.
             let to = unsafe { slice::from_raw_parts_mut(host, bytes) };
             self.memory().read(device, to).is_ok()
         } else {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller guarantees that the host memory is live.
             let from = unsafe { slice::from_raw_parts(host, bytes) };
             self.memory().write(device, from).is_ok()
         }
     }
 
-    /// Runs a step in a stream of the current device. Nothing runs after what never ends.
+    /// Runs a step in a stream of the current device. Nothing runs after endless work.
     pub(crate) fn run(&mut self, stream: usize, step: &Step) {
         let current = self.current();
         if self.endless.contains(&stream) {
@@ -357,7 +358,7 @@ impl State {
                 None => launch.run(self.memory()),
             },
             Step::Zero(at, bytes) => self.memory().zero(*at, *bytes).is_ok(),
-            // SAFETY: whoever put it there keeps the memory until it has run.
+            // SAFETY: the caller that added the copy keeps the memory alive until it has run.
             Step::Copy(copy) => unsafe { self.copy(*copy) },
         };
         if !runs {
@@ -365,8 +366,8 @@ impl State {
         }
     }
 
-    /// Stores into the memory of the current device, or of one that it reaches. Returns whether the
-    /// address is there.
+    /// Stores into the memory of the current device, or of a device whose memory it can access.
+    /// Returns whether the address exists.
     fn store(&mut self, address: u64, value: u32) -> bool {
         let current = self.current();
         let reached = self.gpu(current).reaches.clone();

@@ -14,7 +14,7 @@ pub(crate) struct Entry {
     ///
     /// # Safety
     ///
-    /// As for [`Kernel::run`], with the addresses of the arguments.
+    /// Same as [`Kernel::run`], with the addresses of the arguments.
     pub(crate) run: unsafe fn(&[*const c_void]),
 }
 
@@ -23,7 +23,7 @@ impl Entry {
         Self {
             name: K::NAME,
             sizes: K::Args::SIZES,
-            // SAFETY: the caller gives the arguments of this kernel.
+            // SAFETY: the caller passes the arguments of this kernel.
             run: |args| unsafe { K::run(K::Args::from_pointers(args)) },
         }
     }
@@ -65,7 +65,7 @@ entries! {
     merge_sort::merge_sort_runs;
 }
 
-/// The kernel of this name, if this driver runs it.
+/// The kernel with this name, if this driver runs it.
 pub(crate) fn find(name: &str) -> Option<Entry> {
     ENTRIES.iter().copied().find(|entry| entry.name == name)
 }

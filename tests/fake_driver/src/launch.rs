@@ -1,4 +1,4 @@
-//! Launches of a kernel that the emulator runs, or of one with a special name.
+//! Launches: of kernels that the emulator runs, or of kernels with special names.
 
 use crate::device::{BLOCKS, MULTIPROCESSORS};
 use crate::kernels;
@@ -6,7 +6,7 @@ use crate::log::log;
 use simt::{LaunchConfig, Memory, Policy, Schedule};
 use std::ffi::c_void;
 
-/// The most shared memory of a block, in bytes: as on Hopper.
+/// Limit of the shared memory of a block, in bytes, as on Hopper.
 pub(crate) const SHARED: usize = 227 << 10;
 
 /// A launch with a copy of its arguments.
@@ -46,7 +46,7 @@ impl Launch {
         };
         let copy = |(number, &bytes): (usize, &usize)| {
             let mut words = vec![0u64; bytes.div_ceil(8)];
-            // SAFETY: the caller gives the address of an argument of `bytes` bytes.
+            // SAFETY: the caller passes the address of an argument of `bytes` bytes.
             unsafe {
                 let from = (*arguments.add(number)).cast::<u8>();
                 words.as_mut_ptr().cast::<u8>().copy_from(from, bytes);
@@ -56,7 +56,7 @@ impl Launch {
         Self { name, shape, arguments: sizes.iter().enumerate().map(copy).collect() }
     }
 
-    /// The address and the value, if it is one store.
+    /// The address and the value, if it is a single store.
     pub(crate) fn stores(&self) -> Option<(u64, u32)> {
         match (&self.arguments[..], kernels::find(self.name)) {
             ([address, value], None) => Some((address[0], value[0] as u32)),
@@ -64,7 +64,7 @@ impl Launch {
         }
     }
 
-    /// Runs it, unless it is one store. Returns whether it ended without a fault.
+    /// Runs the launch, unless it is a single store. Returns whether it ended without a fault.
     pub(crate) fn run(&self, memory: &mut Memory) -> bool {
         let Some(entry) = kernels::find(self.name) else {
             return !self.name.ends_with("fault");
@@ -78,7 +78,7 @@ impl Launch {
         config.shared_per_block = SHARED;
         config.max_resident_blocks = Some(MULTIPROCESSORS * BLOCKS);
         config.schedule = Schedule::new(Policy::Coarse);
-        // SAFETY: these are copies of the arguments of the launch; its caller vouches for the
+        // SAFETY: these are copies of the arguments of the launch. Its caller guarantees the
         // kernel's contract, and the emulator checks every access.
         let body = || unsafe { (entry.run)(&arguments) };
         match simt::launch(memory, &config, &body) {

@@ -4,7 +4,7 @@ use std::env;
 use std::fs::OpenOptions;
 use std::io::Write;
 
-/// Writes a line, if there is a log.
+/// Writes a line to the log, if enabled.
 pub(crate) fn log(line: &str) {
     let Some(path) = env::var_os("GRIDSYNC_FAKE_LOG") else {
         return;

@@ -1,4 +1,4 @@
-//! The structures that launches and nodes of graphs are described by.
+//! The structures that describe launches and nodes of graphs.
 
 use crate::launch::Shape;
 use std::ffi::{c_char, c_void};
@@ -38,7 +38,7 @@ impl Config {
     fn attributes(&self) -> &[[u32; 18]] {
         match self.count {
             0 => &[],
-            // SAFETY: the caller gives the number of attributes.
+            // SAFETY: the caller provides the number of attributes.
             count => unsafe { slice::from_raw_parts(self.attributes, count as usize) },
         }
     }

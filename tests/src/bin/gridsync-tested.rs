@@ -1,5 +1,6 @@
-//! The program `gridsync`, which cargo builds with the tests and from the same parts. Built by its own package it
-//! would have parts with fewer features, and all of them would be compiled twice.
+//! The program `gridsync`, built together with the tests and from the same packages. Built by its
+//! own package, it would use packages with fewer features, so cargo would compile all of them
+//! twice.
 
 use std::process::ExitCode;
 

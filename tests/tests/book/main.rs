@@ -1,11 +1,11 @@
-//! The transcripts of the book in `docs`. `cargo xtask book` writes them again.
+//! The transcripts of the book in `docs`. `cargo xtask book` updates them.
 
 use gridsync_tests::npy;
 use gridsync_tests::program::{self, workspace};
 use std::{env, fs};
 
 #[test]
-fn the_program_prints_what_the_book_says() {
+fn the_output_of_the_program_matches_the_book() {
     let chapters =
         workspace().canonicalize().expect("the workspace should exist").join("docs/src/**/*.md");
     let program = program::path();
@@ -23,13 +23,13 @@ fn the_program_prints_what_the_book_says() {
     for (name, bytes) in files {
         fs::write(folder.path().join(name), bytes).expect("the folder should exist");
     }
-    // The transcripts call the program in the current folder. This is the only test of the executable.
+    // The transcripts call the program in the current folder. This executable has no other test.
     env::set_current_dir(&folder).expect("the folder should exist");
     trycmd::TestCases::new()
         .register_bin("gridsync", program)
         .env("GRIDSYNC_LIBCUDA", "/nonexistent/libcuda.so.1")
         .env("COLUMNS", "100")
-        // `gridsync new` does not look for a compiler then.
+        // With this variable, `gridsync new` does not search for a compiler.
         .env("GRIDSYNC_KERNEL_RUSTC", "rustc")
         .case(chapters);
 }

@@ -1,6 +1,6 @@
-//! Views that start anywhere: the elements before the first aligned pack and after the last one are
-//! reduced too, and no element outside the view. And buffers over memory of others, which begin at any
-//! multiple of 16 bytes.
+//! Views that start at any element: elements before the first aligned pack and after the last one
+//! are reduced too, and no element outside the view. And buffers over foreign memory, which start
+//! at any multiple of 16 bytes.
 
 use bytemuck::Pod;
 use cuda_std::launch::Kernel;
@@ -35,7 +35,7 @@ pub(crate) fn trials() -> Trials {
             bf16_argmaxs_from_any_start,
             maps_from_any_start,
             bf16_counts_from_any_start,
-            buffers_over_other_memory_may_begin_at_any_multiple_of_16;
+            buffers_over_foreign_memory_may_start_at_any_multiple_of_16;
     }
 }
 
@@ -50,7 +50,7 @@ where
     let mut reducer = Reducer::new(op, device).expect("a reducer should fit");
     for len in [0, 1, 7, 9, 33, 2999, 9001] {
         for start in 0..=8 {
-            // The elements around the part would change the result.
+            // The elements around the part would change the result if they were read.
             let host = sample::<O::Element>(Kind::Values, start + len + 9, len as u64);
             let input = device.upload(&host).expect("the input should fit");
             reducer
@@ -125,21 +125,22 @@ fn bf16_counts_from_any_start(device: &Device) {
     every_start(Count::<bf16>::new(), device, "count")
 }
 
-/// A buffer with the contents of `host` that begins so many bytes after an allocation does.
+/// A buffer with the contents of `host` that starts `bytes` bytes after its allocation.
 fn shifted<T: Pod>(device: &Device, host: &[T], bytes: usize) -> Buffer<T> {
     let contents = [&vec![0; bytes], bytemuck::cast_slice(host)].concat();
     let memory = device.upload::<u8>(&contents).expect("the input should fit");
     let address = memory.address() + bytes as u64;
-    // SAFETY: the allocation has so many elements there, and lives as long as the buffer.
+    // SAFETY: the allocation has that many elements at this address, and lives as long as the
+    // buffer.
     unsafe { Buffer::from_raw(device, address, host.len(), memory) }.expect("it is aligned")
 }
 
-fn buffers_over_other_memory_may_begin_at_any_multiple_of_16(device: &Device) {
-    /// What each primitive makes of buffers that begin there, as bytes.
+fn buffers_over_foreign_memory_may_start_at_any_multiple_of_16(device: &Device) {
+    /// The results of each primitive on buffers that start there, as bytes.
     fn results(device: &Device, bytes: usize) -> Result<Vec<Vec<u8>>, DeviceError> {
         let floats = sample::<f32>(Kind::Values, 9001, 1);
         let queries: Vec<u64> = (0..500).flat_map(|i| [i, 9001 - 7 * i]).collect();
-        // So long that they can also be scanned by bulk copies.
+        // Long enough for scans by bulk copies.
         let words: Vec<u32> = (0..(1 << 18) + 1).collect();
         let of = |host: &[f32]| shifted(device, host, bytes);
         let x = of(&floats);

@@ -12,10 +12,10 @@ pub(crate) fn trials() -> Trials {
     trials! {
         on_each_backend:
             the_first_of_equal_ones_is_found,
-            elements_that_are_as_bad_as_any_are_elements_still,
+            elements_equal_to_the_identity_are_still_found,
             the_first_nan_is_found_before_any_number,
             the_zeros_are_equal,
-            nothing_has_no_extreme;
+            argmin_and_argmax_of_empty_have_no_index;
     }
 }
 
@@ -52,7 +52,7 @@ fn the_first_of_equal_ones_is_found(device: &Device) {
     }
 }
 
-fn elements_that_are_as_bad_as_any_are_elements_still(device: &Device) {
+fn elements_equal_to_the_identity_are_still_found(device: &Device) {
     for len in [1, 33, LEN] {
         let worst = vec![i32::MAX; len];
         let found = argument(ArgMin::<i32>::new(), device, &worst);
@@ -98,7 +98,7 @@ fn the_zeros_are_equal(device: &Device) {
     }
 }
 
-fn nothing_has_no_extreme(device: &Device) {
+fn argmin_and_argmax_of_empty_have_no_index(device: &Device) {
     assert_eq!(argument(ArgMin::<u32>::new(), device, &[]), None);
     assert_eq!(argument(ArgMax::<f32>::new(), device, &[]), None);
 }

@@ -1,4 +1,4 @@
-//! The grid barriers: they hold, can be used again, and refuse a grid that would hang.
+//! The grid barriers: they order memory, are reusable, and refuse a grid that would hang.
 
 use cuda_std::launch::Kernel;
 use gridsync::device::{Buffer, Device, DeviceError, Geometry};
@@ -19,27 +19,27 @@ pub(crate) fn trials() -> Trials {
         test:
             they_hold_with_every_block_that_fits_on_cuda,
             they_hold_under_every_schedule,
-            a_full_gpu_crosses_them_ten_thousand_times_on_cuda,
+            a_full_gpu_crosses_every_barrier_ten_thousand_times_on_cuda,
             one_block_more_per_multiprocessor_than_fits_is_refused;
         on_each_backend:
-            they_hold_when_warps_come_late_with_many_words,
+            they_hold_with_late_warps_and_many_words,
             their_words_serve_launch_after_launch,
             their_words_serve_grids_of_changing_size,
             they_hold_across_the_wrap_of_their_words,
             a_grid_that_does_not_fit_is_refused_with_the_numbers,
-            a_launch_past_the_planner_is_refused_too,
-            shapes_that_are_no_grid_are_refused;
+            a_launch_that_bypasses_the_planner_is_refused_too,
+            invalid_grid_shapes_are_refused;
         thorough:
             they_hold_with_every_block_that_fits_on_the_emulator,
-            a_block_may_attach_again_though_others_have_not_left_yet;
+            a_block_may_attach_again_before_others_have_left;
         thorough_on_the_emulator:
             they_hold_for_a_thousand_rounds,
             they_hold_in_blocks_of_any_size;
     }
 }
 
-/// Threads of the largest block in which every kernel here can run. In a block of 1024 a thread has
-/// 64 registers, and the kernel that crosses `GridBarrier` needs 66 on some GPUs.
+/// Threads of the largest block that every kernel here can run in. In a block of 1024, a thread has
+/// 64 registers, but the kernel that crosses `GridBarrier` needs 66 on some GPUs.
 const LARGEST: u32 = 512;
 
 /// Crosses the barrier in `words`, `rounds` times.
@@ -78,7 +78,7 @@ fn stale_after<B: Stressed>(
     errors.download().expect("the kernel should have run")[0]
 }
 
-/// Checks that every design holds in this crossing.
+/// Checks that every design passes this crossing.
 fn all_hold(device: &Device, crossing: &Crossing) {
     for design in DESIGNS {
         let held = design.case(device, crossing);
@@ -101,7 +101,7 @@ fn serves_changing_grids<B: Measured>(device: &Device) {
     }
 }
 
-/// `near_the_end` fills the words as very many rounds leave them: the next rounds wrap.
+/// `near_the_end` fills the words as after very many rounds, so the next rounds wrap.
 fn holds_across_the_wrap<B: Measured>(device: &Device, near_the_end: impl Fn(&mut [u32])) {
     let mut start = vec![0; B::words(7)];
     near_the_end(&mut start);
@@ -133,7 +133,7 @@ fn they_hold_in_blocks_of_any_size(device: &Device) {
     }
 }
 
-fn they_hold_when_warps_come_late_with_many_words(device: &Device) {
+fn they_hold_with_late_warps_and_many_words(device: &Device) {
     for (blocks, threads) in [(2, 64), (6, 96)] {
         let crossing = Crossing::of(Blocks::Exactly(blocks), threads);
         all_hold(device, &Crossing { cells: 5, skew: 300, ..crossing });
@@ -199,11 +199,11 @@ fn a_grid_that_does_not_fit_is_refused_with_the_numbers(device: &Device) {
     assert!(cooperative::<barrier_rounds>(device, Blocks::Exactly(resident), 256, 0).is_ok());
 }
 
-fn a_launch_past_the_planner_is_refused_too(device: &Device) {
+fn a_launch_that_bypasses_the_planner_is_refused_too(device: &Device) {
     let resident = resident_blocks::<barrier_only>(device, 64, 0).expect("it should be known");
     let geometry = Geometry::new(resident + 1, 64);
     let words = device.zeroed::<u32>(GridBarrier::words(0)).expect("the words should fit");
-    // SAFETY: the launch is refused, and touches no memory.
+    // SAFETY: the launch is refused, so it accesses no memory.
     let refused = unsafe { device.launch::<barrier_only>(&geometry, (words.view(), 1)) };
     assert!(
         matches!(refused, Err(DeviceError::GridTooLarge { resident: r, .. }) if r == u64::from(resident)),
@@ -213,7 +213,7 @@ fn a_launch_past_the_planner_is_refused_too(device: &Device) {
     assert!(left.iter().all(|&word| word == 0));
 }
 
-fn shapes_that_are_no_grid_are_refused(device: &Device) {
+fn invalid_grid_shapes_are_refused(device: &Device) {
     let plan = |blocks, threads| cooperative::<barrier_only>(device, blocks, threads, 0);
     assert!(matches!(plan(Blocks::Exactly(0), 32), Err(DeviceError::EmptyGrid { .. })));
     assert!(matches!(plan(Blocks::Exactly(1), 0), Err(DeviceError::BadBlock { .. })));
@@ -249,15 +249,15 @@ fn they_hold_under_every_schedule() {
 }
 
 /// The kernels attach again every third round. With more blocks than a warp has lanes, several
-/// warps of the lock-free barrier's first block release the other blocks.
-fn a_block_may_attach_again_though_others_have_not_left_yet() {
+/// warps of the first block of the lock-free barrier release the other blocks.
+fn a_block_may_attach_again_before_others_have_left() {
     for policy in [Policy::RoundRobin, Policy::RunAhead, Policy::Reverse] {
         let crossing = Crossing { rounds: 4, ..Crossing::of(Blocks::Exactly(40), 64) };
         all_hold(&unjudged_under(Schedule::new(policy)), &crossing);
     }
 }
 
-fn a_full_gpu_crosses_them_ten_thousand_times_on_cuda() {
+fn a_full_gpu_crosses_every_barrier_ten_thousand_times_on_cuda() {
     with_cuda(|cuda| {
         for (blocks, threads) in [(Blocks::Fill, 256), (Blocks::PerMultiprocessor(1), LARGEST)] {
             let crossing = Crossing::of(blocks, threads);

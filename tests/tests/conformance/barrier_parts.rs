@@ -16,7 +16,7 @@ pub(crate) fn trials() -> Trials {
             it_holds_in_parts_on_a_full_gpu_on_cuda;
         on_each_backend:
             it_holds_in_two_phases,
-            even_and_odd_blocks_each_have_their_own;
+            even_and_odd_blocks_have_separate_barriers;
     }
 }
 
@@ -43,8 +43,8 @@ impl Grid {
         let blocks = Blocks::Exactly(self.blocks);
         let geometry =
             cooperative::<K>(device, blocks, self.threads, 0).expect("the grid should fit");
-        // SAFETY: the callers pass what the two kernels need; it lives until the download has
-        // waited for the launch. All blocks are resident.
+        // SAFETY: the callers pass the arguments that the two kernels need. They live until the
+        // download has waited for the launch. All blocks are resident.
         unsafe { device.launch::<K>(&geometry, args) }
             .unwrap_or_else(|error| panic!("{self:?}: {error}"));
         errors.download().expect("the kernel should have run")[0]
@@ -63,7 +63,7 @@ impl Grid {
         assert!(work.iter().all(|&times| times == 2 * self.rounds), "{self:?}: {work:?}");
     }
 
-    /// No read is stale after the barrier of the even blocks and that of the odd blocks.
+    /// No read is stale after the barrier of the even blocks or after that of the odd blocks.
     fn holds_in_two_subsets(self, device: &Device) {
         let words = GridBarrier::words(self.blocks.div_ceil(2) as usize);
         let (barrier, errors) = (zeroed(device, 2 * words), zeroed(device, 1));
@@ -87,7 +87,7 @@ fn it_holds_in_two_phases(device: &Device) {
     }
 }
 
-fn even_and_odd_blocks_each_have_their_own(device: &Device) {
+fn even_and_odd_blocks_have_separate_barriers(device: &Device) {
     for grid in grids() {
         grid.holds_in_two_subsets(device);
     }

@@ -1,4 +1,4 @@
-//! Sums have the same bits everywhere: on the device, whatever ran before, and on the CPU.
+//! Sums have the same bits on the device, after any earlier launch, and on the CPU.
 
 use bytemuck::Pod;
 use gridsync::device::{Device, Geometry};
@@ -21,8 +21,8 @@ pub(crate) fn trials() -> Trials {
             larger_shapes_have_the_same_bits_on_cuda;
         on_each_backend:
             floats_that_lose_digits_have_the_same_bits_as_on_the_cpu,
-            a_nan_has_the_same_bits_however_it_came_about,
-            the_stamps_begin_anew_after_the_last_one;
+            a_nan_has_the_same_bits_whatever_its_cause,
+            the_stamps_wrap_after_the_last_one;
         thorough:
             larger_shapes_have_the_same_bits_on_the_emulator;
     }
@@ -40,7 +40,7 @@ pub(crate) fn nasty(len: usize) -> Vec<f32> {
     floats
 }
 
-/// Arrays whose sum or product is NaN, in each way in which it can become one.
+/// Arrays whose sum or product is NaN, for each possible cause.
 pub(crate) fn with_nans() -> [Vec<f32>; 5] {
     let payload = f32::from_bits(0xFFC1_2345);
     [
@@ -87,13 +87,13 @@ fn floats_that_lose_digits_have_the_same_bits_as_on_the_cpu(device: &Device) {
     }
 }
 
-fn a_nan_has_the_same_bits_however_it_came_about(device: &Device) {
+fn a_nan_has_the_same_bits_whatever_its_cause(device: &Device) {
     for nans in with_nans() {
         compare(device, &format!("{nans:?}"), &nans);
     }
 }
 
-fn the_stamps_begin_anew_after_the_last_one(device: &Device) {
+fn the_stamps_wrap_after_the_last_one(device: &Device) {
     let host = nasty(40_000);
     let expected = reduce_on_cpu(Sum::<f32>::new(), &host).to_bits();
     let shape = Shape::of::<f32>(host.len());
@@ -101,7 +101,7 @@ fn the_stamps_begin_anew_after_the_last_one(device: &Device) {
     let geometry = Geometry::new(shape.tiles, shape.threads());
     let input = device.upload(&host).expect("the input should fit");
     let words = device.zeroed::<u64>(MOST_TILES).expect("the words should fit");
-    // The third launch uses the last stamp; the fourth starts again.
+    // The third launch uses the last stamp, and the fourth wraps to the first.
     let mut state = [0; STATE];
     state[STATE - 1] = u32::MAX - 3;
     let state = device.upload(&state).expect("the state should fit");
@@ -145,7 +145,7 @@ fn compare_maps(device: &Device, len: usize) {
 }
 
 fn larger_shapes_have_the_same_bits_on_the_emulator() {
-    // Races are not checked: it is the same code, and it would take too long.
+    // Without race checks: the code is the same, and they would take too long.
     let device = unjudged_under(Schedule::new(Policy::Coarse));
     for len in larger_shapes() {
         let what = format!("{len} nasty floats");

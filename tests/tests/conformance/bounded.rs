@@ -1,4 +1,4 @@
-//! The bounded barrier: it ends in every block, and names the blocks that stayed away.
+//! The bounded barrier: its wait ends in every block, and it reports the missing blocks.
 
 use gridsync::device::Device;
 use gridsync::launch::{Blocks, cooperative};
@@ -12,34 +12,34 @@ use simt::Schedule;
 pub(crate) fn trials() -> Trials {
     trials! {
         test:
-            every_schedule_ends_and_names_the_absent,
+            every_schedule_ends_and_names_the_missing_blocks,
             a_limit_that_is_too_short_ends_every_block_within_a_round_of_the_others;
         on_each_backend:
-            it_ends_and_names_the_absent,
-            nobody_is_reported_when_all_have_come,
+            it_ends_and_names_the_missing_blocks,
+            no_block_is_reported_missing_if_all_arrived,
             it_holds_past_the_wrap_of_its_counter,
-            the_report_counts_those_it_has_no_room_for;
+            the_report_counts_the_blocks_that_it_cannot_list;
     }
 }
 
 /// Longer than any crossing takes, in ns.
 const LONG: u64 = 50_000_000;
 
-/// A grid in which blocks stay away.
+/// A grid with missing blocks.
 #[derive(Clone, Copy, Debug)]
 struct Grid {
     blocks: u32,
     threads: u32,
     rounds: u32,
-    /// How long a wait lasts, in ns.
+    /// Limit of a wait, in ns.
     limit: u64,
-    /// The first block that stays away; the field below says after how many rounds.
+    /// The first missing block. The field below is the number of rounds before it is missing.
     absent: u32,
     leave_after: u32,
 }
 
 impl Grid {
-    /// Returns how many rounds each block crossed, and which blocks were missing.
+    /// Returns the number of rounds that each block crossed, and the missing blocks.
     fn cross(self, device: &Device) -> (Vec<u32>, Option<Missing>) {
         let blocks = self.blocks;
         let geometry =
@@ -60,7 +60,7 @@ impl Grid {
         (crossed, BoundedBarrier::missing(&words, blocks))
     }
 
-    /// The grid ends, and reports the blocks that stayed away and the round.
+    /// The grid ends, and reports the missing blocks and the round.
     fn names_the_absent(self, device: &Device) {
         let (crossed, missing) = self.cross(device);
         let missing = missing.unwrap_or_else(|| panic!("{self:?}: it should have been given up"));
@@ -72,7 +72,7 @@ impl Grid {
         assert_eq!(missing.ranks, absent, "{self:?}");
     }
 
-    /// All blocks cross all rounds, and none is reported missing.
+    /// All blocks cross all rounds, and none is reported as missing.
     fn is_complete(self, device: &Device) {
         let (crossed, missing) = self.cross(device);
         assert_eq!(crossed, vec![self.rounds; self.blocks as usize], "{self:?}");
@@ -94,13 +94,13 @@ fn grids() -> [Grid; 5] {
     )
 }
 
-fn it_ends_and_names_the_absent(device: &Device) {
+fn it_ends_and_names_the_missing_blocks(device: &Device) {
     for grid in grids() {
         grid.names_the_absent(device);
     }
 }
 
-fn nobody_is_reported_when_all_have_come(device: &Device) {
+fn no_block_is_reported_missing_if_all_arrived(device: &Device) {
     for grid in grids() {
         Grid { absent: grid.blocks, ..grid }.is_complete(device);
     }
@@ -115,7 +115,7 @@ fn it_holds_past_the_wrap_of_its_counter(device: &Device) {
     assert_eq!((missing.round, missing.ranks), (4151 % 4096, vec![2]));
 }
 
-fn the_report_counts_those_it_has_no_room_for(device: &Device) {
+fn the_report_counts_the_blocks_that_it_cannot_list(device: &Device) {
     let few = Grid { blocks: 5, absent: 3, leave_after: 3, ..grids()[0] };
     let missing = few.cross(device).1.expect("it should have been given up");
     let by = missing.given_up_by;
@@ -137,7 +137,7 @@ fn the_report_counts_those_it_has_no_room_for(device: &Device) {
     );
 }
 
-fn every_schedule_ends_and_names_the_absent() {
+fn every_schedule_ends_and_names_the_missing_blocks() {
     for schedule in schedules() {
         let device = emulator_under(schedule);
         for grid in grids() {
@@ -147,7 +147,8 @@ fn every_schedule_ends_and_names_the_absent() {
     }
 }
 
-/// A block may give up while the last one arrives: some then leave a round that others do not.
+/// A block may give up while the last one arrives. Then some blocks leave a round that others do
+/// not.
 fn a_limit_that_is_too_short_ends_every_block_within_a_round_of_the_others() {
     for seed in 0..100 {
         let device = emulator_under(Schedule::from_seed(seed));

@@ -27,7 +27,7 @@ pub(crate) fn trials() -> Trials {
             the_scan_that_is_measured_adds_up,
             the_scans_of_a_block_keep_the_order_of_its_threads;
         thorough:
-            more_blocks_than_one_step_takes_have_the_right_results;
+            more_blocks_than_fit_in_one_step_have_the_right_results;
     }
 }
 
@@ -55,7 +55,7 @@ where
     assert_eq!(wrong, 0, "{}, {geometry}, {rounds} rounds, skew {skew}", K::NAME);
 }
 
-/// Scans over all threads of a grid: the maps are composed as one thread would do it.
+/// Scans over all threads of a grid. The maps must be composed as by a single thread.
 fn threads_are_scanned(device: &Device, (blocks, threads): (u32, u32), rounds: u32) {
     let exactly = Blocks::Exactly(blocks);
     let geometry = cooperative::<exchange_scan_threads>(device, exactly, threads, 0)
@@ -83,7 +83,7 @@ fn threads_are_scanned(device: &Device, (blocks, threads): (u32, u32), rounds: u
     assert!(all.iter().all(|&all| all == expected), "{geometry}: all threads get all maps");
 }
 
-/// Scans within the blocks of a grid: the maps are composed as one thread would do it.
+/// Scans within the blocks of a grid. The maps must be composed as by a single thread.
 fn blocks_are_scanned(device: &Device, (blocks, threads): (u32, u32), rounds: u32) {
     let geometry = Geometry::new(blocks, threads);
     let len = (blocks * threads) as usize;
@@ -191,7 +191,7 @@ fn two_steps_give_the_right_results_without_a_race() {
 }
 
 /// More than 288 blocks cross in two steps.
-fn more_blocks_than_one_step_takes_have_the_right_results() {
+fn more_blocks_than_fit_in_one_step_have_the_right_results() {
     let device = large_emulator(false);
     for blocks in [289, 288, 319, 384] {
         all_results_are_right(&device, (blocks, 32), 2, 0);

@@ -1,4 +1,5 @@
-//! Compensated sums: the digits that a plain sum loses and they keep, NaN, and infinities.
+//! Compensated sums: the digits that a plain sum loses and a compensated one keeps, NaN, and
+//! infinities.
 
 use gridsync::device::Device;
 use gridsync::primitives::{Checked, reduce, reduce::reduce_on_cpu};
@@ -9,7 +10,7 @@ use gridsync_tests::trials::Trials;
 pub(crate) fn trials() -> Trials {
     trials! {
         on_each_backend:
-            what_cancels_leaves_the_rest,
+            terms_that_cancel_leave_the_rest,
             infinities_and_nan_are_those_of_a_plain_sum,
             only_negative_zeros_sum_to_one,
             numbers_next_to_the_largest_do_not_become_nan;
@@ -32,8 +33,8 @@ fn compensated(device: &Device, input: &[f32]) -> f32 {
     on_device
 }
 
-fn what_cancels_leaves_the_rest(device: &Device) {
-    // 2^40 takes all digits of 1/8, until −2^40 comes, at any position.
+fn terms_that_cancel_leave_the_rest(device: &Device) {
+    // 2^40 absorbs all digits of 1/8 until −2^40 is added, at any position.
     for at in [1, 31, 129, 4000, LEN - 1] {
         let mut input = vec![0.125f32; LEN];
         (input[0], input[at]) = (1.0995116e12, -1.0995116e12);
@@ -65,7 +66,7 @@ fn only_negative_zeros_sum_to_one(device: &Device) {
 }
 
 fn numbers_next_to_the_largest_do_not_become_nan(device: &Device) {
-    // TwoSum may overflow in between though the sum does not (Boldo, Graillat, Muller 2017).
+    // TwoSum may overflow in between although the sum does not (Boldo, Graillat, Muller 2017).
     for others in [[f32::MAX, -f32::MAX / 2.0], [-f32::MAX, f32::MAX], [f32::MAX, -1.0]] {
         let sum = compensated(device, &others);
         let exact = f64::from(others[0]) + f64::from(others[1]);

@@ -1,4 +1,4 @@
-//! Arrays whose length only the device knows: what a selection has counted is scanned, reduced and
+//! Arrays whose length only the device knows: the output of a selection is scanned, reduced and
 //! selected from again, without the host in between.
 
 use bytemuck::{Pod, Zeroable};
@@ -20,8 +20,8 @@ use std::fmt::Debug;
 pub(crate) fn trials() -> Trials {
     let mut trials = trials! {
         on_each_backend:
-            a_graph_takes_the_count_of_each_replay,
-            what_cannot_be_counted_is_refused;
+            a_graph_uses_the_count_of_each_replay,
+            counts_of_the_wrong_length_are_refused;
     };
     for (name, check) in kernels() {
         trials.on_each_backend(name, check);
@@ -29,7 +29,7 @@ pub(crate) fn trials() -> Trials {
     trials
 }
 
-/// A test of each kernel that takes its length from memory, by the kernel's name.
+/// A test of each kernel that reads its length from memory, with the kernel's name.
 pub(crate) fn kernels() -> Vec<(&'static str, Check)> {
     let mut kernels: Vec<(&'static str, Check)> = Vec::new();
     macro_rules! of_operations {
@@ -57,7 +57,7 @@ pub(crate) fn kernels() -> Vec<(&'static str, Check)> {
     kernels
 }
 
-/// Lengths of buffers: one tile and several, and on a GPU many.
+/// Lengths of buffers: one tile and several, and many on a GPU.
 fn capacities(device: &Device) -> &'static [usize] {
     match device.properties().is_emulated() {
         true => &[1, 33, 5001],
@@ -65,7 +65,7 @@ fn capacities(device: &Device) -> &'static [usize] {
     }
 }
 
-/// Counts for a buffer of `len` elements; more than all are all.
+/// Counts for a buffer of `len` elements; a count above `len` means all elements.
 fn counts(len: usize) -> impl Iterator<Item = u64> {
     let len = len as u64;
     let ends = [len / 2, len.saturating_sub(1), len, len + 1, u64::MAX];
@@ -78,7 +78,7 @@ where
     O: CountedReducible + Checked<Element: Sample + Pod, Output: Debug> + Default,
 {
     let op = O::default();
-    // The identity of a sum of floating-point numbers, -0. Other operations take any order.
+    // The identity of a sum of floating-point numbers is -0. Other operations accept any order.
     let mut nothing = O::Element::zeroed();
     if let Some(sign) = bytemuck::bytes_of_mut(&mut nothing).last_mut() {
         *sign = 0x80;
@@ -162,8 +162,9 @@ fn same_bits<A: Pod>(what: &str, got: &[A], expected: &[A]) {
     assert!(same, "{what}: other bits");
 }
 
-/// Selects, scans what was selected, and adds it up: three launches that no host waits between.
-fn a_graph_takes_the_count_of_each_replay(device: &Device) {
+/// Selects, scans the selected elements and sums them: three launches, without waiting on the host
+/// in between.
+fn a_graph_uses_the_count_of_each_replay(device: &Device) {
     let len = 9001;
     let by = Within::<f32>::greater_than(0.0);
     let sum = Sum::<f32, f64>::new();
@@ -181,13 +182,13 @@ fn a_graph_takes_the_count_of_each_replay(device: &Device) {
     });
     let graph = recorded.expect("launches can be recorded");
     for seed in 0..4 {
-        // More and more of them are negative.
+        // The share of negative elements grows.
         let host: Vec<f32> = sample::<f32>(Kind::Values, len, seed)
             .into_iter()
             .map(|x| x - seed as f32 / 2.0 * x.abs())
             .collect();
         input.copy_from(&host).expect("the input should fit");
-        // SAFETY: all that was recorded is alive.
+        // SAFETY: everything that was recorded is alive.
         unsafe { graph.launch() }.expect("it should launch");
         let expected = select_on_cpu(by, &host);
         let there = count.download().expect("the kernels should have run")[0] as usize;
@@ -202,7 +203,7 @@ fn a_graph_takes_the_count_of_each_replay(device: &Device) {
     }
 }
 
-fn what_cannot_be_counted_is_refused(device: &Device) {
+fn counts_of_the_wrong_length_are_refused(device: &Device) {
     let input = device.zeroed::<f32>(9).expect("the input should fit");
     let two = device.zeroed::<u64>(2).expect("two numbers should fit");
     let mut sum = Reducer::new(Sum::<f32>::new(), device).expect("a reducer should fit");

@@ -1,4 +1,4 @@
-//! The list of what tests each kernel, and the check that no kernel is missing.
+//! The list of kernels with the tests that cover them, and a check that no kernel is missing.
 
 use super::{counted, ladder, spread};
 use cuda_std::launch::Kernel;
@@ -58,7 +58,7 @@ use std::collections::BTreeSet;
 pub(crate) fn trials() -> Trials {
     trials! {
         test:
-            every_entry_point_of_the_ptx_is_tested_and_every_tested_one_is_there;
+            every_entry_point_of_the_ptx_is_tested_and_every_tested_one_exists;
     }
 }
 
@@ -249,7 +249,7 @@ const OTHERS: &[(&str, &str)] = &[
     (xpx_stage::NAME, "xpx"),
 ];
 
-/// Kernels that need the compute capability given here.
+/// Kernels that need this compute capability.
 const SINCE: [(u32, &str, &str); 8] = [
     (90, barriers::cluster_barrier_only::NAME, "barrier"),
     (90, barriers::cluster_barrier_rounds::NAME, "barrier"),
@@ -261,11 +261,11 @@ const SINCE: [(u32, &str, &str); 8] = [
     (90, xpx_stage_overlapped::NAME, "xpx"),
 ];
 
-/// Experiments that launch all of their kernels in the emulator too, and check what they compute:
-/// the prefixes of the kernels. The tests of the program run them, in `program/lab_NAME.rs`.
+/// Experiments that also launch all of their kernels in the emulator and check the results, as
+/// prefixes of kernel names. The tests of the program run them, in `program/lab_NAME.rs`.
 const EXPERIMENTS: [&str; 5] = ["threads_", "divergence_", "locks_", "atomics_", "banks_"];
 
-fn every_entry_point_of_the_ptx_is_tested_and_every_tested_one_is_there() {
+fn every_entry_point_of_the_ptx_is_tested_and_every_tested_one_exists() {
     for compute in [75, 90] {
         let images = images();
         let modules = Modules::of(&images, compute).expect("whole images");

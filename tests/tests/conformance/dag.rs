@@ -1,4 +1,5 @@
-//! Graphs of kernels: every method gives what the reference does, and no synchronisation is missing.
+//! Graphs of kernels: every method gives the result of the reference, and no synchronization is
+//! missing.
 
 use gridsync::device::{Device, DeviceError};
 use gridsync_lab::dag::{Method, Operation, RunError, Runner, Step, Work};
@@ -14,7 +15,7 @@ pub(crate) fn trials() -> Trials {
             large_graphs_are_right_on_cuda;
         on_each_backend:
             small_graphs_are_right_by_every_method,
-            the_same_plan_runs_again_and_again,
+            the_same_plan_can_run_repeatedly,
             nodes_with_many_inputs_and_many_blocks_are_right;
         thorough_on_the_emulator:
             ten_thousand_products_are_right_by_every_method;
@@ -34,7 +35,7 @@ fn runs_right(mut runner: Runner<'_>, device: &Device, grids: &[u32], runs: u32)
             runner.clear().expect("the arrays can be cleared");
             let ready = match runner.ready(method, blocks) {
                 Ok(ready) => ready,
-                // Overlapping launches take compute capability 9.0.
+                // Overlapping launches need compute capability 9.0.
                 Err(RunError::Device(DeviceError::Unsupported { .. })) => continue,
                 Err(error) => panic!("{}: {error}", method.name()),
             };
@@ -49,7 +50,7 @@ fn runs_right(mut runner: Runner<'_>, device: &Device, grids: &[u32], runs: u32)
     }
 }
 
-/// The same graph with larger arrays, so that no value fits into a word.
+/// The same graph with larger arrays, so values do not fit into a word.
 fn in_memory(work: &Work, elements: u32, threads: u32) -> Work {
     Work { elements, threads, ..work.clone() }
 }
@@ -62,7 +63,7 @@ fn in_parts(mut work: Work) -> Work {
     work
 }
 
-/// Graphs whose edges are of all kinds.
+/// Graphs with all kinds of edges.
 fn graphs() -> Vec<Work> {
     let random = |seed| Work::random(seed, 30);
     vec![
@@ -87,13 +88,13 @@ fn small_graphs_are_right_by_every_method(device: &Device) {
     }
 }
 
-fn the_same_plan_runs_again_and_again(device: &Device) {
+fn the_same_plan_can_run_repeatedly(device: &Device) {
     is_right(device, &Work::diamond(), &[2], 5);
     is_right(device, &in_parts(in_memory(&Work::random(5, 20), 40, 32)), &[3], 5);
 }
 
 fn nodes_with_many_inputs_and_many_blocks_are_right(device: &Device) {
-    // 60 inputs take three joins.
+    // 60 inputs need three joins.
     let mut steps: Vec<Step> =
         (0..60).map(|id| Step::new(format!("n{id}"), Operation::Sum, id, &[])).collect();
     let inputs: Vec<usize> = (0..60).collect();

@@ -1,4 +1,5 @@
-//! Kernels that launch kernels: results, orders, what a child gets and sees, refusals.
+//! Kernels that launch kernels: results, orders, the arguments and memory that a child sees, and
+//! refusals.
 
 use cuda_std::device_runtime::Error;
 use cuda_std::launch::{Kernel, KernelArgs};
@@ -23,7 +24,7 @@ pub(crate) fn trials() -> Trials {
             in_the_emulator_every_schedule_computes_35_under_every_order,
             in_the_emulator_two_streams_run_in_either_order,
             in_the_emulator_an_event_and_a_tail_hold_under_every_order,
-            in_the_emulator_more_launches_than_may_wait_are_refused,
+            in_the_emulator_too_many_pending_launches_are_refused,
             the_buffer_of_a_launch_has_the_layout_of_the_childs_parameters;
         thorough:
             every_schedule_computes_35_ten_thousand_times_on_cuda;
@@ -50,8 +51,9 @@ const PARENTS: [(&str, Parent); 3] = [
 
 type Parent = fn(&Device, usize, u32) -> Result<Vec<u32>, DeviceError>;
 
-/// What a parent writes to `c`, of this length, when each child passes some cycles first. A wait for an event that
-/// the runtime refused is not held against it once: see [`Stream::wait`](cuda_std::device_runtime::Stream::wait).
+/// The values that a parent writes to `c`, of this length, when each child first spins for some
+/// cycles. One refused wait for an event is tolerated: see
+/// [`Stream::wait`](cuda_std::device_runtime::Stream::wait).
 fn computes<K>(device: &Device, len: usize, cycles: u32) -> Result<Vec<u32>, DeviceError>
 where
     K: Kernel<Args = (Global<u32>, Global<u32>, Global<u32>, u32, Global<u32>)>,
@@ -103,7 +105,7 @@ fn in_the_emulator_every_schedule_computes_35_under_every_order() {
     }
 }
 
-/// The notes that the children of `K` leave, in their order, and the parent's status.
+/// The notes that the children of `K` write, in order, and the parent's status.
 fn notes<K>(device: &Device, cycles: u32) -> (Vec<u32>, Error)
 where
     K: Kernel<Args = (Global<u32>, u32, Global<u32>)>,
@@ -120,7 +122,7 @@ where
     run().unwrap_or_else(|error| panic!("{}: {error}", K::NAME))
 }
 
-/// As [`notes`], of a parent whose launches all succeed.
+/// Like [`notes`], for a parent whose launches all succeed.
 fn noted<K>(device: &Device, cycles: u32) -> Vec<u32>
 where
     K: Kernel<Args = (Global<u32>, u32, Global<u32>)>,
@@ -130,7 +132,7 @@ where
     notes
 }
 
-/// How long the first children take, in cycles, on any device.
+/// Duration of the first children in cycles, on any device.
 const SLOW: u32 = 200_000;
 
 fn cycles_on(device: &Device) -> u32 {
@@ -158,7 +160,7 @@ fn an_event_orders_two_streams(device: &Device) {
     keeps_the_event(&noted::<ordered>(device, cycles_on(device)));
 }
 
-/// 3 and 4 are tail launches, and 2 is launched by a child.
+/// 3 and 4 are tail launches, and a child launches 2.
 fn keeps_the_tail(notes: &[u32]) {
     assert!([[1, 2, 3, 4], [2, 1, 3, 4]].contains(&notes.try_into().expect("four")), "{notes:?}");
 }
@@ -179,7 +181,7 @@ fn in_the_emulator_an_event_and_a_tail_hold_under_every_order() {
     assert_eq!(orders.len(), 4, "each allowed order should occur: {orders:?}");
 }
 
-fn in_the_emulator_more_launches_than_may_wait_are_refused() {
+fn in_the_emulator_too_many_pending_launches_are_refused() {
     let device = emulator_under(Schedule::new(Policy::Coarse));
     let (found, status) = notes::<many>(&device, 2048);
     assert_eq!((found.len(), status), (2048, Error(0)));
@@ -237,13 +239,13 @@ fn a_child_gets_arguments_of_every_size(device: &Device) {
 }
 
 fn a_kernel_launches_itself(device: &Device) {
-    // More than the deepest launch: each takes the place of the one before it.
+    // Deeper than the limit of nesting: each tail launch replaces the one before it.
     let deep = 100;
     let found = noted::<count_down>(device, deep);
     assert_eq!(found, (0..=deep).rev().collect::<Vec<_>>());
 }
 
-/// The status of a launch of this shape, that of the launch after it, and the notes.
+/// The status of a launch of this shape, the status of the next launch, and the notes.
 fn refusal(device: &Device, [blocks, threads, shared]: [u32; 3]) -> ([u32; 2], Vec<u32>) {
     let run = || {
         let (log, status) = (device.zeroed::<u32>(3)?, device.upload(&[u32::MAX; 2])?);
@@ -298,8 +300,8 @@ fn the_buffer_of_a_launch_has_the_layout_of_the_childs_parameters() {
     }
 }
 
-/// Where the parameters of an entry lie, by their declarations: `.param .u32 NAME`, or
-/// `.param .align 8 .b8 NAME[16]` (PTX ISA, "Kernel Function Parameters").
+/// Offsets of the parameters of an entry, from their declarations: `.param .u32 NAME`, or `.param
+/// .align 8 .b8 NAME[16]` (PTX ISA, "Kernel Function Parameters").
 fn offsets(entry: &str) -> Vec<usize> {
     let (head, _) = entry.split_once(')').expect("a list of parameters");
     let mut end = 0usize;

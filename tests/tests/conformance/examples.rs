@@ -1,5 +1,5 @@
-//! The kernels of the examples, by the code of the examples: results equal to the CPU's, on grids of
-//! many shapes.
+//! The kernels of the examples, launched by the code of the examples: their results equal those of
+//! the CPU, on grids of many shapes.
 
 use gridsync::device::{Device, DeviceError};
 use gridsync::launch::Blocks;
@@ -9,7 +9,7 @@ use gridsync_tests::trials::Trials;
 use ndarray::{Array2, Axis, s};
 use simt::Schedule;
 
-// Each example is a program: it has a `main`, and what the examples share is a module of each.
+// Each example is a program: it has a `main`, and includes the shared code as a module.
 #[allow(dead_code, clippy::duplicate_mod)]
 #[path = "../../../host/examples/bfs.rs"]
 mod bfs;
@@ -37,11 +37,11 @@ pub(crate) fn trials() -> Trials {
         test:
             every_schedule_gives_the_results_of_the_cpu,
             grids_that_fill_a_gpu_give_the_results_of_the_cpu_on_cuda,
-            memory_of_cust_s_in_cust_s_stream_gives_the_results_of_the_cpu_on_cuda;
+            cust_memory_in_a_cust_stream_gives_the_results_of_the_cpu_on_cuda;
         on_each_backend:
             a_plate_is_solved_in_as_many_sweeps_to_the_same_bits,
             each_vertex_has_its_level,
-            what_is_above_the_bound_is_kept_in_order,
+            elements_above_the_bound_are_kept_in_order,
             a_counting_sort_is_stable,
             arrays_of_ndarray_go_in_and_come_out_in_any_layout,
             steps_of_a_solver_are_a_graph;
@@ -57,7 +57,7 @@ fn of<T>(result: Result<T, DeviceError>) -> T {
     result.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Solves a plate by both ways.
+/// Solves a plate in both ways.
 fn solves(device: &Device, (rows, columns): (usize, usize), every: u32, shape: (u32, u32)) {
     let problem = jacobi::Problem::new(rows, columns, 0.02, every);
     let expected = problem.solve_on_cpu();
@@ -68,7 +68,7 @@ fn solves(device: &Device, (rows, columns): (usize, usize), every: u32, shape: (
     assert_eq!(solved, expected, "{rows} × {columns}, {every}, launches");
 }
 
-/// Searches a graph by both ways.
+/// Searches a graph in both ways.
 fn searches(device: &Device, graph: &bfs::Graph, (blocks, threads): (u32, u32)) {
     let expected = graph.search_on_cpu();
     let levels = of(graph.search(device, Blocks::Exactly(blocks), threads));
@@ -76,7 +76,7 @@ fn searches(device: &Device, graph: &bfs::Graph, (blocks, threads): (u32, u32)) 
     assert_eq!(of(graph.search_by_launches(device)), expected, "launches");
 }
 
-/// Keeps elements of an array of this length. Some are NaN, some equal the bound.
+/// Selects from an array of this length. Some elements are NaN, and some equal the bound.
 fn keeps(device: &Device, len: u32, (blocks, threads): (u32, u32)) {
     let element = |i: u32| match i % 7 {
         3 => f32::NAN,
@@ -89,7 +89,7 @@ fn keeps(device: &Device, len: u32, (blocks, threads): (u32, u32)) {
     assert_eq!(kept, expected, "{len} elements, {blocks} blocks of {threads}");
 }
 
-/// Solves Poisson's equation by both ways.
+/// Solves Poisson's equation in both ways.
 fn descends(device: &Device, side: u32, parts: u32, threads: u32) {
     let mut problem = conjugate_gradient::Problem::new(side);
     (problem.parts, problem.threads) = (parts, threads);
@@ -98,7 +98,7 @@ fn descends(device: &Device, side: u32, parts: u32, threads: u32) {
     assert_eq!(of(problem.solve_in_one_kernel(device)), by_graph, "{side}, {parts} × {threads}");
 }
 
-/// Sorts `input` by both ways.
+/// Sorts `input` in both ways.
 fn sorts(device: &Device, input: &[u32], (blocks, threads): (u32, u32)) {
     let mut expected = input.to_vec();
     expected.sort_by_key(|element| element >> counting_sort::SHIFT);
@@ -120,7 +120,7 @@ fn a_plate_is_solved_in_as_many_sweeps_to_the_same_bits(device: &Device) {
             solves(device, (13, 37), every, shape);
         }
     }
-    // Plates without an inner cell do not change.
+    // Plates without inner cells do not change.
     for plate in [(1, 1), (1, 40), (2, 40), (40, 1), (40, 2), (3, 3)] {
         solves(device, plate, 1, (3, 64));
     }
@@ -131,12 +131,12 @@ fn each_vertex_has_its_level(device: &Device) {
         searches(device, &bfs::Graph::random(300), shape);
         searches(device, &bfs::Graph::grid(7, 11), shape);
     }
-    // A path has one vertex in each level, and a lone vertex has no edge.
+    // A path has one vertex per level, and a lone vertex has no edge.
     searches(device, &bfs::Graph::grid(1, 70), (3, 32));
     searches(device, &bfs::Graph::grid(1, 1), (3, 32));
 }
 
-fn what_is_above_the_bound_is_kept_in_order(device: &Device) {
+fn elements_above_the_bound_are_kept_in_order(device: &Device) {
     for shape in SHAPES {
         for len in [0, 1, 31, 33, 1000, 4099] {
             keeps(device, len, shape);
@@ -157,7 +157,7 @@ fn a_counting_sort_is_stable(device: &Device) {
         for len in [0, 1, 31, 33, 1000, 4099] {
             sorts(device, &mixed(len), shape);
         }
-        // All of them in the last bin.
+        // All of them are in the last bin.
         let alike: Vec<u32> = (0..700).map(|i| u32::MAX - i).collect();
         sorts(device, &alike, shape);
     }
@@ -205,7 +205,7 @@ fn grids_that_fill_a_gpu_give_the_results_of_the_cpu_on_cuda() {
     });
 }
 
-fn memory_of_cust_s_in_cust_s_stream_gives_the_results_of_the_cpu_on_cuda() {
+fn cust_memory_in_a_cust_stream_gives_the_results_of_the_cpu_on_cuda() {
     with_cuda(|_| {
         for len in [1, 33, 1_000_003] {
             with_cust::run(len).unwrap_or_else(|error| panic!("{len}: {error}"));

@@ -19,11 +19,11 @@ pub(crate) fn trials() -> Trials {
             its_words_serve_grids_of_changing_size,
             its_words_serve_launch_after_launch,
             it_holds_across_the_wrap_of_the_stamps,
-            the_same_by_a_barrier_gives_the_same_means;
+            the_exchange_and_a_barrier_give_the_same_means;
         thorough:
             two_steps_give_the_right_results_under_every_schedule,
-            more_blocks_than_one_step_takes_have_the_right_results,
-            a_block_may_attach_again_though_others_have_not_left_yet;
+            more_blocks_than_fit_in_one_step_have_the_right_results,
+            a_block_may_attach_again_before_others_have_left;
         thorough_on_the_emulator:
             the_mean_has_the_same_bits_in_every_block_and_every_run,
             every_thread_has_the_right_result;
@@ -36,7 +36,7 @@ fn words(device: &Device, blocks: u32) -> Buffer<u64> {
     device.zeroed(words).expect("the words should fit")
 }
 
-/// Crosses the exchange in `words` four times a round: all results in all threads must be right.
+/// Crosses the exchange in `words` four times per round: all results in all threads must be right.
 fn all_results_are_right(
     device: &Device,
     words: &Buffer<u64>,
@@ -56,7 +56,7 @@ fn all_results_are_right(
     assert_eq!(wrong, 0, "{geometry}, {rounds} rounds, skew {skew}");
 }
 
-/// What each block has after `rounds` rounds: means of means, starting with 1/1, 1/2, 1/3…
+/// The value of each block after `rounds` rounds: means of means, starting with 1/1, 1/2, 1/3…
 fn means(device: &Device, blocks: u32, rounds: u32) -> Vec<f32> {
     let geometry = cooperative::<exchange_only>(device, Blocks::Exactly(blocks), 64, 0)
         .expect("the grid should fit");
@@ -102,7 +102,7 @@ fn its_words_serve_launch_after_launch(device: &Device) {
 fn it_holds_across_the_wrap_of_the_stamps(device: &Device) {
     for before in 1..8 {
         // As if almost 2^32 crossings had used all of the words: each member has the number of the
-        // last one, and each word that carries a value has it as its stamp. Words with the stamp 0
+        // last crossing, and each word with a value has it as its stamp. Words with the stamp 0
         // would count as new when the stamps wrap around.
         let crossed = u32::MAX - before;
         let mut host = vec![u64::from(crossed) << 32; Exchange::words(7)];
@@ -116,11 +116,11 @@ fn it_holds_across_the_wrap_of_the_stamps(device: &Device) {
     }
 }
 
-fn the_same_by_a_barrier_gives_the_same_means(device: &Device) {
+fn the_exchange_and_a_barrier_give_the_same_means(device: &Device) {
     let blocks = 7;
     let geometry = cooperative::<exchange_by_barrier_only>(device, Blocks::Exactly(blocks), 64, 0)
         .expect("the grid should fit");
-    // With one number per lane at most, both forms add them in the same tree.
+    // With at most one number per lane, both forms add in the same tree.
     let host: Vec<f32> = (1..=blocks).map(|n| 1.0 / n as f32).collect();
     let numbers = device.zeroed::<f32>(2 * host.len()).expect("the numbers should fit");
     let results = device.upload(&host).expect("the numbers should fit");
@@ -138,7 +138,7 @@ fn the_mean_has_the_same_bits_in_every_block_and_every_run(device: &Device) {
     for blocks in [1, 2, 7, 33, 100] {
         let first = means(device, blocks, 9);
         let mean = (1..=blocks).map(|n| 1.0 / f64::from(n)).sum::<f64>() / f64::from(blocks);
-        // At most about ten roundings a round, each of half a unit in the last place.
+        // At most about ten roundings per round, each by half a unit in the last place.
         let error = (f64::from(first[0]) - mean).abs();
         assert!(error < 100.0 * f64::from(f32::EPSILON) * mean, "{blocks} blocks: {error}");
         assert!(first.iter().all(|mean| mean.to_bits() == first[0].to_bits()), "{first:?}");
@@ -159,7 +159,7 @@ fn every_schedule_gives_the_right_results() {
 }
 
 /// The kernel attaches again every third round. No barrier orders the blocks in between.
-fn a_block_may_attach_again_though_others_have_not_left_yet() {
+fn a_block_may_attach_again_before_others_have_left() {
     for schedule in schedules() {
         let device = unjudged_under(schedule);
         for blocks in [2, 5, 40] {
@@ -170,7 +170,7 @@ fn a_block_may_attach_again_though_others_have_not_left_yet() {
 
 /// More than 288 blocks cross in two steps: 289 with a last group of 1, 295 of 7, 319 of 31, and
 /// 384 in full groups of 32.
-fn more_blocks_than_one_step_takes_have_the_right_results() {
+fn more_blocks_than_fit_in_one_step_have_the_right_results() {
     let device = large_emulator();
     let words = words(&device, 384);
     for blocks in [289, 288, 295, 319, 287, 3, 384] {

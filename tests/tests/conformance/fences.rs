@@ -1,4 +1,4 @@
-//! The kernels that measure fences: the operation is in a loop, and the words left are right. The
+//! The kernels that measure fences: the operation is in a loop, and the final words are right. The
 //! measurements are not tested.
 
 use gridsync::device::Device;
@@ -13,8 +13,8 @@ use gridsync_tests::trials::Trials;
 pub(crate) fn trials() -> Trials {
     trials! {
         test:
-            each_operation_stands_in_a_loop_of_its_kernel,
-            every_thread_tells_its_cycles_on_cuda;
+            each_operation_is_in_a_loop_of_its_kernel,
+            every_thread_reports_its_cycles_on_cuda;
         on_each_backend:
             each_thread_stores_to_its_lines_and_reds_add_to_its_word;
     }
@@ -24,7 +24,7 @@ pub(crate) fn trials() -> Trials {
 const LINE: usize = WORDS_PER_BLOCK / (MAX_STORES as usize + 1);
 const ROUNDS: u32 = 5;
 
-fn each_operation_stands_in_a_loop_of_its_kernel() {
+fn each_operation_is_in_a_loop_of_its_kernel() {
     for compute in [75, 90] {
         let modules = Modules::of(&LAB, compute).expect("whole images");
         for operation in OPERATIONS {
@@ -54,7 +54,7 @@ fn each_thread_stores_to_its_lines_and_reds_add_to_its_word(device: &Device) {
     }
 }
 
-/// What a run leaves in a word: the number of the last round in each line that is stored to, the
+/// The final value of a word: the number of the last round in each line that is stored to, the
 /// number of rounds in the last line if the operation adds, and 0 elsewhere.
 fn left_in(word: usize, threads: usize, stores: usize, adds: bool) -> u32 {
     let (line, thread) = (word % WORDS_PER_BLOCK / LINE, word % LINE);
@@ -62,7 +62,7 @@ fn left_in(word: usize, threads: usize, stores: usize, adds: bool) -> u32 {
     if touched && thread < threads { ROUNDS } else { 0 }
 }
 
-fn every_thread_tells_its_cycles_on_cuda() {
+fn every_thread_reports_its_cycles_on_cuda() {
     gridsync_tests::devices::with_cuda(|device| {
         for operation in OPERATIONS {
             let run = operation.run(device, (3, 32), 1, 100).expect("it should run");

@@ -1,7 +1,8 @@
 //! Arrays with more elements than a 32-bit number can count, with or without a sign.
 //!
-//! The arrays are zero except for a few elements: at the ends, and at the places where a narrow
-//! index wraps. The host needs no copy of them. On CUDA only, if the memory suffices.
+//! The arrays are zero except for a few elements: at the ends, and at the indices where a narrow
+//! index wraps. The host needs no copy of them. These tests run only on CUDA, and only if the
+//! memory is sufficient.
 
 use bytemuck::Pod;
 use cuda_std::f16;
@@ -26,7 +27,7 @@ pub(crate) fn trials() -> Trials {
     }
 }
 
-/// `len` zeros with `value` at each of `places`; none if the memory does not suffice.
+/// `len` zeros with `value` at each of `places`, or `None` if the memory is insufficient.
 fn zeros_but<T: Pod>(device: &Device, len: usize, places: &[usize], value: T) -> Option<Buffer<T>> {
     let buffer = match device.zeroed::<T>(len) {
         Ok(buffer) => buffer,
@@ -38,7 +39,7 @@ fn zeros_but<T: Pod>(device: &Device, len: usize, places: &[usize], value: T) ->
     };
     for &place in places {
         let at = buffer.address() + (place * size_of::<T>()) as u64;
-        // SAFETY: every place is in the buffer, which is live and idle.
+        // SAFETY: every index is inside the buffer, which is live and idle.
         unsafe { device.backend().upload(at, bytemuck::bytes_of(&value)) }
             .expect("an element should be copied");
     }
@@ -94,7 +95,7 @@ fn the_last_of_more_than_two_to_the_31_elements_of_8_bytes_is_seen_on_cuda() {
 fn an_index_beyond_two_to_the_32_is_found_on_cuda() {
     with_cuda(|cuda| {
         let len = (1 << 32) + 9;
-        // The first of two equal elements wins, not the place to which a 32-bit index would wrap.
+        // The first of two equal elements wins, not the index to which a 32-bit index would wrap.
         let Some(input) = zeros_but(cuda, len, &[len - 3, len - 1], f16::ONE) else {
             return;
         };
@@ -116,7 +117,7 @@ fn a_scan_of_more_than_two_to_the_32_elements_is_right_on_cuda() {
         let sum_at = |place: usize| {
             let mut sum = 0u32;
             let at = array.address() + (place * size_of::<u32>()) as u64;
-            // SAFETY: every place is in the buffer, which is live. The copy waits for the scan.
+            // SAFETY: every index is inside the buffer, which is live. The copy waits for the scan.
             unsafe { cuda.backend().download(at, bytemuck::bytes_of_mut(&mut sum)) }
                 .expect("a sum should be copied");
             sum as usize

@@ -11,7 +11,7 @@ use gridsync_tests::trials::{Budget, Trials};
 use gridsync_verify::{KendallKind, Ties, kendall_kinds};
 
 const BOTH: [Method; 2] = [Method::Pairs, Method::Sort];
-/// Elements per tile of the method that compares all pairs.
+/// Elements per tile in the method that compares all pairs.
 const PAIRS: usize = PAIRS_TILE as usize;
 
 pub(crate) fn trials() -> Trials {
@@ -88,7 +88,7 @@ fn run(device: &Device, kind: &KendallKind, ties: &[Ties], methods: &[Method], l
     }
 }
 
-/// Every kind of ties; fewer kinds for arrays that take the emulator long.
+/// Every kind of ties; fewer kinds for arrays that are slow in the emulator.
 fn some(len: usize) -> &'static [Ties] {
     match len {
         ..1000 => &Ties::ALL,

@@ -8,11 +8,11 @@ use gridsync_tests::trials::Trials;
 pub(crate) fn trials() -> Trials {
     trials! {
         on_each_backend:
-            each_thread_computes_what_its_values_give;
+            each_thread_computes_the_right_result;
     }
 }
 
-fn each_thread_computes_what_its_values_give(device: &Device) {
+fn each_thread_computes_the_right_result(device: &Device) {
     for holder in HOLDERS {
         for geometry in
             [Geometry::new(1, 1), Geometry::new(3, 33), Geometry::new((2, 2), (4, 3, 2))]

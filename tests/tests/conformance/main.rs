@@ -1,13 +1,13 @@
 //! Every kernel on every kind of input, size and device, compared with the right results.
 //!
 //! To add a test, write a function that panics if its claim does not hold. Put it into the right
-//! module, and list it in that module's `trials()`: as `test: the_claim;`, or if it takes a
-//! `&Device`, as `on_each_backend: the_claim;`. The compiler reports an unlisted function. The
-//! matrices follow the tables of [`gridsync::verify`]: a new operation is a line there.
+//! module, and list it in that module's `trials()`: as `test: the_claim;`, or as `on_each_backend:
+//! the_claim;` if it has a `&Device` parameter. The compiler reports an unlisted function. The
+//! matrices follow the tables of [`gridsync_program::verify`]: a new operation is a line there.
 //!
 //! `--list`, `--exact`, `--skip` and filters work as usual; `--slowest 20` prints the times of the
 //! 20 slowest tests. Long tests are listed under `thorough:` or have that [`Budget`], and run only
-//! with `--include-ignored`. A test that finds no GPU says SKIPPED, and counts as ignored.
+//! with `--include-ignored`. A test that finds no GPU prints SKIPPED, and counts as ignored.
 //!
 //! [`Budget`]: gridsync_tests::trials::Budget
 //!
@@ -22,10 +22,11 @@
 //! | `range_sum` | every range sum × size × backend, and queries that are not ranges |
 //! | `kendall` | every rank correlation × size × ties × method × backend × schedule |
 //! | `parts` | host arrays that go through the device part by part |
-//! | `spread` | arrays that lie on several GPUs: every scan × stripes × backend, and reductions |
-//! | `shared` | host arrays that several GPUs share, by every reduction, and by the others |
+//! | `spread` | arrays that are spread over several GPUs: every scan × stripes × backend, and
+//! reductions |
+//! | `shared` | host arrays that several GPUs share: every reduction, and the other primitives |
 //! | `mean` | means of every type, of arrays and of rows, against exact division |
-//! | `bits` | reductions: the bits of the CPU, whatever the order, the NaN and the stamp |
+//! | `bits` | reductions: the same bits as on the CPU, for any order, NaN and stamp |
 //! | `alignment` | views that start 0 to 8 elements past an aligned address |
 //! | `special` | NaN, infinities and zeros of either sign, at any position |
 //! | `arguments` | argmin and argmax: NaN, zeros, equal elements, at any position |
@@ -35,23 +36,23 @@
 //! | `huge` | more than 2^31 and 2^32 elements |
 //! | `barrier` | every grid barrier: rounds, reuse, shapes, schedules, refusals |
 //! | `barrier_parts` | the grid barrier in two phases, and over some of the blocks |
-//! | `bounded` | the barrier that gives up: it ends, and names the missing blocks |
+//! | `bounded` | the barrier with a time limit: it ends, and reports the missing blocks |
 //! | `collectives` | scans, gathers, votes and broadcasts of the exchange, several at once |
 //! | `exchange` | the barrier that carries data: results, reuse, shapes, schedules |
 //! | `examples` | the kernels of the examples: results, shapes, schedules |
-//! | `weaken` | each order of each protocol, made weaker: caught, or there for a reason |
+//! | `weaken` | each ordering of each protocol, weakened: caught, or present for a stated reason |
 //! | `xpx` | X→P→X: right with a grid barrier; without one, wrong in whole warps or blocks |
 //! | `system` | the barrier and the exchange over several GPUs: rounds, results, refusals, faults |
 //! | `spin` | waiting for a word: the forms that load it again end under every schedule |
-//! | `streams` | reductions in a second stream of a device, and in one of cust's |
+//! | `streams` | reductions in a second stream of a device, and in a cust stream |
 //! | `ladder` | every rung of the ladders of sums and of scans: lengths, types, schedules |
 //! | `device_launch` | kernels that launch kernels: results, orders, values, refusals |
 //! | `fences` | the kernels that measure fences: the operation in their loop, and their results |
 //! | `limits` | kernels that hold many values: their results |
 //! | `memory` | the kernels that measure memory: the load in their loop, and their results |
-//! | `broken` | kernels that are wrong on purpose: the harness has to fail them |
+//! | `broken` | kernels that are wrong on purpose: the harness must reject them |
 //! | `coverage` | that these tests cover every kernel in the PTX |
-//! | `matrix` | no tests: code that the matrices share |
+//! | `matrix` | shared code of the matrices, no tests |
 //! | `fresh` | that the PTX was made from the sources next to it |
 
 use gridsync_tests::trials::Trials;

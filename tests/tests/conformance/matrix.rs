@@ -1,5 +1,5 @@
-//! What the matrices share: lengths around every edge, schedules, and which of them every run
-//! tests.
+//! Shared code of the matrices: lengths around every edge, schedules, and the selection that every
+//! run tests.
 
 use gridsync::device::Device;
 use gridsync_tests::devices::{emulator, emulator_under, with_cuda};
@@ -15,7 +15,7 @@ pub(crate) fn exactly(lens: &[usize]) -> Lengths {
     lens.iter().map(|&len| (format!("len_{len}"), len)).collect()
 }
 
-/// The lengths around `len`, which is called `what`.
+/// The lengths around `len`, with names that start with `what`.
 pub(crate) fn around(what: &str, len: usize) -> Lengths {
     vec![
         (format!("{what}_less_one"), len - 1),
@@ -52,8 +52,8 @@ pub(crate) fn add_lengths(
     }
 }
 
-/// Adds `by_rows`, which takes several groups with several numbers of rows per tile, on each backend,
-/// and `by_one_row` under each schedule of the emulator.
+/// Adds `by_rows`, which processes several groups with several numbers of rows per tile, on each
+/// backend, and `by_one_row` under each schedule of the emulator.
 pub(crate) fn add_groups(
     trials: &mut Trials,
     row: &str,
@@ -89,8 +89,8 @@ pub(crate) fn add_schedules(
     }
 }
 
-/// Whether the catalogue's name says what the line does, such as `sum_f16_in_f32`, and the kernel
-/// has that name or the name for the unsigned type.
+/// Whether the catalogue's name matches the line, such as `sum_f16_in_f32`, and the kernel has that
+/// name or the name for the unsigned type.
 pub(crate) fn is_named(
     [name, kernel]: [&str; 2],
     family: &str,
@@ -105,7 +105,7 @@ pub(crate) fn is_named(
     of_line && of.ends_with(element) && accumulator.contains(within)
 }
 
-/// Checks that there is exactly one test of that name.
+/// Checks that exactly one test has that name.
 #[track_caller]
 pub(crate) fn is_there_once(trials: &Trials, test: &str) {
     let there = trials.names().filter(|&name| name == test).count();

@@ -16,17 +16,17 @@ use gridsync_verify::{Kind, Sample, sample};
 pub(crate) fn trials() -> Trials {
     trials! {
         test:
-            a_mean_is_not_recorded_since_a_replay_does_not_know_its_length;
+            a_mean_cannot_be_recorded_because_a_replay_lacks_its_length;
         on_each_backend:
             means_of_every_type_are_right,
-            a_mean_of_64_bit_integers_is_right_where_their_sum_is_beyond_64_bits,
-            rows_have_the_means_that_they_have_alone;
+            a_mean_of_64_bit_integers_is_right_even_if_the_sum_exceeds_64_bits,
+            rows_have_the_same_means_as_alone;
     }
 }
 
 const LENS: [usize; 7] = [1, 2, 33, 1000, 4097, 12_345, 65_537];
 
-/// The mean of `host` on `device`; checks that the CPU gives the same bits.
+/// The mean of `host` on `device`. Checks that the CPU gives the same bits.
 fn mean_of<O>(device: &Device, sum: O, host: &[O::Element]) -> Option<f64>
 where
     O: Reducible<Element: Pod> + Operation<Output: Total>,
@@ -74,7 +74,7 @@ fn means_of_every_type_are_right(device: &Device) {
     means_are_right::<WideSum<u64>>(device);
 }
 
-fn a_mean_of_64_bit_integers_is_right_where_their_sum_is_beyond_64_bits(device: &Device) {
+fn a_mean_of_64_bit_integers_is_right_even_if_the_sum_exceeds_64_bits(device: &Device) {
     let mean = |host: &[i64]| mean_of(device, WideSum::<i64>::new(), host);
     assert_eq!(mean(&[i64::MAX; 5000]), Some(i64::MAX as f64));
     assert_eq!(mean(&[i64::MIN; 4097]), Some(i64::MIN as f64));
@@ -86,7 +86,7 @@ fn a_mean_of_64_bit_integers_is_right_where_their_sum_is_beyond_64_bits(device: 
     assert_eq!(sum.reduce(&input), Ok(3000 * i128::from(u64::MAX)));
 }
 
-fn rows_have_the_means_that_they_have_alone(device: &Device) {
+fn rows_have_the_same_means_as_alone(device: &Device) {
     rows_are_right::<Sum<f32>>(device);
     rows_are_right::<Sum<i32, i64>>(device);
     rows_are_right::<Sum<f16, f32>>(device);
@@ -114,7 +114,7 @@ where
     }
 }
 
-fn a_mean_is_not_recorded_since_a_replay_does_not_know_its_length() {
+fn a_mean_cannot_be_recorded_because_a_replay_lacks_its_length() {
     let device = emulator();
     let input = device.upload(&[1i64, 2]).expect("the input should fit");
     let mut mean =

@@ -1,4 +1,4 @@
-//! The kernels that measure memory: walks come to the right line, sums are those of the words, and
+//! The kernels that measure memory: walks reach the right line, sums are those of the words, and
 //! the loads are the intended instructions. The measurements are not tested.
 
 use cuda_std::launch::Kernel;
@@ -21,12 +21,12 @@ pub(crate) fn trials() -> Trials {
         test:
             each_walk_repeats_the_load_that_it_measures;
         on_each_backend:
-            walks_end_where_the_cycle_leads,
+            walks_end_at_the_right_line,
             a_walk_goes_through_the_shared_memory_of_another_block,
-            shuffles_and_barriers_are_as_many_as_asked_for,
-            every_line_is_looked_at_from_every_block,
+            shuffles_and_barriers_run_the_requested_number_of_times,
+            every_line_is_read_from_every_block,
             readers_add_up_every_word_that_they_should_read,
-            shared_memory_is_read_as_often_as_asked_for;
+            shared_memory_is_read_the_requested_number_of_times;
     }
 }
 
@@ -54,7 +54,7 @@ fn walks<K: Kernel<Args = WalkArgs>>(device: &Device, geometry: &Geometry) {
     for lines in [1, 7, 128] {
         let walk = Walk::new(device, lines).expect("there is room");
         for (first, warm, steps) in [(0, 0, 0), (0, 0, 1), (lines as u32 - 1, 3, 20), (0, 5, 300)] {
-            // This compares the line that the kernel comes to with the host's.
+            // This compares the line that the kernel reaches with the host's.
             if let Err(error) = walk.run::<K>(geometry, first, warm, steps) {
                 panic!("{lines} lines from {first}, {warm} and {steps} steps: {error}");
             }
@@ -62,7 +62,7 @@ fn walks<K: Kernel<Args = WalkArgs>>(device: &Device, geometry: &Geometry) {
     }
 }
 
-fn walks_end_where_the_cycle_leads(device: &Device) {
+fn walks_end_at_the_right_line(device: &Device) {
     let one = Geometry::new(1, 1);
     walks::<memory_walk_l1>(device, &one);
     walks::<memory_walk_l2>(device, &one);
@@ -75,19 +75,19 @@ fn a_walk_goes_through_the_shared_memory_of_another_block(device: &Device) {
     }
 }
 
-fn shuffles_and_barriers_are_as_many_as_asked_for(device: &Device) {
+fn shuffles_and_barriers_run_the_requested_number_of_times(device: &Device) {
     for steps in [0, 1, 33, 100] {
         repeat::<memory_shuffle>(device, 32, steps).expect("lanes rotate");
         repeat::<memory_barrier>(device, 96, steps).expect("all threads pass");
     }
 }
 
-fn every_line_is_looked_at_from_every_block(device: &Device) {
+fn every_line_is_read_from_every_block(device: &Device) {
     for (lines, blocks) in [(1, 1), (5, 3), (16, 2)] {
         let seen = look(device, lines, blocks).expect("every load gives its own index");
         assert_eq!(seen.len(), blocks as usize);
         assert!(seen.iter().all(|cycles| cycles.len() == lines), "{seen:?}");
-        // The clock of the emulator counts steps of the schedule, which these loads are not.
+        // The emulator's clock counts steps of the schedule, and these loads are not steps.
         let is_timed = seen.iter().flatten().all(|&cycles| cycles > 0.0);
         assert!(is_timed || device.properties().is_emulated(), "{seen:?}");
     }
@@ -105,7 +105,7 @@ fn readers_add_up_every_word_that_they_should_read(device: &Device) {
     }
 }
 
-fn shared_memory_is_read_as_often_as_asked_for(device: &Device) {
+fn shared_memory_is_read_the_requested_number_of_times(device: &Device) {
     for (blocks, rounds) in [(1, 0), (1, 1), (2, 5)] {
         read_shared(device, blocks, rounds).expect("the sums are right");
     }

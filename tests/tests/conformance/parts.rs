@@ -1,5 +1,5 @@
-//! Host arrays that the device or the CPU takes part by part: the results are those of the whole.
-//! `scan::parts` does the same for scans.
+//! Host arrays that the device or the CPU processes part by part: the results are those of the
+//! whole. `scan::parts` does the same for scans.
 
 use cuda_std::f16;
 use gridsync::device::Device;
@@ -29,13 +29,13 @@ pub(crate) fn trials() -> Trials {
             selections_in_parts_are_those_of_the_whole_on_the_cpu,
             rank_correlations_in_parts_are_those_of_the_whole_on_the_cpu,
             range_sums_in_parts_are_those_of_the_whole_on_the_cpu,
-            range_sums_of_a_long_array_go_on_from_part_to_part_on_cuda;
+            range_sums_of_a_long_array_continue_from_part_to_part_on_cuda;
         on_each_backend:
             selections_in_parts_are_those_of_the_whole,
-            what_is_not_wanted_is_not_there,
-            a_nan_in_a_later_part_is_named_as_in_the_whole,
+            unrequested_outputs_are_absent,
+            a_nan_in_a_later_part_is_reported_as_in_the_whole_array,
             range_sums_in_parts_are_those_of_the_whole,
-            a_query_that_is_no_range_is_named_before_anything_is_scanned;
+            an_invalid_range_is_reported_before_anything_is_scanned;
         thorough_on_the_emulator:
             rank_correlations_in_parts_are_those_of_the_whole,
             reductions_in_parts_are_those_of_the_whole;
@@ -45,7 +45,7 @@ pub(crate) fn trials() -> Trials {
 /// Length of the arrays for selections.
 const LEN: usize = 3003;
 
-/// Parts that divide the array and parts that do not; one element less, all, and more than all.
+/// Parts that divide the array and parts that do not; one element less than all, all, and more.
 const PARTS: [usize; 8] = [500, 1000, 1001, 1500, LEN - 1, LEN, LEN + 1, usize::MAX];
 
 /// Selects in parts, and compares with the CPU's selection of the whole.
@@ -115,8 +115,8 @@ where
     assert!(O::same(got, expected), "{name} of {len} by {taken}: {got:?}, not {expected:?}");
 }
 
-/// Arrays of up to 4 MiB are reduced whole, longer ones in parts: of one tile, of several, and of
-/// lengths that are not multiples of a tile.
+/// Arrays of up to 4 MiB are reduced whole, longer ones in parts: of one tile, of several tiles,
+/// and of lengths that are not multiples of a tile.
 fn reduced_by_all(device: Option<&Device>) {
     let small = sample::<f32>(Kind::Values, 5003, 1);
     reduced(device, Sum::<f32>::new(), &small, 1000);
@@ -165,7 +165,7 @@ fn selections_in_parts_are_those_of_the_whole_on_the_cpu() {
         selected(FirstOfRun::<f32>::new(), &input, part, all);
         selected(FirstOfRun::<f32>::new(), &input, part, Wanted::default());
     }
-    // More than one core takes at once.
+    // More elements than one core processes at once.
     let long = runs::<i32>(300_001, 4);
     selected(FirstOfRun::<i32>::new(), &long, 200_000, all);
 }
@@ -183,7 +183,7 @@ fn rank_correlations_in_parts_are_those_of_the_whole_on_the_cpu() {
 }
 
 fn range_sums_in_parts_are_those_of_the_whole_on_the_cpu() {
-    // Two parts of a scan of small elements, and some elements more.
+    // Two parts of a scan of small elements, and some more elements.
     let len = 2 * Shape::part::<f16, f64>() + 1001;
     let (op, input) = (Sum::<f16, f64>::new(), sample::<f16>(Kind::Values, len, 9));
     let queries = sample_ranges(len, 500, 1);
@@ -208,14 +208,14 @@ fn selections_in_parts_are_those_of_the_whole(device: &Device) {
         selected_by_both(device, Within::less_than(0.0), &runs::<f32>(LEN, 3), part);
         selected_by_both(device, Within::less_than(0), &runs::<i64>(LEN, 4), part);
     }
-    // Parts of one element are allowed, like any others.
+    // Parts of one element are allowed too.
     for part in [0, 1, 2, 3] {
         selected_by_both(device, Within::less_than(0), &runs::<i32>(40, 5), part);
     }
     selected_by_both(device, Within::less_than(0), &runs::<i32>(0, 5), 7);
 }
 
-fn what_is_not_wanted_is_not_there(device: &Device) {
+fn unrequested_outputs_are_absent(device: &Device) {
     let (by, input) = (Within::less_than(0), sample::<i32>(Kind::Values, 100, 1));
     let got = select_in_parts(by, device, &input, 30, Wanted::default(), |_| ());
     let got = got.expect("every part should be selected from");
@@ -235,7 +235,7 @@ fn rank_correlations_in_parts_are_those_of_the_whole(device: &Device) {
     correlated::<u64>(device, Ties::Few, 0, 0);
 }
 
-fn a_nan_in_a_later_part_is_named_as_in_the_whole(device: &Device) {
+fn a_nan_in_a_later_part_is_reported_as_in_the_whole_array(device: &Device) {
     let (mut x, mut y) = Ties::Few.sample::<f64>(1000, 1);
     (x[700], y[3]) = (f64::NAN, f64::NAN);
     let got = kendall_in_parts(device, &x, &y, 300, |_, _| ());
@@ -251,7 +251,7 @@ fn range_sums_in_parts_are_those_of_the_whole(device: &Device) {
     assert_eq!(got.map(|sums| bits(&sums)), Ok(bits(&expected)));
 }
 
-fn a_query_that_is_no_range_is_named_before_anything_is_scanned(device: &Device) {
+fn an_invalid_range_is_reported_before_anything_is_scanned(device: &Device) {
     let (op, input) = (Sum::<i32, i64>::new(), sample::<i32>(Kind::Values, 10, 9));
     let queries = [[0, 10], [3, 11], [2, 1]];
     let refuse = |_| panic!("nothing should be scanned");
@@ -260,8 +260,8 @@ fn a_query_that_is_no_range_is_named_before_anything_is_scanned(device: &Device)
     assert_eq!(got, Err(RangeSumError::BadRange(bad)));
 }
 
-/// Longer than one part of a scan: this takes too long on the emulator.
-fn range_sums_of_a_long_array_go_on_from_part_to_part_on_cuda() {
+/// Longer than one part of a scan, which is too slow in the emulator.
+fn range_sums_of_a_long_array_continue_from_part_to_part_on_cuda() {
     gridsync_tests::devices::with_cuda(|cuda| {
         let len = 3 * (8 << 20) + 17;
         let (op, input) = (Sum::<i32, i64>::new(), sample::<i32>(Kind::Values, len, 9));

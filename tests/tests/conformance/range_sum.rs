@@ -13,9 +13,9 @@ pub(crate) fn trials() -> Trials {
         test:
             the_first_bad_query_is_the_first_under_every_schedule;
         on_each_backend:
-            the_first_query_that_is_no_range_is_named_with_its_ends,
-            one_scan_answers_again_after_a_bad_query,
-            a_range_that_fits_is_right_though_the_sums_before_it_wrap;
+            the_first_invalid_range_is_reported_with_its_ends,
+            one_scan_answers_queries_after_an_invalid_one,
+            a_range_that_fits_is_right_even_if_the_sums_before_it_wrap;
     };
     let short = [0, 1, 2, 33, 1024, 6007];
     for len in short {
@@ -36,7 +36,7 @@ fn every_sum(device: &Device, len: usize) {
     }
 }
 
-/// The answer of the device, checked against the CPU's, and the CPU's error if there is one.
+/// The answer of the device, checked against that of the CPU, and the error of the CPU, if any.
 fn ask(
     device: &Device,
     queries: &[[u64; 2]],
@@ -52,7 +52,7 @@ fn ask(
     (got, bad)
 }
 
-fn the_first_query_that_is_no_range_is_named_with_its_ends(device: &Device) {
+fn the_first_invalid_range_is_reported_with_its_ends(device: &Device) {
     let mut queries = sample_ranges(1000, 700, 3);
     assert!(ask(device, &queries).0.is_ok());
     for (query, range) in [(699, [1000, 1001]), (600, [u64::MAX, u64::MAX]), (17, [5, 3])] {
@@ -64,7 +64,7 @@ fn the_first_query_that_is_no_range_is_named_with_its_ends(device: &Device) {
     assert!(told.starts_with("query 17: 5..3 is no range of 1000 elements"), "{told}");
 }
 
-fn one_scan_answers_again_after_a_bad_query(device: &Device) {
+fn one_scan_answers_queries_after_an_invalid_one(device: &Device) {
     let input = device.upload(&[1u32, 2, 3]).expect("the input should fit");
     let mut ranges = RangeSums::<Sum<u32, u64>>::new(device, &input).expect("it should be scanned");
     assert!(ranges.query(&[[0, 4]]).is_err());
@@ -72,7 +72,7 @@ fn one_scan_answers_again_after_a_bad_query(device: &Device) {
     assert_eq!(ranges.query(&[]), Ok(vec![]));
 }
 
-fn a_range_that_fits_is_right_though_the_sums_before_it_wrap(device: &Device) {
+fn a_range_that_fits_is_right_even_if_the_sums_before_it_wrap(device: &Device) {
     let host = [i64::MAX, i64::MAX, 5, -7];
     let input = device.upload(&host).expect("the input should fit");
     let mut ranges = RangeSums::<Sum<i64>>::new(device, &input).expect("it should be scanned");

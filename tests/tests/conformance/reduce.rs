@@ -48,7 +48,7 @@ fn run(device: &Device, kind: &ReduceKind, len: usize) {
     (kind.case)(device, len, len as u64).unwrap_or_else(|error| panic!("{error}"));
 }
 
-/// Compares the CPU form with a plain loop.
+/// Compares the result of the CPU with a plain loop.
 fn on_the_cpu(kind: &ReduceKind, len: usize) {
     let cpu = (kind.on_cpu)(len, len as u64);
     assert_eq!((cpu.input.len(), cpu.results.len()), (len, 1));

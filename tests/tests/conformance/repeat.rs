@@ -1,4 +1,4 @@
-//! Repeated runs: the same input gives the same bits, whatever ran before and in any order.
+//! Repeated runs: the same input gives the same bits, after any other runs and in any order.
 
 use gridsync::device::Device;
 use gridsync::primitives::{Checked, Reducer};

@@ -14,7 +14,7 @@ pub(crate) fn trials() -> Trials {
     }
 }
 
-/// Both ends of the range, a power of two between them, an even number, and primes.
+/// Both ends of the range, a power of two in between, an even number, and primes.
 const MODULI: [u64; 8] = [1, 2, 12, 1 << 16, 1_000_000_007, 4_294_967_291, (1 << 32) - 1, 1 << 32];
 
 fn the_residue_is_that_of_a_division_at_each_step(device: &Device) {

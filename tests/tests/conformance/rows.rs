@@ -98,7 +98,7 @@ fn run_named(device: &Device, operation: &str, rows: usize, columns: usize) {
     run(device, kind.expect("it is in the table"), rows, columns);
 }
 
-/// Compares the CPU form with a plain loop.
+/// Compares the result of the CPU with a plain loop.
 fn on_the_cpu(kind: &RowKind, rows: usize, columns: usize) {
     let cpu = (kind.on_cpu)(rows, columns, columns as u64);
     assert_eq!((cpu.input.len(), cpu.results.len()), (rows * columns, rows));
@@ -132,7 +132,7 @@ fn each_operation_is_named_after_its_kernels() {
     }
 }
 
-/// A matrix that begins 0 to 8 elements past an aligned address. The elements around it would
+/// A matrix that starts 0 to 8 elements past an aligned address. The elements around it would
 /// change the results.
 fn every_start<O>(device: &Device)
 where
@@ -200,7 +200,7 @@ fn rows_of_several_tiles_are_right_under_every_schedule() {
 }
 
 fn rows_of_larger_shapes_have_the_bits_of_the_cpu_on_the_emulator() {
-    // Races are not checked: it is the same code, and it would take too long.
+    // Without race checks: the code is the same, and they would take too long.
     let device = unjudged_under(Schedule::new(Policy::Coarse));
     let columns = [(1 << 18) + 1, (1 << 20) + 1025];
     let shapes = columns.map(Shape::of::<f32>);

@@ -1,5 +1,5 @@
-//! Host arrays that several GPUs share: the results, and the bits, are those of one GPU and of the CPU. Emulated ones, one to
-//! eight, and real ones; a single GPU is taken twice.
+//! Host arrays that several GPUs share: results and bits equal those of one GPU and of the CPU. On
+//! one to eight emulated GPUs, and on real ones; a single real GPU is used twice.
 
 use bytemuck::Pod;
 use cuda_std::{bf16, f16};
@@ -26,13 +26,13 @@ use std::fmt::Debug;
 pub(crate) fn trials() -> Trials {
     let mut trials = trials! {
         test:
-            sums_have_the_bits_of_the_whole_however_many_share_them,
+            sums_have_the_same_bits_on_any_number_of_gpus,
             selections_have_the_elements_of_the_whole,
             range_sums_have_the_bits_of_the_whole,
             rank_correlations_are_those_of_the_whole,
             arrays_larger_than_the_memory_of_a_gpu_are_shared,
             everything_has_the_bits_of_the_whole_on_cuda,
-            an_error_of_one_of_several_names_it;
+            an_error_of_one_of_several_gpus_names_that_gpu;
         thorough:
             scans_have_the_bits_of_the_whole;
     };
@@ -55,7 +55,7 @@ fn emulated(gpus: u32) -> Devices {
     Devices::emulated(config).expect("there may be so many")
 }
 
-/// Reduces by several GPUs, and compares with the CPU.
+/// Reduces on several GPUs, and compares with the CPU.
 #[track_caller]
 fn reduced_by<O>(devices: &Devices, op: O, input: &[O::Element], part: usize)
 where
@@ -71,14 +71,15 @@ where
     assert!(O::same(got, expected), "{name} of {len}, {gpus} GPUs: {got:?}, not {expected:?}");
 }
 
-/// One operation, on arrays that are one tile, and of tiles that do not come out even, at once and in parts.
+/// One operation, on arrays of one tile, and of tiles that do not divide evenly, at once and in
+/// parts.
 fn reduced<O>(op: O)
 where
     O: PartReducible + Checked<Element: Pod + Sample, Output: Debug>,
 {
     let small = sample::<O::Element>(Kind::Values, 5003, 1);
     let each = size_of::<O::Element>();
-    // 4 MiB and some tiles of 64 KiB.
+    // 4 MiB and some more tiles of 64 KiB.
     let large =
         sample::<O::Element>(Kind::Values, (4 << 20) / each + 5 * (64 << 10) / each + 77, 2);
     reduced_by(&emulated(2), op, &small, small.len());
@@ -86,7 +87,7 @@ where
 }
 
 /// One to eight GPUs, at once and in parts.
-fn sums_have_the_bits_of_the_whole_however_many_share_them() {
+fn sums_have_the_same_bits_on_any_number_of_gpus() {
     let op = Sum::<f32>::new();
     let large = sample::<f32>(Kind::Values, (1 << 20) + 5 * (16 << 10) + 77, 2);
     for gpus in 1..=8 {
@@ -100,7 +101,7 @@ fn bits<T: Pod>(values: &[T]) -> &[u8] {
     bytemuck::cast_slice(values)
 }
 
-/// Selects by several GPUs, and compares with the CPU.
+/// Selects on several GPUs, and compares with the CPU.
 #[track_caller]
 fn selected_by<S>(devices: &Devices, by: S, input: &[S::Element], part: usize)
 where
@@ -129,7 +130,7 @@ fn selections_have_the_elements_of_the_whole() {
     }
 }
 
-/// Scans by several GPUs, and compares with the CPU.
+/// Scans on several GPUs, and compares with the CPU.
 #[track_caller]
 fn scanned_by<O>(devices: &Devices, len: usize, part: usize)
 where
@@ -197,13 +198,13 @@ fn arrays_larger_than_the_memory_of_a_gpu_are_shared() {
     let refused = PartReducer::new(Sum::<i64>::new(), gpus(1), input.len(), input.len());
     assert!(refused.is_err(), "it should not fit");
     reduced_by(&gpus(3), Sum::<i64>::new(), &input, input.len());
-    // Of floats, too: the tree is that of the whole.
+    // Also for floats: the tree is that of the whole array.
     let input = sample::<f64>(Kind::Values, 1 << 20, 3);
     reduced_by(&gpus(3), Sum::<f64>::new(), &input, input.len());
     selected_by(&gpus(8), Within::less_than(0.0), &input[..200_000], usize::MAX);
 }
 
-fn an_error_of_one_of_several_names_it() {
+fn an_error_of_one_of_several_gpus_names_that_gpu() {
     let input = sample::<i64>(Kind::Values, 1000, 3);
     let select = |gpus: u32| {
         let config = EmulatorConfig { gpus, step_limit: 3, ..EmulatorConfig::default() };

@@ -66,7 +66,7 @@ macro_rules! float {
 }
 float! { f16, f32: f16::from_f64; bf16, f32: bf16::from_f64; f32, f32: |x| x as f32; f64, f64: |x| x; }
 
-/// Ones, except at some places.
+/// Ones, with other values at some indices.
 fn ones_but<T: Float>(others: &[(usize, f64)]) -> Vec<T> {
     let mut input = vec![T::from_f64(1.0); LEN];
     for &(at, x) in others {
@@ -106,11 +106,11 @@ where
     }
 }
 
-/// One NaN of either sign, at any position, makes every result NaN; it counts as not zero.
+/// One NaN of either sign, at any index, makes every result NaN; it counts as not zero.
 fn one_nan<T: Float>(device: &Device) {
     for at in PLACES {
         for nan in [f64::NAN, -f64::NAN] {
-            // An infinity in the same array is not taken for the extreme.
+            // An infinity in the same array must not win as the extreme.
             let input =
                 ones_but::<T>(&[(at, nan), (LEN / 3, f64::NEG_INFINITY), (99, f64::INFINITY)]);
             assert!(both::<T::Min>(device, &input).is_nan(), "min, NaN at {at}");
@@ -123,7 +123,7 @@ fn one_nan<T: Float>(device: &Device) {
     }
 }
 
-/// An infinity is the sum, the product, and the extreme on its side; ∞ − ∞ and ∞ × 0 are NaN.
+/// An infinity is the sum, the product, and the extreme in its direction; ∞ − ∞ and ∞ × 0 are NaN.
 fn infinities<T: Float>(device: &Device) {
     for at in PLACES {
         for infinity in [f64::INFINITY, f64::NEG_INFINITY] {
@@ -143,7 +143,7 @@ fn infinities<T: Float>(device: &Device) {
     }
 }
 
-/// −0 is less than +0, neither is counted, and only a sum of nothing but −0 is −0.
+/// −0 is less than +0, neither counts as nonzero, and a sum is −0 only if all elements are −0.
 fn zeros<T: Float>(device: &Device) {
     let is = |x: f64, zero: f64| assert_eq!(x.to_bits(), zero.to_bits(), "{x:?}");
     for at in PLACES {

@@ -1,5 +1,5 @@
-//! Waiting for a word. `gridsync_lab::spin` checks the PTX of the naive form. That form
-//! never has to wait on a GPU here: it would wait forever.
+//! Waiting for a word. `gridsync_lab::spin` checks the PTX of the naive form. Here that
+//! form never has to wait on a GPU, because it would wait forever.
 
 use cuda_std::launch::Kernel;
 use cuda_std::memory::Global;
@@ -16,15 +16,15 @@ pub(crate) fn trials() -> Trials {
         test:
             in_the_emulator_every_form_ends_under_every_schedule,
             in_the_emulator_the_naive_form_is_a_race_under_every_schedule,
-            in_the_emulator_a_word_that_nobody_counts_down_is_a_deadlock;
+            in_the_emulator_a_word_that_is_never_counted_down_is_a_deadlock;
         on_each_backend:
-            the_forms_that_load_anew_wait_for_every_block,
+            the_forms_that_reload_wait_for_every_block,
             the_naive_form_passes_a_word_that_is_0_already;
     }
 }
 
-/// Runs `K` in `blocks` blocks on a word that starts at `count`. Returns what is left in the word,
-/// and how many blocks finished waiting.
+/// Runs `K` in `blocks` blocks on a word that starts at `count`. Returns the final value of the
+/// word, and the number of blocks that finished waiting.
 fn wait<K>(device: &Device, blocks: u32, count: u32) -> Result<(u32, u32), DeviceError>
 where
     K: Kernel<Args = (Global<u32>, Global<u32>)>,
@@ -33,8 +33,8 @@ where
     let done = device.zeroed::<u32>(blocks as usize)?;
     let geometry = cooperative::<K>(device, Blocks::Exactly(blocks), 1, 0)?;
     // SAFETY: a word to count down and one for each block live until the downloads have waited for
-    // the launch. All blocks are resident. A `count` other than the number of the other blocks goes
-    // only to the emulator, which stops an endless wait.
+    // the launch. All blocks are resident. Only the emulator, which stops an endless wait, gets a
+    // `count` other than the number of the other blocks.
     unsafe { device.launch::<K>(&geometry, (word.view(), done.view()))? };
     Ok((word.download()?[0], done.download()?.iter().sum()))
 }
@@ -50,7 +50,7 @@ where
     }
 }
 
-fn the_forms_that_load_anew_wait_for_every_block(device: &Device) {
+fn the_forms_that_reload_wait_for_every_block(device: &Device) {
     waits_for_all::<spin_volatile>(device);
     waits_for_all::<spin_asm>(device);
     waits_for_all::<spin_acquire>(device);
@@ -82,7 +82,7 @@ fn in_the_emulator_the_naive_form_is_a_race_under_every_schedule() {
     }
 }
 
-fn in_the_emulator_a_word_that_nobody_counts_down_is_a_deadlock() {
+fn in_the_emulator_a_word_that_is_never_counted_down_is_a_deadlock() {
     fn deadlocks<K>()
     where
         K: Kernel<Args = (Global<u32>, Global<u32>)>,

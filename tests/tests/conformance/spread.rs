@@ -1,5 +1,5 @@
-//! Arrays that lie on several GPUs in stripes: every scan has the bits of the CPU, over emulated GPUs and over real
-//! ones; a single GPU is taken twice.
+//! Arrays that are spread over several GPUs in stripes: every scan has the bits of the CPU, on
+//! emulated GPUs and on real ones; a single real GPU is used twice.
 
 use bytemuck::Pod;
 use cuda_std::launch::Kernel;
@@ -23,12 +23,12 @@ const FORMS: [Form; 2] = [Form::Inclusive, Form::Exclusive];
 pub(crate) fn trials() -> Trials {
     let mut trials = trials! {
         test:
-            every_element_lies_in_its_stripe,
-            an_array_of_one_stripe_lies_on_the_first_device,
+            every_element_is_in_its_stripe,
+            an_array_of_one_stripe_is_on_the_first_device,
             arrays_have_the_bits_of_one_gpu_whatever_the_stripes,
-            longer_and_shorter_arrays_follow_each_other,
+            one_scanner_serves_longer_and_shorter_arrays,
             every_schedule_gives_the_same_bits,
-            what_does_not_fit_together_is_refused,
+            mismatched_spreads_are_refused,
             scans_follow_each_other_without_a_wait_on_cuda,
             arrays_that_stay_on_the_devices_have_the_bits_of_the_whole_on_cuda;
         thorough:
@@ -45,7 +45,8 @@ pub(crate) fn trials() -> Trials {
 /// A check on several GPUs.
 type OnGpus = fn(&Devices);
 
-/// A test of each kernel of a scan over several GPUs, by the kernel's name, and the compute capability that it needs.
+/// A test of each kernel of a scan over several GPUs, with the kernel's name and the compute
+/// capability that it needs.
 pub(crate) fn kernels() -> Vec<(&'static str, OnGpus, u32)> {
     let mut kernels: Vec<(&'static str, OnGpus, u32)> = Vec::new();
     macro_rules! of_operations {
@@ -67,7 +68,7 @@ pub(crate) fn kernels() -> Vec<(&'static str, OnGpus, u32)> {
     kernels
 }
 
-/// Emulated GPUs with as much shared memory in a block as Hopper has.
+/// Emulated GPUs with as much shared memory per block as Hopper.
 fn config(gpus: u32) -> EmulatorConfig {
     EmulatorConfig { gpus, shared_per_block: 227 << 10, ..EmulatorConfig::default() }
 }
@@ -81,8 +82,8 @@ fn bits<T: Pod>(values: &[T]) -> &[u8] {
     bytemuck::cast_slice(values)
 }
 
-/// Spreads `host` in stripes of `stripe` elements, scans it in one form and backwards in the other, and compares with
-/// the CPU.
+/// Spreads `host` in stripes of `stripe` elements, scans it in one form, and backwards in the other
+/// form, and compares with the CPU.
 #[track_caller]
 fn scans<O>(
     scanner: &mut SpreadScanner<O>,
@@ -95,7 +96,7 @@ fn scans<O>(
 {
     let mut input = Spread::in_stripes(devices, host.len(), stripe).expect("there is room");
     let mut output = Spread::<O::Output>::like(devices, &input).expect("there is room");
-    // Other elements in the second launch, so that what the first one has left is wrong.
+    // Other elements in the second launch, so a leftover of the first launch is wrong.
     let backwards: Vec<O::Element> = host.iter().rev().copied().collect();
     for (form, host) in FORMS.into_iter().zip([host, &backwards]) {
         input.copy_from(host).expect("it is as long");
@@ -106,7 +107,7 @@ fn scans<O>(
     }
 }
 
-/// Tiles that do not come out even, in stripes of one and of two tiles.
+/// Tiles that do not divide evenly, in stripes of one and of two tiles.
 fn in_registers<O>(devices: &Devices, op: O, kind: Kind)
 where
     O: SpreadScannable<Element: Pod + Sample, Output: Pod>,
@@ -120,7 +121,7 @@ where
     }
 }
 
-/// A few tiles of an array that is large enough, by bulk copies.
+/// A few tiles of an array that is large enough, with bulk copies.
 fn by_bulk<O>(devices: &Devices)
 where
     O: SpreadScannable<Element: Pod + Sample, Output: Pod> + Default,
@@ -134,14 +135,15 @@ where
     let tile = Shape::for_bulk::<O::Element>(host.len()).tile::<O::Element>();
     let scanner = SpreadScanner::new(op, devices, host.len()).expect("there is room");
     let mut scanner = scanner.with_design(Design::Bulk).expect("a sum has it");
-    // The emulator takes seconds for a scan of 1 MiB. `gridsync emulate scan/spread` has stripes of one tile.
+    // The emulator needs seconds for a scan of 1 MiB. `gridsync emulate scan/spread` has stripes of
+    // one tile.
     let stripes = if device.is_emulated() { &[2][..] } else { &[1, 8] };
     for tiles in stripes {
         scans(&mut scanner, op, devices, &host, tiles * tile);
     }
 }
 
-fn every_element_lies_in_its_stripe() {
+fn every_element_is_in_its_stripe() {
     let host = sample::<u32>(Kind::Values, 1100, 1);
     for gpus in 1..=4 {
         let devices = emulated(gpus);
@@ -166,7 +168,7 @@ fn every_element_lies_in_its_stripe() {
     }
 }
 
-/// Reduces and scans an array that lies on the devices.
+/// Reduces and scans an array that stays on the devices.
 #[track_caller]
 fn reduces_and_scans<T: Scalar + Sample + Pod>(devices: &Devices, len: usize)
 where
@@ -193,7 +195,7 @@ where
     }
 }
 
-fn an_array_of_one_stripe_lies_on_the_first_device() {
+fn an_array_of_one_stripe_is_on_the_first_device() {
     let devices = emulated(3);
     for len in [0, 1, 3003] {
         reduces_and_scans::<f64>(&devices, len);
@@ -222,7 +224,7 @@ fn arrays_that_stay_on_the_devices_have_the_bits_of_the_whole_on_cuda() {
     });
 }
 
-/// More than one group, in registers: the bases of later groups go to all GPUs too.
+/// More than one group, in registers: all GPUs also receive the bases of later groups.
 fn arrays_of_more_than_a_group_have_the_bits_of_the_whole() {
     // Groups of f16 in f64 are the shortest.
     type Op = Sum<f16, f64>;
@@ -246,8 +248,8 @@ fn arrays_have_the_bits_of_one_gpu_whatever_the_stripes() {
     }
 }
 
-/// One scanner, whose words serve all of them, and are made anew for a longer array.
-fn longer_and_shorter_arrays_follow_each_other() {
+/// One scanner, whose words serve all arrays, and are replaced for a longer array.
+fn one_scanner_serves_longer_and_shorter_arrays() {
     let (op, tile) = (Sum::<u64>::new(), Shape::of::<u64, u64>(1).tile::<u64>());
     let devices = emulated(2);
     let mut scanner = SpreadScanner::new(op, &devices, 3 * tile).expect("there is room");
@@ -269,7 +271,8 @@ fn every_schedule_gives_the_same_bits() {
     }
 }
 
-/// The words of a launch must not come before those of the last one were looked at, on any GPU.
+/// The words of a launch must not arrive before those of the previous launch have been read, on any
+/// GPU.
 fn scans_follow_each_other_without_a_wait_on_cuda() {
     with_cuda_gpus(|devices| {
         let op = Sum::<u32>::new();
@@ -292,7 +295,7 @@ fn scans_follow_each_other_without_a_wait_on_cuda() {
     });
 }
 
-fn what_does_not_fit_together_is_refused() {
+fn mismatched_spreads_are_refused() {
     let devices = emulated(2);
     let op = Sum::<f32>::new();
     let mut scanner = SpreadScanner::new(op, &devices, 8192).expect("there is room");

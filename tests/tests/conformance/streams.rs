@@ -1,4 +1,5 @@
-//! Reductions in other streams than the one that a device opens: a second one, and one of cust's.
+//! Reductions in other streams than the first one of a device: in a second stream, and in a cust
+//! stream.
 
 use cust::context::Context;
 use cust::stream::{Stream, StreamFlags};
@@ -11,7 +12,7 @@ use gridsync_verify::reduce_kinds;
 pub(crate) fn trials() -> Trials {
     trials! {
         test:
-            every_reduction_is_right_in_a_stream_of_cust_s_on_cuda;
+            every_reduction_is_right_in_a_cust_stream_on_cuda;
         on_each_backend:
             every_reduction_is_right_in_a_second_stream;
     }
@@ -30,7 +31,7 @@ fn every_reduction_is_right_in_a_second_stream(device: &Device) {
     reduces(&second);
 }
 
-fn every_reduction_is_right_in_a_stream_of_cust_s_on_cuda() {
+fn every_reduction_is_right_in_a_cust_stream_on_cuda() {
     with_cuda(|_| {
         let gpu = cust::device::Device::get_device(0).expect("it has been opened");
         let context = Context::new(gpu).expect("it has been opened");

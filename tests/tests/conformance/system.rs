@@ -1,4 +1,5 @@
-//! The barriers and the exchange over several GPUs, emulated ones and real ones. A single GPU is taken twice.
+//! The barriers and the exchange over several GPUs, both emulated and real. A single real GPU is
+//! used twice.
 
 use gridsync::device::{Device, DeviceError, Devices, EmulatorConfig, Launch, MOST_GPUS};
 use gridsync::launch::{Blocks, cooperative_on_all, system_words};
@@ -13,9 +14,9 @@ use simt::Schedule;
 pub(crate) fn trials() -> Trials {
     trials! {
         test:
-            every_schedule_holds_the_barrier,
-            every_schedule_gives_the_exchange_its_results,
-            as_many_gpus_as_there_may_be_cross,
+            the_barrier_holds_under_every_schedule,
+            every_schedule_gives_the_right_results_of_the_exchange,
+            the_largest_number_of_gpus_crosses,
             blocks_of_fewer_threads_than_gpus_cross,
             one_gpu_alone_crosses,
             the_mean_has_the_same_bits_on_all_gpus,
@@ -25,7 +26,7 @@ pub(crate) fn trials() -> Trials {
             the_barrier_holds_on_cuda,
             the_exchange_has_its_results_on_cuda,
             the_bounded_barrier_names_gpu_and_blocks_on_cuda,
-            none_and_too_many_gpus_are_refused;
+            zero_and_too_many_gpus_are_refused;
         thorough:
             the_barrier_holds_in_a_million_crossings_on_cuda;
     }
@@ -47,7 +48,7 @@ fn exchanges(devices: &Devices, grid: (u32, u32), rounds: u32, skew: u32) {
     assert_eq!(done, Ok(()), "{} GPUs, {grid:?}, skew {skew}", devices.len());
 }
 
-fn every_schedule_holds_the_barrier() {
+fn the_barrier_holds_under_every_schedule() {
     for schedule in seeds(24) {
         for (gpus, blocks, threads) in [(2, 1, 33), (2, 3, 1), (3, 2, 40)] {
             let crossing = Crossing { rounds: 4, ..Crossing::of(Blocks::Exactly(blocks), threads) };
@@ -57,8 +58,8 @@ fn every_schedule_holds_the_barrier() {
     }
 }
 
-fn every_schedule_gives_the_exchange_its_results() {
-    // `gridsync emulate system` draws many more.
+fn every_schedule_gives_the_right_results_of_the_exchange() {
+    // `gridsync emulate system` draws many more seeds.
     for schedule in seeds(6) {
         for (gpus, blocks) in [(2, 1), (2, 3), (3, 2)] {
             exchanges(&emulated_gpus(gpus, schedule), (blocks, 64), 4, 0);
@@ -66,7 +67,7 @@ fn every_schedule_gives_the_exchange_its_results() {
     }
 }
 
-fn as_many_gpus_as_there_may_be_cross() {
+fn the_largest_number_of_gpus_crosses() {
     let devices = emulated_gpus(MOST_GPUS as u32, Schedule::default());
     holds(&devices, &Crossing { rounds: 5, ..Crossing::of(Blocks::Exactly(2), 32) });
     exchanges(&devices, (2, 32), 2, 0);
@@ -84,7 +85,8 @@ fn one_gpu_alone_crosses() {
     exchanges(&devices, (5, 64), 4, 100);
 }
 
-/// What each block of each GPU has after `rounds` rounds: means of means, beginning with 1/1, 1/2, 1/3…
+/// The value of each block of each GPU after `rounds` rounds: means of means, starting with 1/1,
+/// 1/2, 1/3…
 fn means(devices: &Devices, blocks: u32, rounds: u32) -> Vec<f32> {
     let geometry =
         cooperative_on_all::<system_exchange_only>(devices, Blocks::Exactly(blocks), 64, 0);
@@ -112,7 +114,7 @@ fn the_mean_has_the_same_bits_on_all_gpus() {
         let first = means(&devices, blocks, 9);
         let ranks = gpus * blocks;
         let mean = (1..=ranks).map(|n| 1.0 / f64::from(n)).sum::<f64>() / f64::from(ranks);
-        // At most about ten roundings a round, each of half a unit in the last place.
+        // At most about ten roundings per round, each by half a unit in the last place.
         let error = (f64::from(first[0]) - mean).abs();
         assert!(error < 100.0 * f64::from(f32::EPSILON) * mean, "{gpus} × {blocks}: {error}");
         assert!(first.iter().all(|mean| mean.to_bits() == first[0].to_bits()), "{first:?}");
@@ -188,7 +190,7 @@ fn a_fault_names_its_gpu_and_loses_all() {
     }
 }
 
-/// The grids of one GPU, or of each of several: a block for each multiprocessor, and half as many.
+/// The grids of one GPU, or of each of several: one block per multiprocessor, and half as many.
 fn grids(devices: &Devices) -> [u32; 3] {
     let each = devices[0].properties().multiprocessors / devices.sharing();
     [1, each / 2, each]
@@ -206,7 +208,7 @@ fn the_barrier_holds_on_cuda() {
     });
 }
 
-/// With a GPU that comes late in one of four rounds, drawn by its number.
+/// In one of four rounds a GPU is late, drawn by its number.
 fn the_barrier_holds_in_a_million_crossings_on_cuda() {
     with_cuda_gpus(|devices| {
         let [_, _, blocks] = grids(devices);
@@ -228,7 +230,7 @@ fn the_bounded_barrier_names_gpu_and_blocks_on_cuda() {
     with_cuda_gpus(|devices| names_the_absent(devices, 40, 100_000_000));
 }
 
-fn none_and_too_many_gpus_are_refused() {
+fn zero_and_too_many_gpus_are_refused() {
     for gpus in [0, MOST_GPUS as u32 + 1] {
         let config = EmulatorConfig { gpus, ..EmulatorConfig::default() };
         let error = Devices::emulated(config).expect_err("none, or too many").to_string();

@@ -1,5 +1,5 @@
-//! A warp that reduces or scans eight rows at once gives what each row gives alone. The device runs
-//! the same functions in every scan by bulk copies.
+//! A warp that reduces or scans eight rows at once gives the result of each row alone. On the
+//! device, every scan with bulk copies uses the same functions.
 
 use cuda_std::memory::Pack;
 use cuda_std::prelude::{Global, kernel};
@@ -15,7 +15,7 @@ pub(crate) fn trials() -> Trials {
     trials! {
         test:
             the_sum_of_each_row_is_the_balanced_tree_to_the_bit,
-            what_lies_before_each_element_of_the_rows_keeps_its_order;
+            an_exclusive_scan_of_rows_keeps_the_order_of_elements;
     }
 }
 
@@ -37,6 +37,7 @@ where
 /// Writes the sum of each row, from each lane that has it.
 ///
 /// # Safety
+///
 /// One warp; [`ALL`] elements in `input`, one for each lane in `output`.
 #[kernel]
 unsafe fn sums_of_rows(input: Global<f32>, output: Global<f32>) {
@@ -50,9 +51,10 @@ fn word(Affine { factor, summand }: Affine) -> u64 {
     u64::from(summand) << 32 | u64::from(factor)
 }
 
-/// Writes the map before each element, and for each lane the map of all elements.
+/// Writes the map before each element, and the map of all elements for each lane.
 ///
 /// # Safety
+///
 /// One warp; [`ALL`] elements in `input`; as many and one for each lane in `output`.
 #[kernel]
 unsafe fn maps_before(input: Global<u64>, output: Global<u64>) {
@@ -102,7 +104,7 @@ fn the_sum_of_each_row_is_the_balanced_tree_to_the_bit() {
     }
 }
 
-fn what_lies_before_each_element_of_the_rows_keeps_its_order() {
+fn an_exclusive_scan_of_rows_keeps_the_order_of_elements() {
     let input: Vec<u64> = (0..ALL as u64).map(|i| i * 0x1_0000_0007 + 3).collect();
     let op = Compose::new();
     let mut so_far = op.identity();

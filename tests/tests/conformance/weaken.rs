@@ -1,4 +1,4 @@
-//! Every order in a protocol is needed, or its source says why it is there.
+//! Every ordering in a protocol is needed, or this file states why it exists.
 
 use gridsync::check::{Check, Weakened};
 use gridsync_lab::protocols::{Protocol, protocols};
@@ -18,13 +18,13 @@ pub(crate) fn trials() -> Trials {
     }
 }
 
-/// Something in a protocol that no run needs, and the reason why it is there.
+/// A part of a protocol that no run needs, and the reason why it exists.
 struct Needless {
     /// The end of the file's path.
     file: &'static str,
-    /// A part of the line.
+    /// Part of the line.
     line: &'static str,
-    /// What becomes of it without harm.
+    /// The changes that do no harm.
     changes: &'static [&'static str],
     reason: &'static str,
 }
@@ -180,9 +180,10 @@ fn line_of(weakened: &Weakened) -> String {
     text.lines().nth(place.line() as usize - 1).unwrap_or_default().trim().to_owned()
 }
 
-/// Weakens all orders of these protocols. Each one that no protocol needs has a reason.
+/// Weakens all orderings of these protocols. Each ordering that no protocol needs must have a
+/// reason.
 fn all_have_a_reason(chosen: &[Protocol], schedules: fn(&Protocol) -> u64) {
-    // An order is needed if one of the protocols needs it.
+    // An ordering is needed if one of the protocols needs it.
     let mut kept: BTreeMap<String, Option<Weakened>> = BTreeMap::new();
     for protocol in chosen {
         let weakened = Check::default()
@@ -236,7 +237,7 @@ fn no_order_is_stronger_than_needed_without_a_reason() {
     all_have_a_reason(&protocols(), |protocol| match &*protocol.name {
         "scan/by-bulk-copies" | "scan/spread-by-bulk-copies" => 8,
         name if name.starts_with("ladder/") => 20,
-        // Of a block of two warps, one has to fall behind by a whole crossing.
+        // One of the two warps of a block has to fall behind by a whole crossing.
         name if name.contains("exchange") => 200,
         _ => 80,
     });

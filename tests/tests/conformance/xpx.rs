@@ -19,7 +19,7 @@ pub(crate) fn trials() -> Trials {
             after_a_grid_barrier_every_schedule_is_right,
             without_a_barrier_whole_warps_are_wrong,
             after_a_block_barrier_whole_blocks_are_wrong,
-            one_block_needs_no_grid_barrier_and_one_warp_goes_in_step_without_any,
+            one_block_needs_no_grid_barrier_and_one_warp_in_lockstep_needs_none,
             without_a_grid_barrier_there_are_races_under_every_schedule;
         on_each_backend:
             after_a_grid_barrier_every_shape_is_right,
@@ -85,7 +85,7 @@ fn many_launches_and_one_with_each_barrier_give_the_references_bits(device: &Dev
                         ) if device.properties().compute < 90 => continue,
                         job => job.unwrap_or_else(|error| panic!("{form:?}, {shape:?}: {error}")),
                     };
-                // A job can run again: it leaves its barrier's words ready for the next run.
+                // A job can run again: it leaves the words of its barrier ready for the next run.
                 for _ in 0..2 {
                     let wrong = job.check();
                     assert_eq!(wrong, Ok(None), "{form:?}, {shape:?}, {rounds} rounds");
@@ -144,13 +144,14 @@ fn after_a_block_barrier_whole_blocks_are_wrong() {
     }
 }
 
-fn one_block_needs_no_grid_barrier_and_one_warp_goes_in_step_without_any() {
+fn one_block_needs_no_grid_barrier_and_one_warp_in_lockstep_needs_none() {
     for schedule in schedules() {
         let one_block = setup((96, 1, 96));
         assert!(!Form::BlockBarrier.can_fail(&one_block));
         let wrong = once(&emulator_under(schedule), Form::BlockBarrier, &one_block);
         assert_eq!(wrong, None, "under {schedule:?}");
-        // Right only because the lanes run in step here; the memory model does not promise it.
+        // This is right only because the lanes run in lockstep here; the memory model does not
+        // guarantee it.
         let one_warp = setup((32, 1, 32));
         assert!(!Form::NoBarrier.can_fail(&one_warp));
         let in_step = schedule.with_lanes(Lanes::Together);

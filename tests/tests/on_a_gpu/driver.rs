@@ -20,13 +20,13 @@ pub(crate) fn trials() -> Trials {
             a_barrier_word_serves_a_thousand_rounds_of_every_grid,
             a_graph_of_the_barrier_replays_a_hundred_times_without_an_error,
             a_kernel_is_compiled_while_its_first_launch_is_recorded,
-            an_overlapping_launch_sees_past_its_wait_what_the_kernel_before_wrote,
-            what_cannot_be_recorded_does_not_break_the_recording_of_the_driver,
-            more_memory_than_there_is_names_what_was_asked_and_what_is_free;
+            an_overlapping_launch_sees_the_previous_kernels_writes_after_its_wait,
+            calls_that_cannot_be_recorded_do_not_break_the_recording_of_the_driver,
+            out_of_memory_on_a_gpu_reports_the_requested_and_free_bytes;
     }
 }
 
-/// The first GPU with `images`. Without one the test is skipped.
+/// The first GPU, opened with `images`. Without a GPU the test is skipped.
 fn gpu(images: &[PtxImage]) -> Option<Device> {
     if let Err(reason) = probe() {
         skipped(&format!("no CUDA device: {reason}"));
@@ -35,7 +35,7 @@ fn gpu(images: &[PtxImage]) -> Option<Device> {
     Some(Device::cuda(0, images).expect("a device that was found should open"))
 }
 
-/// Declares the type to launch a kernel that is written in PTX in this file.
+/// Declares the type to launch a kernel that this file has as PTX.
 macro_rules! ptx_kernel {
     ($name:ident($($arg:ty),*)) => {
         #[allow(non_camel_case_types)]
@@ -64,7 +64,7 @@ fn a_ptx_that_the_driver_rejects_shows_the_jit_log() {
                .visible .entry broken()\n{\n  no.such.instruction %r1;\n  ret;\n}\n",
     );
     let Some(device) = gpu(&[IMAGE]) else { return };
-    // SAFETY: the kernel takes no arguments; it is never run.
+    // SAFETY: the kernel has no arguments, and it never runs.
     let error =
         unsafe { device.launch::<broken>(&Geometry::new(1, 1), ()) }.expect_err("this is no PTX");
     let DeviceError::Jit { log, .. } = &error else { panic!("{error}") };
@@ -109,7 +109,8 @@ fn the_driver_and_the_plan_agree_on_the_largest_resident_grid() {
         device.synchronize().expect("and should end");
 
         let larger = Geometry::new(resident + 1, threads).cooperative();
-        // SAFETY: as above.
+        // SAFETY: the barrier word is 0; the driver makes all blocks resident or refuses the
+        // launch.
         let refused = unsafe { device.launch::<barrier_only>(&larger, (barrier.view(), 3)) };
         assert!(
             matches!(refused, Err(DeviceError::GridTooLarge { resident: r, .. }) if r == u64::from(resident)),
@@ -136,7 +137,7 @@ fn a_barrier_word_serves_a_thousand_rounds_of_every_grid() {
         let errors = device.zeroed::<u32>(1).expect("a word should fit");
         let args = (barrier.view(), cells.view(), errors.view(), 1, 1000, 0);
         // SAFETY: a cell per thread, one counter, a resident geometry, and a barrier word that the
-        // launch before left between two rounds.
+        // previous launch left between two rounds.
         unsafe { device.launch::<barrier_rounds>(&geometry, args) }.expect("should launch");
         assert_eq!(errors.download().expect("should run"), [0], "{geometry}");
     }
@@ -150,7 +151,7 @@ fn a_graph_of_the_barrier_replays_a_hundred_times_without_an_error() {
     let (barrier, cells, errors) = (zeroed(GridBarrier::words(0)), zeroed(grid_threads), zeroed(1));
     let args = (barrier.view(), cells.view(), errors.view(), 1, 10, 0);
     // SAFETY: a cell per thread, one counter, a resident geometry, and a barrier word that the
-    // launch before left between two rounds.
+    // previous launch left between two rounds.
     let graph = device
         .record(|| unsafe {
             device.launch::<barrier_rounds>(&geometry, args)?;
@@ -158,7 +159,7 @@ fn a_graph_of_the_barrier_replays_a_hundred_times_without_an_error() {
         })
         .expect("cooperative launches should be recorded");
     for _ in 0..100 {
-        // SAFETY: as above.
+        // SAFETY: the buffers of the recorded launches are alive.
         unsafe { graph.launch() }.expect("should launch");
     }
     device.synchronize().expect("should run");
@@ -174,17 +175,17 @@ fn a_kernel_is_compiled_while_its_first_launch_is_recorded() {
     let Some(device) = gpu(&images()) else { return };
     let words = device.zeroed::<u32>(GridBarrier::words(0));
     let barrier = words.expect("the words should fit");
-    // SAFETY: barrier words of 0, and two blocks that are resident everywhere.
+    // SAFETY: barrier words of 0, and two blocks, which any GPU can hold.
     let launch =
         || unsafe { device.launch::<barrier_only>(&Geometry::new(2, 32), (barrier.view(), 3)) };
     let graph = device.record(launch).expect("a first launch should be recorded");
-    // SAFETY: as above.
+    // SAFETY: the barrier words are alive.
     unsafe { graph.launch() }.expect("should launch");
     device.synchronize().expect("should run");
 }
 
-/// Each block lets the next grid start, sleeps, and writes its element; each block waits, and
-/// copies the element of its mirror image.
+/// Each block of the first kernel lets the next grid start, sleeps, and writes its element. Each
+/// block of the second one waits, and copies the mirrored element.
 const OVERLAPPING: PtxImage = PtxImage::text(
     90,
     ".version 7.8\n.target sm_90\n.address_size 64\n\
@@ -204,7 +205,7 @@ const OVERLAPPING: PtxImage = PtxImage::text(
            ret;\n}\n",
 );
 
-fn an_overlapping_launch_sees_past_its_wait_what_the_kernel_before_wrote() {
+fn an_overlapping_launch_sees_the_previous_kernels_writes_after_its_wait() {
     let Some(device) = gpu(&images()) else { return };
     if device.properties().compute < 90 {
         skipped(&format!("{} is below compute 9.0", device.properties().name));
@@ -216,8 +217,8 @@ fn an_overlapping_launch_sees_past_its_wait_what_the_kernel_before_wrote() {
     let (from_view, to_view) = (from.view(), to.view());
     let geometry = Geometry::new(64, 1);
     let pair = |value| {
-        // SAFETY: one word per block; the second kernel waits for the first. The first does not
-        // overlap, so it runs after all earlier work.
+        // SAFETY: one word per block. The second kernel waits for the first, which does not overlap
+        // and so runs after all earlier work.
         unsafe {
             device.launch::<writes_late>(&geometry, (from_view, value))?;
             device.launch::<copies_mirrored>(&geometry.overlapping(), (from_view, to_view))
@@ -235,13 +236,13 @@ fn an_overlapping_launch_sees_past_its_wait_what_the_kernel_before_wrote() {
         })
         .expect("an overlapping launch should be recorded");
     for _ in 0..10 {
-        // SAFETY: as above.
+        // SAFETY: the buffers of the recorded launches are alive.
         unsafe { graph.launch() }.expect("should launch");
         assert_eq!(to.download().expect("should run"), [7; 64]);
     }
 }
 
-fn what_cannot_be_recorded_does_not_break_the_recording_of_the_driver() {
+fn calls_that_cannot_be_recorded_do_not_break_the_recording_of_the_driver() {
     let Some(device) = gpu(&images()) else { return };
     let barrier = device.zeroed::<u32>(GridBarrier::words(0)).expect("the words should fit");
     let mut dropped = Some(device.zeroed::<u32>(1).expect("a word should fit"));
@@ -262,12 +263,12 @@ fn what_cannot_be_recorded_does_not_break_the_recording_of_the_driver() {
             unsafe { device.launch::<barrier_only>(&geometry, (barrier.view(), 3)) }
         })
         .expect("the rest should be recorded");
-    // SAFETY: as above.
+    // SAFETY: the barrier word is alive.
     unsafe { graph.launch() }.expect("should launch");
     device.synchronize().expect("should run");
 }
 
-fn more_memory_than_there_is_names_what_was_asked_and_what_is_free() {
+fn out_of_memory_on_a_gpu_reports_the_requested_and_free_bytes() {
     let Some(device) = gpu(&images()) else { return };
     let elements = device.properties().memory_bytes as usize;
     let Err(DeviceError::OutOfMemory { requested, free, total }) = device.alloc::<u32>(elements)

@@ -20,23 +20,24 @@ pub(crate) fn trials() -> Trials {
     trials! {
         test:
             primitives_are_right_in_streams_of_every_kind,
-            what_gridsync_drops_leaves_the_program_its_context_and_stream,
-            a_context_that_is_not_primary_has_memory_of_its_own,
-            memory_that_has_been_freed_is_no_memory,
+            dropping_gridsync_objects_keeps_the_context_and_stream_of_the_program,
+            a_non_primary_context_has_its_own_memory,
+            freed_memory_is_refused,
             a_stream_that_waits_for_an_event_sees_all_that_came_before_it,
             a_buffer_that_another_stream_writes_is_not_freed_before,
             a_graph_of_one_stream_is_recorded_while_another_works;
     }
 }
 
-/// The first GPU, for one test at a time: what one has freed, another must not allocate.
+/// The first GPU, for one test at a time: no other test must allocate the memory that this one has
+/// freed.
 struct Gpu {
     device: cust::device::Device,
     _one_at_a_time: MutexGuard<'static, ()>,
 }
 
 impl Gpu {
-    /// None if there is none: then the test is skipped.
+    /// Opens the GPU, or returns `None` without one. In that case the test is skipped.
     fn take() -> Option<Self> {
         static TAKEN: Mutex<()> = Mutex::new(());
         if let Err(reason) = probe() {
@@ -48,7 +49,7 @@ impl Gpu {
         Some(Self { device, _one_at_a_time: taken })
     }
 
-    /// Its primary context, which is current afterwards, and a stream of cust's.
+    /// The primary context, which becomes current, and a cust stream.
     fn with_cust(&self) -> (Context, Arc<Stream>) {
         let context = Context::new(self.device).expect("the context should open");
         let stream = Stream::new(StreamFlags::DEFAULT, None).expect("there should be room");
@@ -60,7 +61,7 @@ impl Gpu {
     }
 }
 
-/// Elements of a scan that takes far longer than to put the next launch into a stream.
+/// Length of a scan that takes far longer than adding the next launch to a stream.
 const LONG: usize = 1 << 26;
 
 /// Numbers whose sums are rounded.
@@ -68,12 +69,12 @@ fn numbers() -> Vec<f32> {
     (0..100_003).map(|i| ((i * 37) % 101) as f32 * 0.37 - 11.0).collect()
 }
 
-/// Reduces, scans and selects cust's memory on `device`, and gives it back to cust.
+/// Reduces, scans and selects cust memory on `device`, and returns the memory to cust.
 fn primitives_are_right_on(device: &Device) {
     let host = numbers();
     let sum = Sum::<f32>::new();
     let [memory, output] = [(); 2].map(|()| DeviceBuffer::from_slice(&host).expect("it fits"));
-    // cust copies in the default stream, which a non-blocking one does not follow.
+    // cust copies in the default stream, and a non-blocking stream does not wait for that.
     CurrentContext::synchronize().expect("nothing has failed");
     let mut reducer = Reducer::new(sum, device).expect("it fits");
     let total = device.lend(&memory, |numbers| reducer.reduce(numbers));
@@ -103,25 +104,26 @@ fn primitives_are_right_in_streams_of_every_kind() {
     primitives_are_right_on(&device);
     primitives_are_right_on(&device.new_stream().expect("there should be room"));
     // The default stream.
+    //
     // SAFETY: it is always live.
     let default = unsafe { device.with_raw_stream(null_mut()) };
     primitives_are_right_on(&default.expect("it is of every context"));
 
     let mut stream = null_mut();
-    // SAFETY: the handle is there to be written; 1 is CU_STREAM_NON_BLOCKING.
+    // SAFETY: the handle is writable; 1 is CU_STREAM_NON_BLOCKING.
     let made = unsafe { libcuda::cuStreamCreateWithPriority(&raw mut stream, 1, 0) };
     assert_eq!(made.ok(), Ok(()));
-    // SAFETY: the stream is destroyed after what was made from this.
+    // SAFETY: the stream is destroyed after everything that was created from it.
     let non_blocking = unsafe { device.with_raw_stream(stream.cast()) };
     let non_blocking = non_blocking.expect("it is of this context");
     primitives_are_right_on(&non_blocking);
     drop(non_blocking);
-    // SAFETY: the stream is live, and nothing uses it any more.
+    // SAFETY: the stream is live, and nothing uses it any longer.
     let destroyed = unsafe { libcuda::cuStreamDestroy_v2(stream) };
     assert_eq!(destroyed.ok(), Ok(()), "it was left alone");
 }
 
-fn what_gridsync_drops_leaves_the_program_its_context_and_stream() {
+fn dropping_gridsync_objects_keeps_the_context_and_stream_of_the_program() {
     let Some(gpu) = Gpu::take() else { return };
     let (context, stream) = gpu.with_cust();
     let memory = DeviceBuffer::from_slice(&[1.0f32; 1000]).expect("it fits");
@@ -136,22 +138,22 @@ fn what_gridsync_drops_leaves_the_program_its_context_and_stream() {
     assert_eq!(host, [1.0; 1000]);
 }
 
-fn a_context_that_is_not_primary_has_memory_of_its_own() {
+fn a_non_primary_context_has_its_own_memory() {
     let Some(gpu) = Gpu::take() else { return };
     let flags = legacy::ContextFlags::SCHED_AUTO;
     let own = legacy::Context::create_and_push(flags, gpu.device).expect("there should be room");
     let stream = Stream::new(StreamFlags::DEFAULT, None).expect("there should be room");
     let (context, handle) = (own.get_inner().cast(), stream.as_inner().cast());
-    // SAFETY: both are dropped after what was made from this.
+    // SAFETY: both are dropped after everything that was created from them.
     let device = unsafe { Device::from_raw(context, handle, &KERNELS) }.expect("it should open");
     primitives_are_right_on(&device);
 
     let primary = gpu.open();
     let elsewhere = primary.upload(&[1.0f32; 16]).expect("it fits");
-    // SAFETY: it is refused.
+    // SAFETY: the buffer is refused.
     let refused = unsafe { Buffer::<f32>::from_raw(&device, elsewhere.address(), 16, ()) };
     assert!(matches!(refused, Err(DeviceError::OtherContext { .. })), "{refused:?}");
-    // SAFETY: it is refused.
+    // SAFETY: the stream is refused.
     let refused = unsafe { primary.with_raw_stream(handle) };
     assert!(matches!(refused, Err(DeviceError::OtherContext { .. })), "{refused:?}");
     drop((elsewhere, primary));
@@ -159,23 +161,23 @@ fn a_context_that_is_not_primary_has_memory_of_its_own() {
     drop(device);
 }
 
-fn memory_that_has_been_freed_is_no_memory() {
+fn freed_memory_is_refused() {
     let Some(gpu) = Gpu::take() else { return };
     let (context, stream) = gpu.with_cust();
     let device = Device::from_cust(&context, stream, &KERNELS).expect("it should open");
     let memory = DeviceBuffer::from_slice(&vec![1.0f32; LONG]).expect("it fits");
     let (slice, address) = (*memory.as_slice(), memory.as_device_ptr().as_raw());
-    // SAFETY: it is refused.
+    // SAFETY: the buffer is refused.
     let longer = unsafe { Buffer::<f32>::from_raw(&device, address, LONG + 1, ()) };
     assert!(matches!(longer, Err(DeviceError::NoMemory { .. })), "{longer:?}");
     assert_eq!(device.lend(&slice, |memory| Ok(memory.len())), Ok(LONG));
     drop(memory);
-    // cust lets a slice outlive its buffer.
+    // In cust, a slice can outlive its buffer.
     let refused = device.lend(&slice, |_| Ok(()));
     assert!(matches!(refused, Err(DeviceError::NoMemory { .. })), "{refused:?}");
     let on_the_host = Box::new([0u64; 8]);
     let address = (on_the_host.as_ptr().addr() as u64).next_multiple_of(16);
-    // SAFETY: it is refused.
+    // SAFETY: the buffer is refused.
     let refused = unsafe { Buffer::<u64>::from_raw(&device, address, 4, ()) };
     assert!(refused.is_err(), "{refused:?}");
 }
@@ -199,7 +201,7 @@ fn a_stream_that_waits_for_an_event_sees_all_that_came_before_it() {
         assert_eq!(reducer.reduce(&sums), Ok(expected));
         assert_eq!(scanned.is_done(), Ok(true), "the sum came after it");
         assert!(scanned.microseconds_since(&begun).expect("both are done") > 0.0);
-        // The next filling with zero must not come before the sum has been read.
+        // The buffer must not be zeroed again before the sum has been read.
         let summed = second.record_event().expect("it should be recorded");
         first.wait_for(&summed).expect("it should be put into the stream");
     }
@@ -215,7 +217,7 @@ fn a_buffer_that_another_stream_writes_is_not_freed_before() {
         let mut sums = device.alloc::<u32>(LONG).expect("it fits");
         scanner.launch(&ones, &mut sums, Form::Inclusive).expect("it should launch");
         drop(sums);
-        // What was freed is taken again.
+        // Allocate the freed memory again.
         let zeros = device.zeroed::<u32>(LONG).expect("it fits");
         let mut sum = Reducer::new(Sum::<u32, u64>::new(), &device).expect("it fits");
         assert_eq!(sum.reduce(&zeros), Ok(0));
@@ -238,7 +240,7 @@ fn a_graph_of_one_stream_is_recorded_while_another_works() {
         recorded.launch(&numbers)?;
         other.synchronize()
     });
-    // SAFETY: what was recorded is alive.
+    // SAFETY: everything that was recorded is alive.
     unsafe { graph.expect("it should be recorded").launch() }.expect("it should launch");
     assert_eq!(recorded.result(), Ok(100_000));
 }

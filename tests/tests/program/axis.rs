@@ -1,4 +1,4 @@
-//! `--axis` of `reduce` and `scan`: the lines along any dimension, compared with a plain loop.
+//! `--axis` of `reduce` and `scan`: lines along any dimension, compared with a plain loop.
 
 use crate::call::WRONG_USAGE;
 use crate::folder::Folder;
@@ -6,10 +6,11 @@ use gridsync_tests::devices::with_cuda;
 use gridsync_tests::npy;
 use gridsync_tests::oracle::Plain;
 
-/// An array of dimensions that are not multiples of anything, and longer than a tile of a transpose.
+/// Dimensions that share no factor with a tile, and are longer than a tile of a transpose.
 const SHAPE: [usize; 3] = [37, 70, 41];
 
-/// Where the elements of a line along dimension `axis` are, for all lines, in C order of the others.
+/// Indices of the elements of each line along dimension `axis`, for all lines, in C order of the
+/// other dimensions.
 fn lines(axis: usize) -> Vec<Vec<usize>> {
     let apart: usize = SHAPE[axis + 1..].iter().product();
     let all: usize = SHAPE.iter().product();
@@ -17,12 +18,12 @@ fn lines(axis: usize) -> Vec<Vec<usize>> {
     first.map(|at| (0..SHAPE[axis]).map(|step| at + step * apart).collect()).collect()
 }
 
-/// Elements that no two neighbours share.
+/// Elements that differ between neighbours.
 fn elements() -> Vec<i32> {
     (0..SHAPE.iter().product::<usize>() as i32).map(|at| at * 7919 % 10_007 - 5000).collect()
 }
 
-/// A shape as a header writes it.
+/// A shape as written in a header.
 fn shape(dimensions: &[usize]) -> String {
     let dimensions: Vec<_> = dimensions.iter().map(usize::to_string).collect();
     format!("({})", dimensions.join(", "))
@@ -32,7 +33,8 @@ fn folder() -> Folder {
     Folder::new().with("x.npy", npy::shaped(&shape(&SHAPE), &elements()))
 }
 
-/// Calls with every way to name each dimension, on every device. The answer is in `out.npy`.
+/// Calls the program with every way to name each dimension, on every device. The result is in
+/// `out.npy`.
 fn each_axis(line: &str, expected: impl Fn(usize) -> Vec<u8>) {
     let folder = folder();
     for axis in 0..SHAPE.len() {
@@ -55,7 +57,7 @@ fn each_axis(line: &str, expected: impl Fn(usize) -> Vec<u8>) {
     }
 }
 
-/// The file of what `of` makes of each line.
+/// The file with the result of `of` for each line.
 fn reduced<T: Plain>(axis: usize, of: impl Fn(Vec<i32>) -> T) -> Vec<u8> {
     let mut rest = SHAPE.to_vec();
     rest.remove(axis);
@@ -73,7 +75,7 @@ fn sums_have_the_shape_without_the_dimension() {
 }
 
 #[test]
-fn an_argmax_is_the_place_in_its_line() {
+fn an_argmax_is_the_index_in_its_line() {
     each_axis("reduce x.npy --op argmax -o out.npy", |axis| {
         reduced(axis, |line| {
             let greatest = line.iter().max();
@@ -99,7 +101,7 @@ fn scans_keep_the_shape() {
 }
 
 #[test]
-fn columns_of_fortran_order_are_taken_where_they_are() {
+fn columns_in_fortran_order_are_read_in_place() {
     let header = npy::header("<i4", true, "(2, 3)");
     let columns: Vec<u8> = [1i32, 4, 2, 5, 3, 6].iter().flat_map(|x| x.to_le_bytes()).collect();
     let folder = Folder::new().with("x.npy", npy::raw(&header, &columns));
@@ -109,7 +111,7 @@ fn columns_of_fortran_order_are_taken_where_they_are() {
 }
 
 #[test]
-fn arrays_without_elements_have_sums_of_nothing() {
+fn arrays_without_elements_give_empty_sums() {
     let folder = Folder::new().with("x.npy", npy::shaped::<f32>("(0, 3)", &[]));
     let call = |line: &str| folder.call(&line.split(' ').collect::<Vec<_>>(), b"");
     let printed = call("reduce x.npy --op sum --axis 0 --quiet").succeeds().stdout;
@@ -139,7 +141,7 @@ fn the_maximum_of_no_elements_is_an_error_even_of_no_lines() {
 
 #[test]
 fn parts_of_lines_give_the_bytes_of_the_whole() {
-    // Longer than a run of the tree of a column, so that a part is some rows.
+    // Longer than a run of the tree of a column, so a part has several rows.
     let values: Vec<f32> = (0..3001 * 7).map(|at| (at as f32 * 0.7).sin()).collect();
     let folder = Folder::new()
         .with("x.npy", npy::shaped("(3001, 7)", &values))
@@ -155,7 +157,7 @@ fn parts_of_lines_give_the_bytes_of_the_whole() {
         ("reduce x.npy --op argmax --axis 0 --device cpu", 100, 98),
         ("reduce x.npy --op sum --rows --device cpu", 100, 98),
         ("reduce x.npy --op sum --rows --check --device emulator", 100, 98),
-        // A row of up to 4 MiB is not cut.
+        // A row of up to 4 MiB is not split.
         ("reduce y.npy --op argmax --rows --check --device cpu", 100, 3001),
         ("reduce y.npy --op argmax --rows --check --device emulator", 1000, 3001),
         ("reduce y.npy --op mean --rows --device cpu", 7000, 6002),
@@ -170,7 +172,7 @@ fn parts_of_lines_give_the_bytes_of_the_whole() {
 }
 
 #[test]
-fn a_dimension_that_is_not_there_is_refused_with_those_that_are() {
+fn a_missing_dimension_is_refused_with_the_existing_ones() {
     let folder = folder().with("number.npy", npy::shaped("()", &[0f32]));
     for (line, says) in [
         ("reduce x.npy --op sum --axis 3", "--axis 3 is none of the 3 dimensions"),

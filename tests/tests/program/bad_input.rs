@@ -1,4 +1,5 @@
-//! Inputs that cannot be read: each is refused with one line that names the file and the remedy.
+//! Inputs that cannot be read: the program refuses each with one line that names the file and the
+//! remedy.
 
 use crate::call::{Call, WRONG_USAGE, without_cuda};
 use crate::folder::Folder;
@@ -7,7 +8,7 @@ use gridsync_tests::npy;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-/// An input as the calls name it. Messages have the whole path, not only the last part.
+/// An input as the calls name it. Messages contain the whole path, not only its last part.
 const INPUT: &str = "./input.npy";
 
 /// Calls the program for the sum of a file.
@@ -50,12 +51,12 @@ fn bytes_after_the_data_are_refused() {
 }
 
 #[test]
-fn a_corrupt_header_is_refused_whatever_byte_is_wrong() {
+fn a_header_with_any_corrupt_byte_is_refused() {
     for at in 6..128 {
         let mut bad = good();
         bad[at] ^= 0x15;
         let call = without_cuda(&["reduce", "-", "--op", "sum", "--json"], &bad);
-        // A changed blank or digit may give another valid header, but never a crash.
+        // A changed blank or digit may give another valid header, but must never cause a crash.
         if call.code != Some(0) {
             call.fails(WRONG_USAGE, &["standard input"]);
         }
@@ -78,7 +79,7 @@ fn an_unknown_version_is_refused() {
 }
 
 #[test]
-fn a_type_without_kernels_is_refused_with_those_that_have() {
+fn a_type_without_kernels_is_refused_with_the_supported_types() {
     for descr in ["<c8", "<U3", "|O", "<M8[ns]", "|V2"] {
         let header = npy::header(descr, false, "(1,)");
         refused(&npy::raw(&header, &[0; 12]), &[descr]);
@@ -86,7 +87,7 @@ fn a_type_without_kernels_is_refused_with_those_that_have() {
 }
 
 #[test]
-fn another_dtype_than_the_header_says_is_refused() {
+fn a_dtype_that_differs_from_the_header_is_refused() {
     let folder = Folder::new().with(INPUT, good());
     sum(&folder, INPUT, &["--dtype", "f64"]).fails(WRONG_USAGE, &[INPUT, "f32", "f64"]);
 }
@@ -108,7 +109,7 @@ fn raw_bytes_named_npy_are_refused() {
 }
 
 #[test]
-fn an_archive_that_is_none_or_comes_through_a_pipe_is_refused_with_the_way_out() {
+fn an_invalid_or_piped_archive_is_refused_with_a_remedy() {
     let (path, bytes) = ("./input.npz", b"PK\x03\x04 and so on");
     let folder = Folder::new().with(path, bytes);
     sum(&folder, path, &[]).fails(WRONG_USAGE, &[path, "np.savez"]);
@@ -116,7 +117,7 @@ fn an_archive_that_is_none_or_comes_through_a_pipe_is_refused_with_the_way_out()
 }
 
 #[test]
-fn what_is_no_file_is_refused() {
+fn inputs_that_are_not_files_are_refused() {
     let folder = Folder::new();
     fs::create_dir(folder.path("d")).expect("the folder should be there");
     sum(&folder, "./d", &[]).fails(WRONG_USAGE, &["./d", "directory"]);
@@ -125,7 +126,7 @@ fn what_is_no_file_is_refused() {
 }
 
 #[test]
-fn a_file_that_may_not_be_read_is_refused() {
+fn a_file_without_read_permission_is_refused() {
     let folder = Folder::new().with(INPUT, good());
     let nobody = fs::Permissions::from_mode(0o0);
     fs::set_permissions(folder.path(INPUT), nobody).expect("its mode should change");

@@ -13,7 +13,7 @@ fn the_time_of_an_emulated_grid_is_refused() {
 }
 
 #[test]
-fn several_gpus_are_not_measured_where_there_is_none() {
+fn benchmarks_of_several_gpus_are_refused_without_a_gpu() {
     for suite in ["system", "scaling"] {
         let bench = |args: &[&str]| without_cuda(&[&["bench", suite], args].concat(), b"");
         let emulated = bench(&["--device", "emulator"]);
@@ -35,7 +35,7 @@ fn designs_of_one_gpu_are_refused_for_several() {
 }
 
 #[test]
-fn a_suite_a_design_or_a_shape_that_is_not_there_is_refused() {
+fn an_unknown_suite_design_or_shape_is_refused() {
     let bench = |args: &[&str]| without_cuda(&[&["bench"], args].concat(), b"");
     bench(&["nothing"]).fails(WRONG_USAGE, &["nothing", "barrier"]);
     bench(&["barrier", "--only", "split,spilt"]).fails(WRONG_USAGE, &["spilt", "split, split-4"]);
@@ -165,7 +165,7 @@ fn its_records_have_the_keys_that_scripts_read_on_cuda() {
 }
 
 #[test]
-fn what_is_asked_for_is_measured_and_nothing_else_on_cuda() {
+fn only_the_requested_cases_are_measured_on_cuda() {
     with_cuda(|_cuda| {
         let bench = |shape: &[&str]| {
             let args = ["bench", "barrier", "--only", "phase", "--json"];
@@ -185,7 +185,7 @@ fn what_is_asked_for_is_measured_and_nothing_else_on_cuda() {
 }
 
 #[test]
-fn a_gpu_that_is_taken_as_two_crosses_with_itself_and_is_drawn_on_cuda() {
+fn a_gpu_used_as_two_crosses_with_itself_and_is_drawn_on_cuda() {
     with_cuda(|cuda| {
         let folder = tempfile::tempdir().expect("a folder");
         let (records, svg) = (folder.path().join("out.jsonl"), folder.path().join("out.svg"));

@@ -9,10 +9,10 @@ use std::time::Duration;
 pub(crate) const WRONG_USAGE: i32 = 2;
 pub(crate) const DEVICE_FAILURE: i32 = 3;
 
-/// A call that takes longer than this hangs, and is ended. No call takes a tenth of it.
+/// Time after which a call counts as hanging and is killed. No call needs a tenth of it.
 const HANGS: Duration = Duration::from_secs(600);
 
-/// A call of the program that has ended.
+/// A finished call of the program.
 #[derive(Debug)]
 pub(crate) struct Call {
     pub(crate) code: Option<i32>,
@@ -26,12 +26,12 @@ pub(crate) fn without_cuda(args: &[&str], stdin: &[u8]) -> Call {
 }
 
 /// Calls the program in an empty folder on this machine. If there is a GPU, no other call uses it
-/// meanwhile.
+/// at the same time.
 pub(crate) fn gridsync(args: &[&str], stdin: &[u8]) -> Call {
     Folder::new().gridsync(args, stdin)
 }
 
-/// Runs `command` with `args` to its end.
+/// Runs `command` with `args` until it exits.
 pub(crate) fn run(command: Command, args: &[&str], stdin: &[u8]) -> Call {
     let mut command = assert_cmd::Command::from_std(command);
     let ended = command.args(args).write_stdin(stdin).timeout(HANGS).output();
@@ -39,14 +39,14 @@ pub(crate) fn run(command: Command, args: &[&str], stdin: &[u8]) -> Call {
 }
 
 impl Call {
-    /// The call that left `output`.
+    /// The call that produced `output`.
     pub(crate) fn of(output: Output) -> Self {
         let text = |bytes| String::from_utf8(bytes).expect("the program should print UTF-8");
         let (stdout, stderr) = (text(output.stdout), text(output.stderr));
         Self { code: output.status.code(), stdout, stderr }
     }
 
-    /// Checks that the call succeeded, and that standard error has no complaint.
+    /// Checks that the call succeeded, and that standard error has no error message.
     #[track_caller]
     pub(crate) fn succeeds(self) -> Self {
         assert_eq!(self.code, Some(0), "{self:?}");
@@ -81,7 +81,7 @@ impl Call {
     }
 
     /// Checks that the call failed with `code`, printed nothing on standard output, and printed one
-    /// line on standard error that begins with the program's name and contains each of `parts`.
+    /// line on standard error that starts with the program's name and contains each of `parts`.
     #[track_caller]
     pub(crate) fn fails(self, code: i32, parts: &[&str]) {
         assert_eq!(self.code, Some(code), "{self:?}");

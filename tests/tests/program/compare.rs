@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 const WRONG: i32 = 1;
 
-/// A file with a line for each variant: its median, with the least and the greatest sample 1 % apart.
+/// A file with a line for each variant: its median, with the smallest and the largest sample 1 %
+/// apart.
 fn file(device: &str, lines: &[(&str, f64)]) -> String {
     let line = |&(variant, median): &(&str, f64)| {
         let record = json!({
@@ -21,7 +22,7 @@ fn file(device: &str, lines: &[(&str, f64)]) -> String {
 }
 
 /// A folder with two runs of one device: one line slower, one faster, one within the noise, and one
-/// in each run that the other lacks.
+/// in each run that the other run lacks.
 fn two_runs() -> Folder {
     let before = [("grid", 1.0), ("late", 1.0), ("split", 1.0), ("gone", 1.0)];
     let after = [("grid", 1.05), ("late", 0.9), ("split", 1.005), ("new", 1.0)];
@@ -34,7 +35,7 @@ fn compare(folder: &Folder, flags: &[&str]) -> Call {
 }
 
 #[test]
-fn a_comparison_says_what_is_slower_faster_and_only_in_one() {
+fn a_comparison_lists_slower_faster_and_unmatched_lines() {
     let call = compare(&two_runs(), &[]).says_nothing();
     for part in [
         "slower",
@@ -98,7 +99,7 @@ fn another_device_is_compared_with_a_warning() {
 }
 
 #[test]
-fn what_cannot_be_compared_is_refused_in_one_line() {
+fn runs_that_cannot_be_compared_are_refused_in_one_line() {
     let folder = two_runs().with("after.jsonl", file("a GPU", &[("new", 1.0)]));
     compare(&folder, &[]).fails(WRONG_USAGE, &["nothing to compare", "4 lines", "1 in"]);
     let folder = folder.with("after.jsonl", "\n{\"suite\": 1}\n");

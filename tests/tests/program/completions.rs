@@ -1,4 +1,4 @@
-//! `gridsync completions`: the scripts say what the command line says.
+//! `gridsync completions`: the scripts match the command line.
 
 use crate::call::without_cuda;
 use crate::folder::Folder;
@@ -11,7 +11,7 @@ fn script(shell: &str) -> String {
 }
 
 #[test]
-fn each_shell_is_told_every_subcommand_and_every_flag() {
+fn each_script_has_every_subcommand_and_every_flag() {
     let commands = [subcommands(&[]), subcommands(&["lab"]), subcommands(&["bench"])].concat();
     assert!(commands.len() > 25, "{commands:?}");
     let flags = [flags(&["reduce"]), flags(&["bench"]), flags(&["select"])].concat();
@@ -22,7 +22,7 @@ fn each_shell_is_told_every_subcommand_and_every_flag() {
             assert!(script.contains(word.as_str()), "{word} for {shell}");
         }
         for flag in &flags {
-            // fish has the names of flags without their dashes, after -l.
+            // In fish, the names of flags have no dashes and follow -l.
             let word = if shell == "fish" { flag.replacen("--", "-l ", 1) } else { flag.clone() };
             assert!(script.contains(&word), "{word} for {shell}");
         }

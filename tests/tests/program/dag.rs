@@ -31,7 +31,7 @@ fn every_method_is_right_in_the_emulator_and_has_no_times() {
 }
 
 #[test]
-fn the_diamond_is_told_with_its_path_and_its_edges() {
+fn the_diamond_is_reported_with_its_path_and_its_edges() {
     let shown =
         without_cuda(&["dag", "--by", "kernel-edges", "--by", "graph", "--microseconds", "3"], b"");
     let text = shown.succeeds().stdout;
@@ -67,7 +67,7 @@ fn a_file_is_run_and_drawn() {
 }
 
 #[test]
-fn a_graph_that_cannot_be_run_is_refused_with_what_is_wrong() {
+fn a_graph_that_cannot_run_is_refused_with_the_reason() {
     let node =
         |name: &str, after: &str| format!("[[node]]\nname = \"{name}\"\nafter = [{after}]\n");
     let cycle = node("A", "\"B\"") + &node("B", "\"A\"");
@@ -115,7 +115,7 @@ fn a_gpu_has_times_of_every_method_and_draws_them() {
         for (name, method) in methods(&shown) {
             let is_there = method["absent"].is_null();
             assert_eq!(method["right"] == true, is_there, "{name}: {method}");
-            // Two nodes of 20 µs come one after the other.
+            // Two nodes of 20 µs run in sequence.
             assert_eq!(
                 method["us"].as_f64().is_some_and(|us| us > 40.0),
                 is_there,

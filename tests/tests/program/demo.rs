@@ -5,7 +5,7 @@ use gridsync_tests::program::workspace;
 use serde_json::Value;
 use std::fs;
 
-/// The three forms in the order of the output: their names, and how many of their runs went wrong.
+/// The three forms in the order of the output: their names, and their numbers of wrong runs.
 fn forms(demo: &Value) -> Vec<(String, u64)> {
     let forms = demo["forms"].as_array().expect("there should be forms");
     forms
@@ -32,19 +32,19 @@ fn shows_the_fault_and_the_cure(demo: &Value) {
 }
 
 #[test]
-fn the_first_two_forms_go_wrong_and_the_third_never() {
+fn the_first_two_forms_fail_and_the_third_never_does() {
     shows_the_fault_and_the_cure(&gridsync(&["demo", "--json"], b"").json());
     shows_the_fault_and_the_cure(&without_cuda(&["demo", "--json"], b"").json());
 }
 
 #[test]
-fn one_run_is_enough_to_show_it() {
+fn one_run_is_enough_to_show_the_fault() {
     let args = ["demo", "--device", "emulator", "--runs", "1", "--json"];
     shows_the_fault_and_the_cure(&gridsync(&args, b"").json());
 }
 
 #[test]
-fn another_shape_shows_it_too() {
+fn another_shape_shows_the_fault_too() {
     let args = ["demo", "-n", "192", "--blocks", "3", "--threads", "64", "--runs", "4", "--json"];
     let demo = without_cuda(&args, b"").json();
     shows_the_fault_and_the_cure(&demo);
@@ -54,7 +54,7 @@ fn another_shape_shows_it_too() {
 }
 
 #[test]
-fn the_table_says_on_what_it_ran_and_what_came_out() {
+fn the_table_shows_the_device_and_the_results() {
     let demo = without_cuda(&["demo", "--runs", "5"], b"").succeeds();
     for part in ["emulator", "no barrier", "block barrier", "grid barrier", "0 of 5"] {
         assert!(demo.stdout.contains(part), "{part:?}: {}", demo.stdout);
@@ -77,7 +77,7 @@ fn the_readme_shows_what_the_demo_prints() {
 }
 
 #[test]
-fn tables_fit_a_terminal_and_have_no_blanks_at_their_ends() {
+fn tables_fit_a_terminal_and_have_no_trailing_blanks() {
     for args in [
         &["demo"][..],
         &["devices"],
@@ -91,14 +91,14 @@ fn tables_fit_a_terminal_and_have_no_blanks_at_their_ends() {
         assert!(text.lines().count() > 2, "{text}");
         for line in text.lines() {
             assert_eq!(line, line.trim_end(), "{args:?}: {line:?}");
-            // A terminal wraps long lines. Prose is still readable then, but columns are not.
+            // A terminal wraps long lines. Prose remains readable then, but columns do not.
             let is_row = line.contains("  ") && !line.contains(": ");
             assert!(!is_row || line.chars().count() <= 80, "{args:?}: {line}");
         }
     }
 }
 
-/// The rows of the table: the name of each form, and how many runs were wrong.
+/// The rows of the table: the name of each form, and its number of wrong runs.
 fn wrong_runs(text: &str) -> Vec<(&str, u32)> {
     let row = |line: &'static str, text: &str| {
         let row = text.lines().find(|row| row.trim_start().starts_with(line));
@@ -111,7 +111,7 @@ fn wrong_runs(text: &str) -> Vec<(&str, u32)> {
 }
 
 #[test]
-fn no_schedule_is_said_to_show_a_fault_that_it_does_not_show() {
+fn no_schedule_claims_a_fault_that_it_does_not_show() {
     for (n, no_barrier_fails, block_barrier_fails) in [
         (1, false, false),
         (2, false, false),
@@ -148,7 +148,7 @@ fn one_warp_alone_is_right_in_every_form() {
 }
 
 #[test]
-fn a_grid_that_does_not_fit_is_refused_with_the_largest_that_does() {
+fn a_grid_that_does_not_fit_is_refused_with_the_largest_that_fits() {
     // The emulator has 8 multiprocessors; each holds 1024 threads and 16 blocks.
     without_cuda(&["demo", "--blocks", "100000"], b"")
         .fails(WRONG_USAGE, &["100000", "64 threads", "at most 128 blocks"]);
@@ -158,7 +158,7 @@ fn a_grid_that_does_not_fit_is_refused_with_the_largest_that_does() {
 }
 
 #[test]
-fn shapes_that_are_no_grid_are_refused() {
+fn invalid_grid_shapes_are_refused() {
     let demo = |args: &[&str]| without_cuda(&[&["demo"], args].concat(), b"");
     demo(&["-n", "0"]).fails(WRONG_USAGE, &["--elements", "from 1 to 65536"]);
     demo(&["--blocks", "0"]).fails(WRONG_USAGE, &["0 blocks"]);

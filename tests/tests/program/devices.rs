@@ -4,7 +4,7 @@ use crate::call::{DEVICE_FAILURE, WRONG_USAGE, gridsync, without_cuda};
 use gridsync_tests::devices::with_cuda;
 
 #[test]
-fn without_cuda_it_says_so_and_lists_the_rest() {
+fn without_cuda_it_reports_that_and_lists_the_rest() {
     let devices = without_cuda(&["devices"], b"").succeeds();
     for part in ["cuda      none: ", "/nonexistent/libcuda.so.1", "emulator", "cpu", "cores"] {
         assert!(devices.stdout.contains(part), "{part:?}: {}", devices.stdout);
@@ -16,7 +16,7 @@ fn without_cuda_it_says_so_and_lists_the_rest() {
 }
 
 #[test]
-fn with_cuda_it_lists_what_a_launch_is_planned_by() {
+fn with_cuda_it_lists_the_limits_that_launches_are_planned_with() {
     with_cuda(|device| {
         let json = gridsync(&["devices", "--json"], b"").json();
         let first = &json["cuda"][0];
@@ -31,7 +31,7 @@ fn with_cuda_it_lists_what_a_launch_is_planned_by() {
 }
 
 #[test]
-fn cuda_asked_for_where_there_is_none_is_a_device_failure() {
+fn cuda_without_a_driver_is_a_device_failure() {
     for args in [
         &["demo", "--device", "cuda"][..],
         &["demo", "--device", "cuda:7"],
@@ -43,7 +43,7 @@ fn cuda_asked_for_where_there_is_none_is_a_device_failure() {
 }
 
 #[test]
-fn a_device_of_no_known_kind_is_refused_with_those_that_are() {
+fn an_unknown_kind_of_device_is_refused_with_the_known_kinds() {
     for device in ["gpu", "cuda:", "cuda:x", "cuda:-1", "cuda:4294967296", "", "CPU"] {
         without_cuda(&["devices", "--device", device], b"").fails(
             WRONG_USAGE,

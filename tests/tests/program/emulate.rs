@@ -16,7 +16,7 @@ fn each_protocol_is_listed_once_and_runs_by_its_name_and_by_its_kind() {
 }
 
 #[test]
-fn a_weakened_barrier_is_told_site_by_site_with_what_noticed() {
+fn a_weakened_barrier_is_reported_site_by_site_with_the_check_that_caught_it() {
     let call = ["emulate", "barrier/phase", "--weaken", "--schedules", "40"];
     let shown = without_cuda(&call, b"").says_nothing();
     let head = "barrier/phase: ";
@@ -35,7 +35,7 @@ fn a_weakened_barrier_is_told_site_by_site_with_what_noticed() {
 }
 
 #[test]
-fn a_name_that_no_protocol_has_is_refused_with_where_to_look() {
+fn an_unknown_protocol_is_refused_with_a_pointer_to_the_list() {
     without_cuda(&["emulate", "barrier/trea"], b"").fails(WRONG_USAGE, &["barrier/trea", "--list"]);
     without_cuda(&["--device", "cpu", "emulate", "lock"], b"")
         .fails(WRONG_USAGE, &["leave --device out"]);

@@ -28,7 +28,7 @@ fn the_readme_has_the_table_of_the_help() {
     assert!(readme.contains(&table), "the README should have:\n{table}");
 }
 
-/// Calls the program with `/dev/full` as standard output; none if there is no such device.
+/// Calls the program with `/dev/full` as standard output, or returns `None` without such a device.
 fn to_a_full_disk(args: &[&str], stdin: &[u8]) -> Option<Call> {
     let Ok(full) = fs::OpenOptions::new().write(true).open("/dev/full") else {
         skipped("no /dev/full to write to");
@@ -41,7 +41,7 @@ fn to_a_full_disk(args: &[&str], stdin: &[u8]) -> Option<Call> {
 }
 
 #[test]
-fn an_output_that_cannot_be_written_is_2_everywhere() {
+fn an_output_that_cannot_be_written_always_exits_with_2() {
     let array = npy::of(&[1i32, 2, 3]);
     for args in [
         &["reduce", "-", "--op", "sum"][..],
@@ -68,8 +68,8 @@ fn an_output_that_cannot_be_written_is_2_everywhere() {
 }
 
 #[test]
-fn a_reader_that_has_had_enough_is_no_failure() {
-    // The output is more than a pipe can hold.
+fn a_reader_that_closes_the_pipe_is_not_a_failure() {
+    // The output is larger than the buffer of a pipe.
     let folder = Folder::new().with("input.npy", npy::of(&vec![1i64; 100_000]));
     for args in [
         &["devices"][..],
@@ -103,7 +103,7 @@ fn a_reader_that_has_had_enough_is_no_failure() {
 }
 
 #[test]
-fn a_gpu_that_is_needed_and_not_there_is_3_and_one_that_is_not_asked_for_is_2() {
+fn commands_that_need_a_gpu_exit_with_3_without_one_and_with_2_on_other_devices() {
     for what in [
         &["bench", "barrier"][..],
         &["bench", "reduce"],

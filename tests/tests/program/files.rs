@@ -1,5 +1,5 @@
-//! Files that cannot go together: a call that would hang or lose a result is refused before
-//! anything is read.
+//! Combinations of files that cannot work: a call that would hang or lose a result is refused
+//! before it reads anything.
 
 use crate::call::WRONG_USAGE;
 use crate::folder::Folder;
@@ -34,7 +34,7 @@ fn standard_input_is_not_read_twice() {
 }
 
 #[test]
-fn two_outputs_that_are_one_file_are_refused_however_they_are_spelt() {
+fn two_outputs_to_one_file_are_refused_under_any_spelling() {
     let folder = folder();
     symlink("out.npy", folder.path("link.npy")).expect("the folder should be there");
     for other in ["out.npy", "d/../out.npy", "./out.npy", "link.npy"] {
@@ -55,7 +55,7 @@ fn two_outputs_that_are_one_file_are_refused_however_they_are_spelt() {
 }
 
 #[test]
-fn an_output_does_not_take_the_place_of_an_input() {
+fn an_output_does_not_replace_an_input() {
     let folder = folder();
     let before = folder.read("x.npy");
     for input in ["x.npy", "d/../x.npy"] {
@@ -82,7 +82,7 @@ fn an_array_and_json_do_not_both_go_to_standard_output() {
 }
 
 #[test]
-fn the_null_device_takes_any_number_of_arrays() {
+fn the_null_device_accepts_any_number_of_arrays() {
     let folder = folder();
     let to = ["-o", "/dev/null", "--positions", "/dev/null", "-q"];
     let args = [&["select", "x.npy", "--where", "> 1"], &to[..]].concat();

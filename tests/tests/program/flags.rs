@@ -1,12 +1,12 @@
-//! Flags with the same meaning have the same name, and their other name works too. Counts may be
-//! written as people write them.
+//! Flags with the same meaning have the same name, and their aliases work too. Counts may be
+//! written in several forms.
 
 use crate::call::{WRONG_USAGE, without_cuda};
 use crate::folder::Folder;
 use gridsync_tests::npy;
 
 #[test]
-fn outputs_are_named_by_output_and_out_is_understood() {
+fn outputs_are_set_with_output_or_its_alias_out() {
     let folder = Folder::new();
     let array = npy::of(&[1i32, 2, 3]);
     for (number, args) in [
@@ -36,7 +36,7 @@ fn outputs_are_named_by_output_and_out_is_understood() {
 }
 
 #[test]
-fn counts_are_numbers_powers_and_thousands_wherever_they_are_asked_for() {
+fn every_count_accepts_numbers_powers_and_exponents() {
     let array = npy::of(&[1i32; 300]);
     let scan = ["scan", "-", "--op", "sum", "-o", "/dev/null", "-q"];
     let select = ["select", "-", "--unique", "-o", "/dev/null", "--json"];
@@ -68,7 +68,7 @@ fn counts_are_numbers_powers_and_thousands_wherever_they_are_asked_for() {
 }
 
 #[test]
-fn a_part_of_nothing_is_refused_in_words() {
+fn an_empty_part_is_refused_with_a_message() {
     let array = npy::of(&[1i32; 3]);
     for args in [
         &["reduce", "-", "--op", "sum"][..],

@@ -25,12 +25,13 @@ impl Folder {
         self
     }
 
-    /// The path of the file `name`, which need not be there. No name gives that of the folder.
+    /// The path of the file `name`, which need not exist. An empty name gives the path of the
+    /// folder.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
 
-    /// The names of all that is there, in any order.
+    /// The names of all files, in any order.
     pub(crate) fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(&self.0).expect("the folder should be there");
         let names = entries.map(|entry| entry.expect("an entry").file_name().into_string());
@@ -43,7 +44,8 @@ impl Folder {
         fs::read(self.path(name)).expect("the file should be there")
     }
 
-    /// The values of the `.npy` file `name`, whose header should be that of an array of `len`.
+    /// The values of the `.npy` file `name`, whose header must be that of an array of `len`
+    /// elements.
     #[track_caller]
     pub(crate) fn values<T: Plain>(&self, name: &str, len: usize) -> Vec<T> {
         let file = self.read(name);
@@ -66,7 +68,7 @@ impl Folder {
     }
 
     /// Calls the program in this folder on this machine. If there is a GPU, no other call uses it
-    /// meanwhile.
+    /// at the same time.
     pub(crate) fn gridsync(&self, args: &[&str], stdin: &[u8]) -> Call {
         static GPU: Mutex<()> = Mutex::new(());
         let _alone = GPU.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! Inputs that are something else, and outputs that cannot be: a message says which.
+//! Inputs in other formats, and outputs that cannot be written: a message says which.
 
 use crate::call::{WRONG_USAGE, without_cuda};
 use crate::folder::Folder;
@@ -7,7 +7,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 
 #[test]
-fn files_of_other_formats_are_named_and_nobody_is_sent_to_dtype() {
+fn files_of_other_formats_are_named_without_a_hint_to_dtype() {
     let formats: [(&[u8], &str); 9] = [
         (b"", "empty (0 bytes)"),
         (b"\x1f\x8b\x08\0\0\0\0\0\0\x03", "gunzip"),
@@ -31,13 +31,13 @@ fn files_of_other_formats_are_named_and_nobody_is_sent_to_dtype() {
             sum(input).fails(WRONG_USAGE, &["not .npy", part]);
         }
     }
-    // Who names a type is believed.
+    // If the call names a type, the program uses it.
     let raw = ["reduce", "-", "--op", "count", "--dtype", "u8", "-q"];
     assert_eq!(without_cuda(&raw, b"PAR1").succeeds().stdout, "4\n");
 }
 
 #[test]
-fn a_read_only_output_stays_as_it_was() {
+fn a_read_only_output_is_not_changed() {
     let folder = Folder::new().with("x.npy", npy::of(&[1i32, 2, 3])).with("out.npy", "old");
     fs::create_dir(folder.path("charts")).expect("the folder should be there");
     let folder = folder.with("charts/limits.svg", "old");
@@ -59,7 +59,7 @@ fn a_read_only_output_stays_as_it_was() {
 }
 
 #[test]
-fn a_name_that_no_array_can_have_is_refused_and_no_file_is_made() {
+fn an_invalid_array_name_is_refused_and_no_file_is_created() {
     let folder = Folder::new().with("x.npy", npy::of(&[1i32, 2, 3]));
     let scan = |to: &str| folder.call(&["scan", "x.npy", "--op", "sum", "-o", to], b"");
     scan("y.npz:a").fails(WRONG_USAGE, &["y.npz:a", "only read", "np.savez"]);
@@ -116,7 +116,7 @@ fn a_header_of_python_2_is_read() {
 }
 
 #[test]
-fn a_condition_that_is_no_comparison_is_refused_with_what_to_write() {
+fn a_condition_that_is_not_a_comparison_is_refused_with_the_syntax() {
     let array = npy::of(&[1i32, 2, 3]);
     let select = |condition: &str| {
         without_cuda(&["select", "-", "--where", condition, "-o", "/dev/null"], &array)

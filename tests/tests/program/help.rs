@@ -1,10 +1,11 @@
-//! Transcripts: `cmd/*.trycmd`. Run with `TRYCMD=overwrite` to write them again. And what the help lists.
+//! Transcripts: `cmd/*.trycmd`. Run with `TRYCMD=overwrite` to update them. Also tests the lists in
+//! the help.
 
 use crate::call::without_cuda;
 use gridsync_tests::program;
 
 #[test]
-fn the_program_prints_what_the_transcripts_say() {
+fn the_output_of_the_program_matches_the_transcripts() {
     trycmd::TestCases::new()
         .register_bin("gridsync", program::path())
         .env("GRIDSYNC_LIBCUDA", "/nonexistent/libcuda.so.1")
@@ -16,9 +17,9 @@ fn the_program_prints_what_the_transcripts_say() {
 pub(crate) fn subcommands(args: &[&str]) -> Vec<String> {
     let help = without_cuda(&[args, &["--help"]].concat(), b"").says_nothing().stdout;
     let (_, list) = help.split_once("\nUsage:").expect("it should have a usage");
-    // Arguments and options come after them.
+    // Arguments and options follow them.
     let lines = list.lines().take_while(|line| !matches!(*line, "Arguments:" | "Options:"));
-    // A name stands two places in; a description that goes on, further.
+    // Names are indented by two spaces, continued descriptions by more.
     let names =
         lines.filter_map(|line| line.strip_prefix("  ").filter(|rest| !rest.starts_with(' ')));
     names
@@ -43,7 +44,7 @@ fn the_commands_for_arrays_come_first_in_a_group_of_their_own() {
 }
 
 #[test]
-fn device_takes_three_lines_at_most_and_none_where_nothing_runs_on_one() {
+fn device_has_at_most_three_lines_of_help_and_none_without_device_work() {
     for args in [&["reduce"][..], &["bench"], &["lab", "ladder"], &["demo"]] {
         let help = without_cuda(&[args, &["--help"]].concat(), b"").says_nothing().stdout;
         let lines = help.lines().skip_while(|line| !line.contains("--device <DEVICE>"));
@@ -75,7 +76,7 @@ fn common_options_come_after_those_of_the_subcommand() {
 /// The long flags that the help of `gridsync` with `args` lists.
 pub(crate) fn flags(args: &[&str]) -> Vec<String> {
     let help = without_cuda(&[args, &["--help"]].concat(), b"").says_nothing().stdout;
-    // A flag stands two places in, or six if it has no short form; descriptions, ten.
+    // Flags are indented by two spaces, or by six without a short form; descriptions by ten.
     let flags = help.lines().filter(|line| line.starts_with("  -") || line.starts_with("      --"));
     let names = flags.flat_map(|line| line.split_whitespace().find(|word| word.starts_with("--")));
     names.map(str::to_owned).collect()

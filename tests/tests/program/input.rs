@@ -1,5 +1,5 @@
 //! Arrays in the forms that NumPy writes: narrow, big-endian, in Fortran order, in archives. The
-//! results are the same as for the plain array.
+//! results must be the same as for the plain array.
 
 use crate::call::{Call, WRONG_USAGE, without_cuda};
 use crate::folder::Folder;
@@ -11,12 +11,12 @@ use std::fs;
 /// Rows and columns of the arrays.
 const SHAPE: (usize, usize) = (300, 7);
 
-/// The element at a place: both signs, and ties.
+/// The element at an index: both signs, and ties.
 fn element(index: usize) -> i64 {
     (index * 37 % 101) as i64 - 20
 }
 
-/// A file of the elements, in C order or in Fortran order; `bytes` gives the bytes of each.
+/// A file of the elements, in C order or in Fortran order; `bytes` converts each element.
 fn file(descr: &str, fortran: bool, bytes: impl Fn(i64) -> Vec<u8>) -> Vec<u8> {
     let (rows, columns) = SHAPE;
     let in_c_order = |place: usize| match fortran {
@@ -63,13 +63,12 @@ fn pairs() -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
     ]
 }
 
-/// Calls the program in `folder`; `line` has its arguments.
+/// Calls the program in `folder` with the arguments in `line`.
 fn call(folder: &Folder, line: &str) -> Call {
     folder.call(&line.split(' ').collect::<Vec<_>>(), b"")
 }
 
-/// The JSON of a call, without the fields that differ from run to run, and the file that it wrote,
-/// if it wrote one.
+/// The JSON of a call, without the fields that differ from run to run, and the output file, if any.
 fn outcome(folder: &Folder, line: &str) -> (Value, Option<Vec<u8>>) {
     let mut json = call(folder, &format!("{line} --json")).json();
     for key in ["median_us", "total_us", "gb_per_s"] {
@@ -82,7 +81,7 @@ fn outcome(folder: &Folder, line: &str) -> (Value, Option<Vec<u8>>) {
 }
 
 #[test]
-fn an_array_that_lies_otherwise_gives_what_the_plain_one_gives() {
+fn an_array_in_any_layout_gives_the_results_of_the_plain_one() {
     for (name, other, plain) in pairs() {
         let folder = Folder::new()
             .with("x.npy", other)
@@ -145,7 +144,7 @@ fn queries_may_be_in_fortran_order() {
 }
 
 #[test]
-fn an_array_of_an_archive_is_named_after_a_colon() {
+fn an_array_of_an_archive_is_selected_after_a_colon() {
     let fixtures = workspace().join("host/program/tests/fixtures/npy");
     let copied = |folder: Folder, name| {
         folder.with(name, fs::read(fixtures.join(name)).expect("it is there"))

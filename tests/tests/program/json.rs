@@ -37,8 +37,8 @@ pub(crate) fn rows() -> Vec<Row> {
     .collect()
 }
 
-/// Whether these arguments make the `call` of the table: they have all of its words, but none of
-/// those after `without`.
+/// Whether these arguments match the `call` of the table: they contain all of its words, but none
+/// of those after `without`.
 fn is_one(call: &str, args: &[&str]) -> bool {
     let (with, without) = call.split_once(" without ").unwrap_or((call, "-"));
     let is_there = |word: &str| args.contains(&word);

@@ -1,4 +1,4 @@
-//! `gridsync kendall`: what it prints, its check, and what it refuses.
+//! `gridsync kendall`: its output, its check, and its refusals.
 
 use crate::call::{Call, WRONG_USAGE};
 use crate::folder::Folder;
@@ -45,7 +45,7 @@ fn the_example_of_scipys_documentation_has_its_value_and_counts() {
 }
 
 #[test]
-fn what_cannot_be_ranked_or_paired_is_refused() {
+fn arrays_that_cannot_be_ranked_or_paired_are_refused() {
     let x_y = |x: &[f32], y: &[f32], parts: &[&str]| {
         for device in ["cpu", "emulator"] {
             let folder = files(x, y);
@@ -72,7 +72,7 @@ fn many_small_parts_are_reported() {
 }
 
 #[test]
-fn a_constant_array_has_no_tau_and_an_empty_one_neither() {
+fn tau_of_a_constant_or_empty_array_is_undefined() {
     for (x, y) in [(&[1, 1, 1][..], &[1, 2, 3][..]), (&[], &[])] {
         let json = kendall(&files(x, y), &["--json"]).json();
         assert_eq!(json["tau"], "NaN", "{json}");

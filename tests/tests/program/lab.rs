@@ -25,7 +25,7 @@ fn spin_shows_that_only_the_naive_form_lost_its_load() {
 }
 
 #[test]
-fn spin_prints_each_form_and_what_became_of_it() {
+fn spin_prints_each_form_and_its_ptx() {
     let shown = without_cuda(&["lab", "spin"], b"").succeeds();
     for part in [
         "compute_75",
@@ -64,7 +64,7 @@ fn under_stress_every_design_holds_and_every_mutant_is_caught() {
 }
 
 #[test]
-fn stress_says_what_caught_each_mutant_and_takes_the_designs_that_are_asked_for() {
+fn stress_reports_how_each_mutant_was_caught_and_runs_the_selected_designs() {
     let args = ["lab", "stress", "--rounds", "200", "--designs", "phase,lock-free"];
     let shown = without_cuda(&args, b"").succeeds();
     let held = shown.stdout.lines().filter(|l| l.trim_end().ends_with(" held"));
@@ -80,7 +80,7 @@ fn stress_says_what_caught_each_mutant_and_takes_the_designs_that_are_asked_for(
     }
     let caught = |name: &str| shown.stdout.lines().find(|line| line.trim_start().starts_with(name));
     let relaxed = caught("relaxed arrival").expect("it is crossed");
-    // Half of the settings look for races, and the others have weak memory.
+    // Half of the settings check for races, and the others have weak memory.
     assert!(relaxed.contains("stale words (24)"), "{relaxed}");
     assert!(shown.stderr.is_empty(), "{}", shown.stderr);
 }
@@ -170,7 +170,7 @@ fn scans_climbs_every_rung_and_counts_what_a_block_does() {
     assert_eq!(counts(4), [Some(512), Some(525), Some(19)]);
     assert_eq!(counts(5), [Some(512), Some(0), Some(19)]);
     assert_eq!(counts(6), [Some(2048), Some(0), Some(1)]);
-    // The last rung takes only arrays of more than 1 MiB, and says so.
+    // The last rung accepts only arrays of more than 1 MiB, and reports that.
     assert_eq!(climbed.len(), 10);
     assert!(
         shown["absent"][0]["why"].as_str().is_some_and(|why| why.contains("262144")),
@@ -179,7 +179,7 @@ fn scans_climbs_every_rung_and_counts_what_a_block_does() {
 }
 
 #[test]
-fn scans_climbs_all_eleven_where_nobody_says_how_many_elements() {
+fn scans_climbs_all_eleven_rungs_by_default() {
     let shown = without_cuda(&["lab", "scans", "--json"], b"").json();
     let climbed = shown["rungs"].as_array().expect("there should be rungs");
     assert_eq!(climbed.len(), 11, "{shown}");
@@ -223,7 +223,7 @@ fn scans_times_every_rung_and_a_copy_on_cuda() {
 }
 
 #[test]
-fn what_there_is_not_is_refused() {
+fn invalid_arguments_of_lab_are_refused() {
     let call = |args: &[&str]| without_cuda(&[&["lab"], args].concat(), b"");
     call(&["spin", "--arch", "80"]).fails(WRONG_USAGE, &["80", "75 and 90"]);
     call(&["nothing"]).fails(WRONG_USAGE, &["nothing"]);
@@ -246,7 +246,7 @@ fn what_there_is_not_is_refused() {
 }
 
 #[test]
-fn fences_tell_a_cost_for_every_operation_grid_and_number_of_stores_on_cuda() {
+fn fences_reports_a_cost_for_every_operation_grid_and_number_of_stores_on_cuda() {
     with_cuda(|_cuda| {
         let shown = gridsync(&["lab", "fences", "--json"], b"").json();
         assert!(shown["clock_mhz"].as_f64() > Some(100.0), "{shown}");
@@ -261,7 +261,7 @@ fn fences_tell_a_cost_for_every_operation_grid_and_number_of_stores_on_cuda() {
 }
 
 #[test]
-fn launches_writes_no_file_where_it_is_refused() {
+fn launches_writes_no_file_when_refused() {
     let folder = Folder::new();
     let call = folder.call(&["lab", "launches", "-o", "figures"], b"");
     call.fails(DEVICE_FAILURE, &["needs a GPU"]);
@@ -269,7 +269,7 @@ fn launches_writes_no_file_where_it_is_refused() {
 }
 
 #[test]
-fn launches_tells_its_forms_and_its_files_in_its_help_and_is_mkl_too() {
+fn the_help_of_launches_lists_forms_and_files_and_mkl_is_an_alias() {
     let help = without_cuda(&["lab", "launches", "--help"], b"").succeeds();
     let alias = without_cuda(&["lab", "mkl", "--help"], b"").succeeds();
     assert_eq!(alias.stdout, help.stdout);
@@ -279,7 +279,7 @@ fn launches_tells_its_forms_and_its_files_in_its_help_and_is_mkl_too() {
 }
 
 #[test]
-fn launches_tells_the_time_of_every_form_and_writes_every_figure_on_cuda() {
+fn launches_reports_the_time_of_every_form_and_writes_every_figure_on_cuda() {
     with_cuda(|cuda| {
         let folder = Folder::new();
         let args = ["lab", "launches", "--rounds", "10", "--elements", "64", "--json", "-o", "."];

@@ -15,7 +15,7 @@ fn number(value: &Value) -> f64 {
 
 #[test]
 fn every_error_is_below_its_bound_and_the_emulator_has_the_bits_of_the_cpu() {
-    // Around the end of a tile, where another tree begins.
+    // Around the end of a tile, where another tree starts.
     let sizes = ["lab", "accuracy", "--sizes", "1,1000,8191,8192,8193,2^15", "--json"];
     let on = |device: &str| without_cuda(&[&sizes[..], &["--device", device]].concat(), b"").json();
     let (emulator, cpu) = (on("emulator"), on("cpu"));
@@ -51,7 +51,7 @@ fn without_a_gpu_the_cpu_sums_and_explains_and_draws() {
 }
 
 #[test]
-fn sizes_that_are_no_numbers_of_elements_are_refused() {
+fn invalid_sizes_are_refused() {
     for size in ["0", "2^31", "many"] {
         let args = ["lab", "accuracy", "--sizes", size];
         without_cuda(&args, b"").fails(WRONG_USAGE, &["--sizes", size]);

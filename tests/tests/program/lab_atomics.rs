@@ -5,7 +5,7 @@ use crate::folder::Folder;
 use gridsync_tests::devices::with_cuda;
 use serde_json::{Value, json};
 
-/// The costs that were found, each for a type and a target.
+/// The measured costs, one for each type and target.
 fn costs(shown: &Value) -> &[Value] {
     shown["costs"].as_array().expect("there should be costs")
 }
@@ -33,7 +33,7 @@ fn every_addition_is_right_for_any_grid_and_the_emulator_counts_it() {
 }
 
 #[test]
-fn an_addition_of_a_warp_touches_as_many_sectors_as_its_lanes_lie_in() {
+fn an_addition_of_a_warp_touches_each_sector_of_its_lanes_once() {
     let shown = without_cuda(&["lab", "atomics", "--blocks", "2", "--json"], b"").json();
     for with_result in [false, true] {
         for (target, of_4_bytes, of_8_bytes) in [
@@ -59,7 +59,7 @@ fn an_addition_of_a_warp_touches_as_many_sectors_as_its_lanes_lie_in() {
 }
 
 #[test]
-fn the_cures_trade_global_accesses_for_shared_ones_and_for_shuffles() {
+fn the_remedies_replace_global_accesses_with_shared_ones_and_shuffles() {
     let shown = without_cuda(&["lab", "atomics", "--blocks", "2", "--json"], b"").json();
     for (ty, shuffles) in [("u32", 5.0), ("u64", 10.0), ("f32", 5.0), ("f64", 10.0)] {
         let shared = cost(&shown, ty, "shared memory first", false);
@@ -72,7 +72,7 @@ fn the_cures_trade_global_accesses_for_shared_ones_and_for_shuffles() {
 }
 
 #[test]
-fn the_page_asks_counts_explains_and_draws() {
+fn the_page_has_the_question_the_counts_an_explanation_and_a_chart() {
     let folder = Folder::new();
     let shown = folder.call(&["lab", "atomics", "-o", "."], b"").succeeds().stdout;
     for part in [

@@ -10,7 +10,7 @@ fn list<'a>(shown: &'a Value, key: &str) -> &'a [Value] {
 }
 
 #[test]
-fn the_emulator_counts_what_the_rule_says_at_every_stride_and_width() {
+fn the_emulator_counts_match_the_rule_at_every_stride_and_width() {
     let shown = without_cuda(&["lab", "banks", "--json"], b"").json();
     assert_eq!(shown["device"], "emulator");
     let loads = list(&shown, "loads");
@@ -35,13 +35,13 @@ fn a_tile_is_transposed_in_each_layout_and_only_the_plain_one_conflicts() {
         [&tile["layout"], &tile["words"], &tile["counted"]].map(ToString::to_string).join(" ")
     });
     let found: Vec<_> = found.collect();
-    // 32 stores and 32 loads of a warp; in the plain layout each load takes 32 passes.
+    // 32 stores and 32 loads of a warp; in the plain layout each load needs 32 passes.
     let expected = ["\"plain\" 1024 1056", "\"padded\" 1056 64", "\"swizzled\" 1024 64"];
     assert_eq!(found, expected);
 }
 
 #[test]
-fn one_width_alone_can_be_asked_for() {
+fn a_single_width_can_be_selected() {
     for (bytes, number) in [("4", 4), ("8", 8), ("16", 16)] {
         let shown = without_cuda(&["lab", "banks", "--bytes", bytes, "--json"], b"").json();
         let loads = list(&shown, "loads");
@@ -52,7 +52,7 @@ fn one_width_alone_can_be_asked_for() {
 }
 
 #[test]
-fn the_page_asks_shows_passes_explains_and_draws() {
+fn the_page_has_the_question_the_passes_an_explanation_and_a_chart() {
     let folder = Folder::new();
     let shown = folder.call(&["lab", "banks", "-o", "."], b"").succeeds().stdout;
     for part in [

@@ -6,8 +6,8 @@ use gridsync_tests::devices::with_cuda;
 use serde_json::Value;
 use std::fs;
 
-/// The kernels, each with the diverged branches and the branches of a warp, where blocks are whole
-/// warps.
+/// The kernels, each with the diverged branches and the branches of a warp, if blocks consist of
+/// whole warps.
 const KERNELS: [(&str, u64, u64); 6] = [
     ("math1", 1, 1),
     ("math2", 0, 1),
@@ -45,7 +45,7 @@ fn counts_whole_warps(shown: &Value, warps: u64) {
 }
 
 #[test]
-fn emulator_and_warps_count_the_same_branches_and_no_kernel_has_one_as_it_is_written() {
+fn emulator_and_warps_count_the_same_branches_and_ptx_without_loops_has_none() {
     let args = ["lab", "divergence", "--size", "5000", "--json"];
     let shown = without_cuda(&args, b"").json();
     assert_eq!((&shown["block"], &shown["blocks"]), (&64.into(), &79.into()));
@@ -56,7 +56,7 @@ fn emulator_and_warps_count_the_same_branches_and_no_kernel_has_one_as_it_is_wri
 }
 
 #[test]
-fn a_warp_runs_every_path_of_its_lanes_and_one_if_they_are_dealt_to_warps() {
+fn a_warp_runs_every_path_of_its_lanes_but_only_one_if_paths_follow_warps() {
     let shown = without_cuda(&["lab", "divergence", "--size", "64", "--json"], b"").json();
     let paths = list(&shown, "paths");
     assert_eq!(paths.len(), 12);
@@ -71,7 +71,7 @@ fn a_warp_runs_every_path_of_its_lanes_and_one_if_they_are_dealt_to_warps() {
 }
 
 #[test]
-fn blocks_that_are_no_whole_warps_let_math2_diverge() {
+fn blocks_with_partial_warps_make_math2_diverge() {
     let args = ["lab", "divergence", "--block", "40", "--size", "4000"];
     let shown = without_cuda(&[&args[..], &["--json"]].concat(), b"").json();
     let kernels = list(&shown, "kernels");
@@ -86,7 +86,7 @@ fn blocks_that_are_no_whole_warps_let_math2_diverge() {
 }
 
 #[test]
-fn the_page_shows_what_c_makes_of_the_condition_and_draws_the_cost_of_paths() {
+fn the_page_shows_the_condition_in_c_and_draws_the_cost_of_paths() {
     let folder = Folder::new();
     let args = ["lab", "divergence", "--size", "640", "-o", "."];
     let shown = folder.call(&args, b"").succeeds();
@@ -101,7 +101,7 @@ fn the_page_shows_what_c_makes_of_the_condition_and_draws_the_cost_of_paths() {
 }
 
 #[test]
-fn a_launch_that_cannot_be_is_refused() {
+fn an_impossible_launch_is_refused() {
     let call = |args: &[&str]| without_cuda(&[&["lab", "divergence"], args].concat(), b"");
     call(&["--block", "0"]).fails(WRONG_USAGE, &["--block", "from 1 to 1024"]);
     call(&["--block", "1025"]).fails(WRONG_USAGE, &["--block", "1025"]);
@@ -125,7 +125,7 @@ fn different_paths_of_a_warp_take_longer_than_one_on_cuda() {
             let cost = list(&shown, "paths").iter().find(is_it).expect("it should be there");
             cost["cycles"]["median"].as_f64().expect("it is measured")
         };
-        // With 32 times the work in each warp, anything near 32 holds on any GPU.
+        // With 32 times the work in each warp, the ratio is near 32 on any GPU.
         assert!(cycles(32, "lanes") > 8.0 * cycles(1, "lanes"), "{shown}");
         assert!(cycles(32, "warps") < 4.0 * cycles(1, "warps"), "{shown}");
     });

@@ -22,7 +22,7 @@ fn a_block_of_1024_threads_has_64_registers_for_each_and_a_small_one_255() {
 }
 
 #[test]
-fn each_limit_can_be_reached_and_one_past_it_is_refused_by_its_name_and_number() {
+fn each_limit_can_be_reached_and_one_more_is_refused_with_its_name_and_number() {
     let json = without_cuda(&["lab", "limits", "--json", "--device", "emulator"], b"").json();
     let tried = list(&json, "tried");
     let errors =
@@ -36,7 +36,7 @@ fn each_limit_can_be_reached_and_one_past_it_is_refused_by_its_name_and_number()
 }
 
 #[test]
-fn the_text_asks_answers_and_fits_in_a_terminal_and_the_chart_has_a_line_for_each_block() {
+fn the_text_fits_in_a_terminal_and_the_chart_has_a_line_for_each_block() {
     let folder = Folder::new();
     let args = ["lab", "limits", "-o", ".", "--device", "emulator"];
     let text = folder.call(&args, b"").succeeds().stdout;

@@ -9,8 +9,8 @@ fn lines(stdout: &str) -> Vec<Value> {
     stdout.lines().map(|line| serde_json::from_str(line).expect("a JSON value a line")).collect()
 }
 
-/// Outcomes that the emulator's README excepts: load buffering, racing writes that have an order, and updates
-/// whose scopes do not include each other.
+/// Outcomes that the emulator's README lists as exceptions: load buffering, racing writes that have
+/// an order, and updates whose scopes do not include each other.
 const EXCEPTED: [&str; 4] = ["LB+", "CoWR+", "CoRW2+", "RMW+"];
 
 #[test]
@@ -51,7 +51,7 @@ fn a_reader_sees_the_second_write_without_the_first_unless_fences_and_strong_acc
     }
 }
 
-/// A lock that spins, whose holder never lets go.
+/// A spinning lock whose holder never releases it.
 const STUCK: &str = "PTX stuck
     { lock=1; }
     P0@cta 0,gpu 0           | P1@cta 0,gpu 0 ;
@@ -61,7 +61,7 @@ const STUCK: &str = "PTX stuck
     exists (P0:r0 == 0)";
 
 #[test]
-fn a_wait_without_end_is_told_and_shown() {
+fn an_endless_wait_is_reported_and_shown() {
     let folder = Folder::new().with("stuck.litmus", STUCK);
     let call = folder.call(&["lab", "litmus", "stuck.litmus", "--schedules", "20", "--json"], b"");
     let report = call.json();

@@ -53,7 +53,7 @@ fn the_deadlock_of_lanes_in_lockstep_is_shown_with_its_lines() {
 }
 
 #[test]
-fn what_cannot_be_asked_for_is_refused() {
+fn invalid_arguments_of_locks_are_refused() {
     for args in [["--blocks", "0"], ["--threads", "1025"], ["--sections", "3"]] {
         let args = [&["lab", "locks"][..], &args].concat();
         without_cuda(&args, b"").fails(WRONG_USAGE, &[args[2]]);
@@ -85,7 +85,7 @@ fn locks_are_measured_and_drawn_and_the_fair_ones_are_fair_on_cuda() {
 }
 
 #[test]
-fn the_page_says_who_is_fast_on_cuda() {
+fn the_page_shows_throughput_and_fairness_on_cuda() {
     with_cuda(|_cuda| {
         let args = ["lab", "locks", "--blocks", "4", "--sections", "400"];
         let shown = gridsync(&args, b"").succeeds();

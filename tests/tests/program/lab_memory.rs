@@ -27,7 +27,7 @@ fn the_emulator_and_unknown_arguments_are_refused() {
 }
 
 #[test]
-fn its_help_tells_what_is_measured_and_names_the_charts() {
+fn its_help_lists_the_measurements_and_the_charts() {
     let help = without_cuda(&["lab", "memory", "--help"], b"").succeeds();
     for part in ["another multiprocessor", "bytes in flight", "--output <DIR>"].iter().chain(&FILES)
     {
@@ -36,13 +36,14 @@ fn its_help_tells_what_is_measured_and_names_the_charts() {
 }
 
 #[test]
-fn on_cuda_memories_are_slower_the_farther_they_are_and_more_in_flight_is_faster() {
+fn on_cuda_farther_memories_are_slower_and_more_loads_in_flight_are_faster() {
     with_cuda(|cuda| {
         let folder = Folder::new();
         let shown = folder.gridsync(&["lab", "memory", "--json", "-o", "."], b"").json();
         let latencies = shown["latencies"].as_array().expect("there should be latencies");
         let cycles = |name: &str| {
-            // Of arrays in device memory the size follows the name, and the smaller one comes first.
+            // For arrays in device memory, the size follows the name, and the smaller one comes
+            // first.
             let is_it = |of: &str| of == name || of.starts_with(&format!("{name},"));
             let found = latencies.iter().find(|found| found["of"].as_str().is_some_and(is_it));
             let found = found.unwrap_or_else(|| panic!("{name}: {shown}"));

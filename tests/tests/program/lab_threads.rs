@@ -5,7 +5,8 @@ use crate::folder::Folder;
 use gridsync_tests::devices::with_cuda;
 use serde_json::{Value, json};
 
-/// Checks each record of `shown` against a plain count through the block: x fastest, then y, then z.
+/// Checks each record of `shown` against a plain count through the block: x fastest, then y, then
+/// z.
 #[track_caller]
 fn is_numbered(shown: &Value) {
     let extents = shown["block"].as_array().expect("a block has extents");
@@ -84,7 +85,7 @@ fn a_page_fits_in_a_terminal_for_any_block() {
 }
 
 #[test]
-fn a_block_that_cannot_be_is_told_the_limit() {
+fn an_impossible_block_is_refused_with_the_limit() {
     let block = |text: &str| without_cuda(&["lab", "threads", "--block", text], b"");
     block("1024,2").fails(WRONG_USAGE, &["--block", "1024,2", "2048", "limit of 1024"]);
     block("0").fails(WRONG_USAGE, &["--block", "1 or more"]);

@@ -1,6 +1,6 @@
-//! Tests of the program from outside: what it prints, where, and with which exit code.
+//! End-to-end tests of the program: its output, where the output goes, and the exit code.
 //!
-//! `gridsync_tests::program` finds the executable; the tests make its inputs. Tests for a machine
+//! `gridsync_tests::program` finds the executable. The tests create its inputs. Tests for a machine
 //! without CUDA use `GRIDSYNC_LIBCUDA` to hide the driver.
 
 mod axis;

@@ -1,4 +1,4 @@
-//! `gridsync man`: the pages say what the command line says.
+//! `gridsync man`: the pages match the command line.
 
 use crate::call::WRONG_USAGE;
 use crate::folder::Folder;
@@ -33,14 +33,14 @@ fn without_a_folder_the_first_page_is_printed() {
     folder.call(&["man", "--output", "."], b"").says_nothing();
     let printed = folder.call(&["man"], b"").says_nothing().stdout;
     assert_eq!(printed.as_bytes(), folder.read("gridsync.1"));
-    // The lines of the help, unfilled.
+    // The lines of the help, without filling.
     let (_, notes) = printed.split_once("\n.SH NOTES\n.nf\n").expect("notes");
     let (notes, _) = notes.split_once("\n.fi\n.SH ").expect("their end");
     assert!(notes.starts_with("Examples:\n") && notes.contains("\nExit codes:\n"), "{notes}");
 }
 
 #[test]
-fn a_file_where_the_folder_should_be_is_a_wrong_call() {
+fn a_file_in_place_of_the_folder_is_wrong_usage() {
     let folder = Folder::new().with("man1", "");
     folder.call(&["man", "-o", "man1"], b"").fails(WRONG_USAGE, &["man1"]);
 }

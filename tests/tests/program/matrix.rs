@@ -1,4 +1,4 @@
-//! A test for each operation and type, written as one line for each operation.
+//! A test for each operation and type, with one line per operation.
 
 use gridsync_verify::{Kind, Sample, sample};
 

@@ -1,4 +1,4 @@
-//! What happens when memory does not suffice, and how much memory parts take.
+//! Behavior when memory is insufficient, and the memory that parts need.
 
 use crate::call::{Call, WRONG_USAGE, run};
 use crate::folder::Folder;
@@ -10,11 +10,11 @@ use std::process::Command;
 const LEN: usize = 1 << 26;
 const ARRAY: usize = LEN * size_of::<f32>();
 
-/// KiB of address space that a call gets: less than an array, but more than the program and a few
-/// parts of an array.
+/// Address space of a call in KiB: less than an array, but more than the program and a few parts of
+/// an array.
 const LIMIT: usize = 252 << 10;
 
-/// A folder with queries, and with an array of zeros that takes no room on the disk.
+/// A folder with queries, and with an array of zeros that uses no room on the disk.
 fn zeros() -> Folder {
     let header = npy::shaped::<f32>(&format!("({LEN},)"), &[]);
     let folder = Folder::new()
@@ -27,14 +27,14 @@ fn zeros() -> Folder {
     folder
 }
 
-/// Appends so many bytes of zero to a file of the folder.
+/// Appends `bytes` zero bytes to a file of the folder.
 fn lengthen(folder: &Folder, name: &str, bytes: usize) {
     let file = File::options().write(true).open(folder.path(name)).expect("it was written");
     let header = file.metadata().expect("it was written").len();
     file.set_len(header + bytes as u64).expect("the file may have holes");
 }
 
-/// Calls the program with little memory in `folder`; `line` has its arguments.
+/// Calls the program with little memory in `folder`, with the arguments in `line`.
 fn call(folder: &Folder, line: &str) -> Call {
     let mut shell = Command::new("sh");
     shell
@@ -42,14 +42,14 @@ fn call(folder: &Folder, line: &str) -> Call {
         .arg(program::path())
         .current_dir(folder.path(""))
         .env("GRIDSYNC_LIBCUDA", "/nonexistent/libcuda.so.1")
-        // Each thread takes address space of its own.
+        // Each thread needs its own address space.
         .env("RAYON_NUM_THREADS", "2")
         .env("MALLOC_ARENA_MAX", "1");
     run(shell, &line.split(' ').collect::<Vec<_>>(), b"")
 }
 
 #[test]
-fn what_does_not_fit_in_memory_is_one_line_with_the_numbers_and_a_remedy() {
+fn out_of_memory_is_one_line_with_the_numbers_and_a_remedy() {
     let folder = zeros();
     for (line, bytes, remedy) in [
         ("scan zeros.npy --op sum -o /dev/null --part 2^26", ARRAY, "--part"),
@@ -71,7 +71,7 @@ fn what_does_not_fit_in_memory_is_one_line_with_the_numbers_and_a_remedy() {
 }
 
 #[test]
-fn what_a_stream_has_to_wait_for_is_held_as_far_as_memory_goes() {
+fn output_that_a_stream_waits_for_is_held_if_memory_suffices() {
     for line in [
         "select zeros.npy --where ==0 -o /dev/null",
         "scan zeros.npy --op sum -o /dev/null --check",
@@ -82,7 +82,7 @@ fn what_a_stream_has_to_wait_for_is_held_as_far_as_memory_goes() {
 }
 
 #[test]
-fn parts_take_a_few_parts_of_memory_and_no_more() {
+fn memory_holds_only_a_few_parts() {
     let folder = zeros();
     for line in [
         "reduce zeros.npy --op argmax -q --part 1000000",
@@ -110,7 +110,7 @@ fn narrow_integers_are_not_widened_in_memory() {
     let header = npy::raw(&npy::header("|u1", false, &format!("({LEN},)")), &[]);
     let folder = Folder::new().with("bytes.npy", header);
     lengthen(&folder, "bytes.npy", LEN);
-    // A few parts of bytes fit in memory, and of 4 bytes an element they do not.
+    // A few parts fit in memory at one byte per element, but not at four.
     for line in [
         "reduce bytes.npy --op argmax -q --part 2^25",
         "select bytes.npy --where >0 -o /dev/null -q --part 2^24",

@@ -1,4 +1,4 @@
-//! `gridsync new`: the package that it makes works, and wrong calls make nothing.
+//! `gridsync new`: the package that it creates works, and wrong calls create nothing.
 
 use crate::call::{Call, WRONG_USAGE, run};
 use crate::folder::Folder;
@@ -8,7 +8,7 @@ use std::os::unix::fs::symlink;
 use std::process::Command;
 use std::{env, fs};
 
-/// Calls cargo, offline, in the package `hello` of `folder`. What it builds stays for later runs.
+/// Calls cargo, offline, in the package `hello` of `folder`. The build is kept for later runs.
 fn cargo(folder: &Folder, args: &[&str]) -> Call {
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
     cargo
@@ -16,7 +16,7 @@ fn cargo(folder: &Folder, args: &[&str]) -> Call {
         .env("CARGO_TARGET_DIR", concat!(env!("CARGO_TARGET_TMPDIR"), "/new"))
         .env("CARGO_NET_OFFLINE", "true")
         .env("GRIDSYNC_LIBCUDA", "/nonexistent/libcuda.so.1")
-        // The workspace sets it, for cust.
+        // The workspace sets this for cust.
         .env_remove("CUDA_LIBRARY_PATH");
     run(cargo, args, b"")
 }
@@ -30,7 +30,7 @@ fn made() -> Folder {
 }
 
 #[test]
-fn a_new_package_names_the_checkout_as_the_caller_does() {
+fn a_new_package_names_the_checkout_as_the_caller_spelled_it() {
     let folder = Folder::new();
     symlink(CHECKOUT, folder.path("gridsync")).expect("the folder should be there to write to");
     let args = ["new", "hello", "--path", "gridsync", "--json"];
@@ -73,7 +73,7 @@ fn a_new_package_compiles_its_kernel_to_ptx_and_links_without_cuda() {
 }
 
 #[test]
-fn a_name_that_is_taken_or_is_none_and_a_folder_that_is_no_checkout_make_nothing() {
+fn bad_names_and_folders_that_are_not_checkouts_create_nothing() {
     let folder = Folder::new().with("here", "");
     let call = |args: &[&str]| folder.call(&[&["new"], args].concat(), b"");
     call(&["here"]).fails(WRONG_USAGE, &["here", "another name"]);

@@ -7,7 +7,7 @@ use gridsync_tests::npy;
 use gridsync_verify::{Ties, runs};
 use serde_json::Value;
 
-/// Elements of the arrays: an odd number, so that the last part is shorter.
+/// Elements of the arrays: an odd number, so the last part is shorter.
 const LEN: usize = 3003;
 
 /// A folder with three arrays and ranges.
@@ -27,9 +27,11 @@ fn call(folder: &Folder, args: &[&str], more: &[&str]) -> Call {
 }
 
 /// Checks that `outputs`, and everything printed except times, are the same in parts as at once.
-/// Runs with `--check` and without it, since some commands go from file to file only without it.
+/// Runs with `--check` and without it, because some commands stream from file to file only without
+/// it.
 ///
-/// `taken` is how many elements a part had in the end; none if all were taken at once.
+/// `taken` is the final number of elements per part, or `None` if the whole array was processed at
+/// once.
 fn in_parts(args: &[&str], outputs: &[&str], part: usize, taken: Option<usize>) {
     in_parts_with(args, outputs, (part, taken), &["--check"]);
     in_parts_with(args, outputs, (part, taken), &[]);
@@ -61,12 +63,12 @@ fn in_parts_with(
 }
 
 #[test]
-fn a_scan_of_less_than_a_part_is_one_at_once() {
+fn a_scan_of_less_than_a_part_is_done_at_once() {
     in_parts(&["scan", "x.npy", "--op", "sum", "-o", "out.npy"], &["out.npy"], 700, None);
 }
 
 #[test]
-fn a_scan_goes_in_whole_parts_which_is_said_to_the_bytes_of_one_at_once() {
+fn a_scan_rounds_and_reports_its_parts_and_writes_the_same_bytes() {
     // On the CPU, parts are multiples of the tile of 8192 f32. Two groups of tiles have 32 MiB each.
     let (x, _) = Ties::Few.sample::<f32>((1 << 24) + 4097, 1);
     let folder = Folder::new().with("x.npy", npy::of(&x));
@@ -87,7 +89,7 @@ fn a_scan_goes_in_whole_parts_which_is_said_to_the_bytes_of_one_at_once() {
 }
 
 #[test]
-fn an_array_that_is_cut_short_on_its_way_leaves_no_output() {
+fn an_array_that_is_truncated_while_read_leaves_no_output() {
     let folder = folder();
     let mut bytes = folder.read("x.npy");
     let by = [&["scan", "--op", "sum"][..], &["select", "--where", "> 0"]];
@@ -106,7 +108,7 @@ fn an_array_that_is_cut_short_on_its_way_leaves_no_output() {
 }
 
 #[test]
-fn a_selection_in_parts_writes_what_one_at_once_writes() {
+fn a_selection_in_parts_writes_the_same_as_one_at_once() {
     let select = ["select", "runs.npy", "-o", "out.npy"];
     for part in [1, 1000, LEN] {
         let by = ["--where", "> 0", "--partition", "rest.npy"];
@@ -122,7 +124,7 @@ fn a_selection_in_parts_writes_what_one_at_once_writes() {
 }
 
 #[test]
-fn a_selection_in_parts_goes_to_a_pipe_too() {
+fn a_selection_in_parts_can_be_piped() {
     let folder = folder();
     let select = |more: &[&str]| {
         let args = ["select", "x.npy", "--where", "> 0", "--device", "emulator"];
@@ -135,18 +137,18 @@ fn a_selection_in_parts_goes_to_a_pipe_too() {
 }
 
 #[test]
-fn range_sums_in_parts_are_those_at_once() {
+fn range_sums_in_parts_equal_those_at_once() {
     let args = ["range-sum", "x.npy", "ranges.npy", "-o", "out.npy"];
     in_parts(&args, &["out.npy"], 700, None);
 }
 
 #[test]
-fn a_rank_correlation_in_parts_is_that_at_once() {
+fn a_rank_correlation_in_parts_equals_the_one_at_once() {
     in_parts(&["kendall", "x.npy", "y.npy"], &[], 1000, Some(1000));
 }
 
 #[test]
-fn a_part_of_nothing_is_refused() {
+fn an_empty_part_is_refused() {
     let folder = folder();
     let args = ["kendall", "x.npy", "y.npy"];
     call(&folder, &args, &["--part", "0"]).fails(WRONG_USAGE, &["--part", "0"]);

@@ -1,4 +1,4 @@
-//! `gridsync range-sum`: what it writes, its check, and which queries it refuses.
+//! `gridsync range-sum`: its output, its check, and the queries that it refuses.
 
 use crate::call::{Call, WRONG_USAGE};
 use crate::folder::Folder;
@@ -68,7 +68,7 @@ fn the_sum_of_an_empty_range_of_floats_is_positive_zero() {
 }
 
 #[test]
-fn sums_that_larger_elements_before_them_leave_no_digits_are_counted() {
+fn sums_that_lose_their_digits_to_larger_elements_are_counted() {
     let folder = files(&[-9e33f64, 1.5, 2.5, 9e33], "(3, 2)", &[0i64, 1, 1, 3, 2, 4]);
     for device in ["cpu", "emulator"] {
         let note = "1 of 3 sums have less than three certain digits";
@@ -79,14 +79,14 @@ fn sums_that_larger_elements_before_them_leave_no_digits_are_counted() {
 }
 
 #[test]
-fn no_queries_give_no_sums() {
+fn zero_queries_give_zero_sums() {
     let folder = files(&[1u32; 3], "(0, 2)", &[0u32; 0]);
     range_sum(&folder, &["-q"]).succeeds();
     assert_eq!(folder.values::<u64>("out.npy", 0), [0u64; 0]);
 }
 
 #[test]
-fn the_first_query_that_is_no_range_is_named() {
+fn the_first_invalid_range_is_reported() {
     let array = [1.0f64; 10];
     let of = |queries: &[i64; 6]| files(&array, "(3, 2)", queries);
     refuses(&of(&[0, 5, 5, 3, 0, 99]), &["query 1: 5..3 is no range of 10 elements"]);
@@ -95,7 +95,7 @@ fn the_first_query_that_is_no_range_is_named() {
 }
 
 #[test]
-fn what_are_no_queries_is_refused() {
+fn invalid_queries_are_refused() {
     let array = [1.0f64; 10];
     refuses(&files(&array, "(6,)", &[0i64; 6]), &["m × 2", "[6]"]);
     refuses(&files(&array, "(2, 3)", &[0i64; 6]), &["m × 2", "[2, 3]"]);

@@ -1,4 +1,5 @@
-//! `gridsync reduce --ranks`: several processes on the loopback interface, to the bits of one.
+//! `gridsync reduce --ranks`: several processes on the loopback interface give the bits of one
+//! process.
 
 mod nccl;
 
@@ -13,13 +14,13 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// A rank that takes longer than this hangs.
+/// Time after which a rank counts as hanging.
 const HANGS: Duration = Duration::from_secs(120);
 
-/// Elements whose leaves are tiles, the last of which is not full.
+/// Length of an array whose leaves are tiles, with a partial last tile.
 const LEN: usize = (1 << 20) + 150_001;
 
-/// All variables that say which rank a process is.
+/// All variables that set the rank of a process.
 const VARIABLES: [&str; 24] = [
     "RANK",
     "WORLD_SIZE",
@@ -59,7 +60,7 @@ fn free_port() -> u16 {
     listener.local_addr().expect("it listens").port()
 }
 
-/// The program in `folder`, in an environment that says nothing of ranks.
+/// The program in `folder`, in an environment without variables for ranks.
 fn program(folder: &Folder, args: &[&str]) -> Command {
     let mut command = folder.command();
     command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -85,7 +86,7 @@ fn start(mut command: Command) -> Child {
     command.spawn().expect("the program should start")
 }
 
-/// Waits for the end of a call, and ends it if it hangs.
+/// Waits until a call ends, and kills it if it hangs.
 fn end(mut child: Child) -> Call {
     let start = Instant::now();
     while child.try_wait().expect("it can be asked").is_none() {
@@ -98,7 +99,7 @@ fn end(mut child: Child) -> Call {
     Call::of(child.wait_with_output().expect("it has ended"))
 }
 
-/// Runs all ranks of a job to their ends.
+/// Runs all ranks of a job until they end.
 fn ranks(folder: &Folder, size: usize, args: &[&str]) -> Vec<Call> {
     let port = free_port();
     let args = [&["reduce", "--ranks"], args].concat();
@@ -107,7 +108,7 @@ fn ranks(folder: &Folder, size: usize, args: &[&str]) -> Vec<Call> {
     children.into_iter().map(end).collect()
 }
 
-/// The JSON of rank 0. The others should print nothing.
+/// The JSON of rank 0. The other ranks must print nothing.
 #[track_caller]
 fn json(calls: Vec<Call>) -> Value {
     let mut calls = calls.into_iter();
@@ -162,7 +163,7 @@ fn ranks_in_the_emulator_have_the_bits_of_the_cpu() {
 }
 
 #[test]
-fn a_part_of_a_rank_may_be_taken_in_parts() {
+fn a_rank_can_process_its_share_in_parts() {
     let folder = Folder::new().with("f32.npy", npy::of(&adverse(LEN)));
     let expected = alone(&folder, &["f32.npy", "--op", "sum", "--device", "cpu"]);
     let args = ["f32.npy", "--op", "sum", "--device", "cpu", "--part", "100000", "--json"];
@@ -172,7 +173,8 @@ fn a_part_of_a_rank_may_be_taken_in_parts() {
     assert!(part <= 100_000, "{part}");
 }
 
-/// Cuts `values` into shards of these lengths, and the rest, and reduces them with a rank each.
+/// Splits `values` into shards of these lengths and the remainder, and reduces them with one rank
+/// each.
 fn by_shards(values: &[f32], lens: &[usize], op: &str) -> (Value, Value) {
     let mut folder = Folder::new().with("all.npy", npy::of(values));
     let mut rest = values;
@@ -192,9 +194,9 @@ fn shards_of_any_length_have_the_bits_of_the_whole() {
     let values = adverse(LEN);
     let lens: [&[usize]; 5] = [
         &[LEN / 2],
-        // In the middle of tiles, and shorter than one.
+        // In the middle of tiles, and shorter than a tile.
         &[700_001, 3, 200_000],
-        // Empty ones, and two of one tile.
+        // Empty shards, and two shards of one tile.
         &[0, 16_384, 1],
         &[LEN - 1],
         &[LEN, 0],
@@ -207,7 +209,7 @@ fn shards_of_any_length_have_the_bits_of_the_whole() {
             }
         }
     }
-    // So few elements that one rank takes all.
+    // Arrays so short that one rank reduces everything.
     for (len, lens) in [(0, &[0, 0][..]), (5, &[0, 2]), (5000, &[1234, 1])] {
         let (found, expected) = by_shards(&values[..len], lens, "sum");
         assert_eq!(found["result"], expected["result"], "{len} elements");
@@ -215,7 +217,7 @@ fn shards_of_any_length_have_the_bits_of_the_whole() {
 }
 
 #[test]
-fn more_ranks_than_elements_and_an_empty_array_are_no_obstacle() {
+fn more_ranks_than_elements_and_empty_arrays_work() {
     let folder = Folder::new().with("two", [1u8, 0, 0, 0, 2, 0, 0, 0]).with("none", []);
     let of = |file, op| {
         let args = [file, "--dtype", "i32", "--op", op, "--device", "cpu", "--json"];
@@ -227,7 +229,7 @@ fn more_ranks_than_elements_and_an_empty_array_are_no_obstacle() {
 }
 
 #[test]
-fn rank_0_alone_speaks_and_checks() {
+fn only_rank_0_prints_and_checks() {
     let folder = Folder::new().with("x.npy", npy::of(&adverse(LEN)));
     let args = ["x.npy", "--op", "sum", "--device", "cpu", "--check"];
     let mut calls = ranks(&folder, 2, &args);
@@ -249,8 +251,8 @@ fn pipes(folder: &Folder, numbers: &[usize]) {
     }
 }
 
-/// Writes to the pipe of rank `number` all but the end of the file. A rank opens its pipe when all
-/// ranks have met, and then waits for the end.
+/// Writes all but the end of the file to the pipe of rank `number`. A rank opens its pipe when all
+/// ranks have joined, and then waits for the end.
 fn begin(folder: &Folder, number: usize, file: &[u8]) -> File {
     let path = folder.path(&format!("{number}.npy"));
     let mut pipe = File::options().write(true).open(path).expect("a pipe");
@@ -271,7 +273,7 @@ fn a_rank_that_is_killed_ends_the_others() {
     let mut killed = children.pop().expect("there are four");
     killed.kill().expect("it runs");
     killed.wait().expect("it has ended");
-    // Rank 2 cannot look, since it waits for its pipe.
+    // Rank 2 cannot notice, because it waits for its pipe.
     for child in children {
         end(child).fails(DEVICE_FAILURE, &["rank 3 of 4 is lost", "killed"]);
     }
@@ -297,7 +299,7 @@ fn rank_0_names_a_rank_that_is_alive_but_does_not_finish() {
 }
 
 #[test]
-fn a_rank_that_is_missing_is_named() {
+fn a_missing_rank_is_reported() {
     let folder = Folder::new().with("x.npy", npy::of(&[1.0f32; 10]));
     let port = free_port();
     let args =
@@ -306,13 +308,13 @@ fn a_rank_that_is_missing_is_named() {
     let part = "rank 1 of 3 did not come within 2 s";
     end(first).fails(DEVICE_FAILURE, &[part, "--rank-timeout"]);
     end(second).fails(DEVICE_FAILURE, &["rank 0 says", part]);
-    // Without rank 0 there is nobody to say who is missing.
+    // Without rank 0, no rank can report which one is missing.
     let alone = end(start(rank(&folder, port, 1, 3, &args)));
     alone.fails(DEVICE_FAILURE, &["no answer", &port.to_string(), "MASTER_ADDR"]);
 }
 
 #[test]
-fn a_rank_with_a_bad_file_says_so_to_all() {
+fn a_rank_with_a_bad_file_reports_it_to_all_ranks() {
     let shard = npy::of(&[1.0f32; 10]);
     let folder = Folder::new().with("0.npy", &shard).with("2.npy", &shard);
     let args = ["--shard", "{rank}.npy", "--op", "sum", "--device", "cpu"];
@@ -360,7 +362,7 @@ fn files_of_one_length_that_differ_are_refused_by_all() {
 }
 
 #[test]
-fn a_rank_that_cannot_open_the_file_of_all_ends_the_others() {
+fn a_rank_that_cannot_open_the_shared_file_ends_the_others() {
     let folder = Folder::new().with("x.npy", npy::of(&[1.0f32; 10]));
     let port = free_port();
     let other = |number, file: &str| {
@@ -417,7 +419,7 @@ fn ranks_that_were_called_differently_are_refused() {
 }
 
 #[test]
-fn a_port_in_use_is_told_with_its_variable() {
+fn a_port_in_use_is_reported_with_its_variable() {
     let folder = Folder::new().with("x.npy", npy::of(&[1.0f32; 10]));
     let taken = TcpListener::bind(("127.0.0.1", 0)).expect("there are free ports");
     let port = taken.local_addr().expect("it listens").port();
@@ -456,7 +458,7 @@ fn srun_and_mpirun_are_understood() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
+fn invalid_calls_are_refused() {
     let folder = Folder::new().with("x.npy", npy::of(&[1.0f32; 10]));
     let call = |variables: &[(&str, &str)], more: &[&str]| {
         let args = [&["reduce", "x.npy", "--op", "sum"], more].concat();
@@ -481,7 +483,7 @@ fn what_makes_no_sense_is_refused() {
 }
 
 #[test]
-fn nccl_without_a_gpu_says_what_to_take() {
+fn nccl_without_a_gpu_is_refused_with_an_alternative() {
     let folder = Folder::new().with("x.npy", npy::of(&[1.0f32; 10]));
     let args = ["x.npy", "--op", "sum", "--device", "cpu", "--transport", "nccl"];
     for call in ranks(&folder, 2, &args) {

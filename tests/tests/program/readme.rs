@@ -5,7 +5,7 @@ use gridsync_program::report::{headlines, markdown};
 use gridsync_tests::program::workspace;
 use std::fs;
 
-/// What is around the table. A comment, so that a reader does not see it.
+/// Comments around the table, invisible to readers.
 const MARKS: [&str; 2] = [
     "<!-- From bench/runs, by `cargo xtask readme`: -->\n",
     "<!-- End of what is from bench/runs. -->\n",
@@ -15,7 +15,7 @@ const MARKS: [&str; 2] = [
 const DEVICE: &str = "NVIDIA H200";
 
 #[test]
-fn the_numbers_of_the_readme_are_those_of_the_records() {
+fn the_numbers_of_the_readme_match_the_records() {
     let root = workspace();
     let runs = Runs::read(&[root.join("bench/runs")]).expect("the records can be read");
     let path = root.join("README.md");

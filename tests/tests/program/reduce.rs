@@ -1,4 +1,5 @@
-//! `gridsync reduce`: every operation on every type, against plain loops; its JSON, its check.
+//! `gridsync reduce`: every operation on every type, compared with plain loops; its JSON and its
+//! check.
 
 use crate::call::{Call, WRONG_USAGE, without_cuda};
 use crate::folder::Folder;
@@ -13,11 +14,11 @@ use serde_json::Value;
 /// Elements of the inputs: an odd number, for two blocks of most types.
 const LEN: usize = 5003;
 
-/// More roundings than any element of such an input goes through, in any variant.
+/// An upper bound on the roundings of any element of such an input, in any variant.
 const DEPTH: u64 = 512;
 
 /// The number of type `A` in a JSON value. An f32 is printed in its shortest decimal form, which
-/// gives the same number when it is read as f32.
+/// gives the same number when it is parsed as f32.
 fn number<A: Plain>(value: &Value) -> Number {
     match value {
         Value::Number(n) if A::NAME == "f32" => {
@@ -132,7 +133,7 @@ fn the_mean_of_every_type_is_its_sum_divided() {
     mean_everywhere::<f64, f64>(&inputs("mean", LEN));
     mean_everywhere::<i32, i64>(&inputs("mean", LEN));
     mean_everywhere::<u32, u64>(&inputs("mean", LEN));
-    // Small enough that the sum of 5003 of them fits in 64 bits.
+    // Small enough that the sum of 5003 elements fits in 64 bits.
     mean_everywhere::<i64, i64>(
         &inputs("mean", LEN).iter().map(|x: &i64| x >> 13).collect::<Vec<_>>(),
     );
@@ -142,7 +143,7 @@ fn the_mean_of_every_type_is_its_sum_divided() {
 }
 
 #[test]
-fn the_json_of_an_index_has_the_element_too() {
+fn the_json_of_an_index_also_has_the_element() {
     for device in ["cpu", "emulator"] {
         let args = ["--check", "--device", device];
         let json = raw("argmax", &[1.5f32, 7.25, f32::NEG_INFINITY, 7.25], &args).json();
@@ -176,7 +177,7 @@ fn the_check_prints_the_difference_the_bound_and_the_verdict() {
 }
 
 #[test]
-fn verbose_speaks_on_standard_error_only() {
+fn verbose_prints_only_to_standard_error() {
     let args = ["reduce", "-", "--dtype", "i32", "--op", "sum", "--json", "-v"];
     let call = without_cuda(&args, bytemuck::cast_slice(&[4i32]));
     assert_eq!(call.code, Some(0));
@@ -186,7 +187,7 @@ fn verbose_speaks_on_standard_error_only() {
 }
 
 #[test]
-fn a_npy_file_may_come_through_a_pipe_and_have_any_rank() {
+fn a_npy_file_of_any_rank_can_be_piped() {
     for (shape, n) in [("()", 1), ("(6,)", 6), ("(2, 3)", 6), ("(1, 2, 3, 1)", 6), ("(0, 5)", 0)] {
         let values: Vec<i64> = (1..=n).collect();
         let file = npy::shaped(shape, &values);
@@ -198,7 +199,7 @@ fn a_npy_file_may_come_through_a_pipe_and_have_any_rank() {
 }
 
 #[test]
-fn fortran_order_of_a_vector_is_no_obstacle() {
+fn a_vector_in_fortran_order_is_accepted() {
     let header = npy::header("<i4", true, "(3,)");
     let file = npy::raw(&header, bytemuck::cast_slice(&[1i32, 2, 3]));
     let json = without_cuda(&["reduce", "-", "--op", "sum", "--json"], &file).json();
@@ -206,7 +207,7 @@ fn fortran_order_of_a_vector_is_no_obstacle() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
+fn invalid_calls_are_refused() {
     let floats = |more: &[&str]| raw("sum", &[1.0f32], more);
     floats(&["--variant", "tiles", "--device", "cpu"]).fails(WRONG_USAGE, &["emulator"]);
     floats(&["--variant", "rayon", "--device", "emulator"]).fails(WRONG_USAGE, &["--device cpu"]);

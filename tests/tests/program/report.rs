@@ -17,7 +17,7 @@ fn barrier(device: &str, blocks: u32, median: f64) -> Value {
     })
 }
 
-/// What `gridsync bench --output` writes.
+/// A file as `gridsync bench --output` writes it.
 fn lines(records: &[Value]) -> String {
     records.iter().map(|record| format!("{record}\n")).collect()
 }
@@ -31,7 +31,7 @@ fn rung(number: u32, name: &str, us: f64) -> Value {
     })
 }
 
-/// What `gridsync reduce --check --json` writes.
+/// A file as `gridsync reduce --check --json` writes it.
 fn checked(n: u64, error: f64) -> String {
     let check = json!({ "reference": 1.0, "abs_err": error, "bound": 1e-3, "ok": true });
     json!({
@@ -41,8 +41,7 @@ fn checked(n: u64, error: f64) -> String {
     .to_string()
 }
 
-/// A folder with the page of all records of this repository, and of the two kinds that it has none
-/// of.
+/// A folder with the page of all records of this repository, and of the two kinds that it lacks.
 fn whole_page() -> Folder {
     let rungs = [rung(1, "one thread", 9000.0), rung(9, "look-back", 4.0)];
     let folder = Folder::new()
@@ -65,7 +64,7 @@ fn page_of(records: &[Value]) -> (Folder, Call, String) {
 }
 
 #[test]
-fn the_page_shows_the_newest_record_beside_its_peer_and_says_what_is_left_out() {
+fn the_page_shows_the_newest_record_next_to_its_peer_and_lists_omissions() {
     let (folder, call, page) = page_of(&[
         barrier("a GPU", 132, 0.9),
         barrier("a GPU", 528, 0.7),
@@ -88,7 +87,7 @@ fn the_page_shows_the_newest_record_beside_its_peer_and_says_what_is_left_out() 
 }
 
 #[test]
-fn the_page_takes_nothing_from_a_network_and_no_script_from_a_record() {
+fn the_page_loads_nothing_from_a_network_and_runs_no_script_from_a_record() {
     let evil = "<script>alert(\"&\")</script>";
     let mut record = barrier(evil, 132, 0.9);
     record["peer"]["name"] = evil.into();
@@ -115,7 +114,7 @@ fn files_of_an_older_page_are_replaced_and_others_stay() {
 }
 
 #[test]
-fn what_cannot_be_read_is_refused_in_one_line_and_nothing_is_written() {
+fn unreadable_records_are_refused_in_one_line_and_nothing_is_written() {
     let good = lines(&[barrier("a GPU", 132, 0.9)]);
     let folder = Folder::new().with("runs.jsonl", format!("{good}not a record\n"));
     let report = |runs: &str| folder.call(&["report", runs, "-o", "page"], b"");

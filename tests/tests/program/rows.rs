@@ -1,5 +1,5 @@
-//! `gridsync reduce --rows`: each row of a matrix compared with a plain loop; its files, and what
-//! it refuses.
+//! `gridsync reduce --rows`: each row of a matrix compared with a plain loop; its files and its
+//! refusals.
 
 use crate::call::{Call, WRONG_USAGE, without_cuda};
 use crate::folder::Folder;
@@ -12,10 +12,10 @@ use half::f16;
 use serde_json::Value;
 use std::fs;
 
-/// Columns of the matrices: rows are short, and begin at any alignment.
+/// Columns of the matrices: rows are short, and start at any alignment.
 const COLUMNS: usize = 77;
 
-/// More roundings than any element of such a row goes through.
+/// An upper bound on the roundings of any element of such a row.
 const DEPTH: u64 = 64;
 
 /// A folder with a file `x.npy` of `values` in rows of [`COLUMNS`].
@@ -58,7 +58,7 @@ matrix! {
 }
 
 #[test]
-fn the_mean_of_rows_of_64_bit_integers_is_the_true_one() {
+fn the_mean_of_rows_of_64_bit_integers_is_exact() {
     let value = 20_150_515_061_816_532_i64;
     let folder = Folder::new()
         .with("x.npy", npy::shaped("(500, 3)", &[value; 1500]))
@@ -116,7 +116,7 @@ fn results_are_printed_while_they_are_few() {
 }
 
 #[test]
-fn what_is_no_matrix_or_has_no_such_reduction_is_refused() {
+fn inputs_that_are_not_matrices_and_unsupported_reductions_are_refused() {
     let folder = matrix(&[1f32; 2 * COLUMNS])
         .with("number.npy", npy::shaped("()", &[0f32]))
         .with("nothing.npy", npy::shaped::<f32>("(1152921504606846976, 0)", &[]));
@@ -140,7 +140,7 @@ fn what_is_no_matrix_or_has_no_such_reduction_is_refused() {
 }
 
 #[test]
-fn the_sum_of_a_row_has_the_bits_that_it_has_alone() {
+fn the_sum_of_a_row_has_the_same_bits_as_alone() {
     let input = sample::<f32>(Kind::Values, 5 * COLUMNS, 9);
     let args = ["reduce", "x.npy", "--rows", "--op", "sum", "--json"];
     let json = matrix(&input).call(&args, b"").json();
@@ -152,7 +152,7 @@ fn the_sum_of_a_row_has_the_bits_that_it_has_alone() {
 }
 
 #[test]
-fn an_array_of_any_rank_has_rows_and_a_row_of_nothing_sums_up_to_what_no_elements_do() {
+fn an_array_of_any_rank_has_rows_and_an_empty_row_gives_the_empty_sum() {
     let cube: Vec<i32> = (0..12).collect();
     let folder = Folder::new().with("x.npy", npy::shaped("(2, 2, 3)", &cube));
     let args = ["reduce", "x.npy", "--rows", "--op", "sum", "-o", "out.npy"];

@@ -1,4 +1,4 @@
-//! `gridsync scan`: what it writes, its JSON, its check, and what it refuses.
+//! `gridsync scan`: its output, its JSON, its check, and its refusals.
 
 use crate::call::{Call, DEVICE_FAILURE, WRONG_USAGE, without_cuda};
 use crate::folder::Folder;
@@ -11,7 +11,7 @@ use half::{bf16, f16};
 /// Elements of the inputs: an odd number, for several blocks of most types.
 const LEN: usize = 3003;
 
-/// More roundings than any element of such an input goes through.
+/// An upper bound on the roundings of any element of such an input.
 const DEPTH: u64 = 512;
 
 /// Scans `input`, raw on standard input, to `to` in `folder`.
@@ -20,7 +20,7 @@ fn raw<T: Plain>(folder: &Folder, op: &str, input: &[T], to: &str, more: &[&str]
     folder.call(&[&args[..], more].concat(), bytemuck::cast_slice(input))
 }
 
-/// Checks one operation on one type: on the CPU and the emulator, in both forms, at some places.
+/// Checks one operation on one type: on the CPU and the emulator, in both forms, at some indices.
 fn everywhere<T: Plain + Sample, A: Plain>(op: &str, more: &[&str]) {
     let input = inputs::<T>(op, LEN);
     for form in [None, Some("--exclusive")] {
@@ -62,7 +62,7 @@ matrix! {
 }
 
 #[test]
-fn an_array_of_any_rank_is_scanned_as_flat_and_an_empty_one_gives_an_empty_one() {
+fn an_array_of_any_rank_is_scanned_flat_and_an_empty_one_stays_empty() {
     for (shape, n) in [("()", 1), ("(2, 3)", 6), ("(0, 5)", 0)] {
         let input: Vec<i64> = (1..=n).collect();
         let folder = Folder::new();
@@ -87,7 +87,7 @@ fn quiet_prints_nothing_and_the_text_says_what_was_written() {
 }
 
 #[test]
-fn what_cannot_be_written_leaves_what_was_there() {
+fn a_failed_write_leaves_the_existing_output() {
     let folder = Folder::new().with("out.npy", "old");
     raw(&folder, "sum", &[1.0f32], "absent/out.npy", &[]).fails(WRONG_USAGE, &["absent"]);
     let call = raw(&folder, "xor", &[1.0f32], "out.npy", &[]);
@@ -96,7 +96,7 @@ fn what_cannot_be_written_leaves_what_was_there() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
+fn invalid_calls_are_refused() {
     let folder = Folder::new();
     let to = "out.npy";
     raw(&folder, "sum", &[1i32], to, &["--acc", "f64"]).fails(WRONG_USAGE, &["--acc", "i32"]);

@@ -5,7 +5,7 @@ use crate::folder::Folder;
 use gridsync_tests::npy;
 use half::{bf16, f16};
 
-/// A folder with a file of `rows` × `columns` numbers, counted from 1 on.
+/// A folder with a file of `rows` × `columns` numbers: 1, 2, 3…
 fn matrix(rows: i32, columns: i32) -> Folder {
     let numbers: Vec<i32> = (1..=rows * columns).collect();
     Folder::new().with("x.npy", npy::shaped(&format!("({rows}, {columns})"), &numbers))
@@ -18,7 +18,7 @@ fn scan(folder: &Folder, op: &str, more: &[&str]) -> Call {
 }
 
 #[test]
-fn each_row_is_summed_up_by_itself() {
+fn each_row_is_scanned_separately() {
     let (rows, columns) = (37, 29);
     for device in ["emulator", "cpu"] {
         for form in [None, Some("--exclusive")] {
@@ -62,7 +62,7 @@ fn rows_of_f16_and_bf16_are_scanned_in_f32() {
 }
 
 #[test]
-fn rows_are_refused_for_operations_that_have_no_such_kernel() {
+fn rows_are_refused_for_operations_without_such_a_kernel() {
     let folder = matrix(2, 3);
     let call = scan(&folder, "xor", &[]);
     call.fails(WRONG_USAGE, &["--rows scans by sum min max, not by xor"]);

@@ -1,4 +1,4 @@
-//! `gridsync select`: what it writes, its JSON, its check, and what it refuses.
+//! `gridsync select`: its output, its JSON, its check, and its refusals.
 
 use crate::call::{Call, DEVICE_FAILURE, WRONG_USAGE};
 use crate::folder::Folder;
@@ -51,7 +51,7 @@ fn bf16_is_selected_and_written_as_f32() {
 }
 
 #[test]
-fn elements_that_meet_a_condition_are_written_and_all_others_too() {
+fn elements_that_meet_a_condition_and_all_others_are_written() {
     where_everywhere::<f32>("> 0.5", |x| x > 0.5);
     where_everywhere::<f64>("<= -1", |x| x <= -1.0);
     where_everywhere::<i32>("nonzero", |x| x != 0);
@@ -78,7 +78,7 @@ fn values_and_counts_of_runs_are_the_array() {
 }
 
 #[test]
-fn an_array_of_any_rank_is_taken_as_flat_and_an_empty_one_gives_an_empty_one() {
+fn an_array_of_any_rank_is_selected_from_flat_and_an_empty_one_stays_empty() {
     for (shape, n) in [("()", 1), ("(2, 3)", 6), ("(0, 5)", 0)] {
         let input: Vec<i64> = (1..=n).collect();
         for device in ["cpu", "emulator"] {
@@ -93,7 +93,7 @@ fn an_array_of_any_rank_is_taken_as_flat_and_an_empty_one_gives_an_empty_one() {
 }
 
 #[test]
-fn the_text_says_what_was_kept_and_written() {
+fn the_text_shows_the_number_kept_and_the_files() {
     let folder = Folder::new();
     let call = raw(&folder, &[4i32, -9], "out.npy", &["--where", "> 0", "--check"]).says(&[
         "1 of 2 i32 elements, > 0,",
@@ -104,7 +104,7 @@ fn the_text_says_what_was_kept_and_written() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
+fn invalid_calls_are_refused() {
     let folder = Folder::new();
     let refused = |more: &[&str], parts: &[&str]| {
         raw(&folder, &[1i32], "out.npy", more).fails(WRONG_USAGE, parts);

@@ -13,7 +13,7 @@ fn adverse() -> Vec<f32> {
 }
 
 #[test]
-fn every_primitive_gives_the_same_however_many_devices_share_it() {
+fn every_primitive_gives_the_same_result_on_any_number_of_devices() {
     let values = adverse();
     let folder = Folder::new()
         .with("x.npy", npy::of(&values))
@@ -43,7 +43,7 @@ fn every_primitive_gives_the_same_however_many_devices_share_it() {
 }
 
 #[test]
-fn several_devices_are_told_as_what_they_are() {
+fn several_devices_are_named_in_the_output() {
     let folder = Folder::new().with("x.npy", npy::of(&[1i32, 2, 3]));
     let args = ["reduce", "x.npy", "--op", "sum", "--device", "emulator:2", "--json"];
     let json = folder.call(&args, b"").json();
@@ -52,7 +52,7 @@ fn several_devices_are_told_as_what_they_are() {
 }
 
 #[test]
-fn what_several_devices_cannot_share_is_refused() {
+fn work_that_several_devices_cannot_share_is_refused() {
     let folder = Folder::new().with("x.npy", npy::shaped("(2, 2)", &[1i32, 2, 3, 4]));
     let rows = ["reduce", "x.npy", "--op", "sum", "--rows", "--device", "emulator:2"];
     let one = ["reduce --rows runs on one device, not on 2: use --device emulator"];

@@ -10,20 +10,20 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// A call that has not begun its output after this time never will.
+/// Time after which a call that has not started its output counts as hanging.
 const HANGS: Duration = Duration::from_secs(120);
 
 /// A call that has read some elements from a pipe, and waits for the others.
 struct Waiting {
     folder: TempDir,
     child: Child,
-    /// The pipe for the elements; `missing` has those that the call waits for.
+    /// The pipe for the elements. `missing` has those that the call waits for.
     pipe: File,
     missing: Vec<u8>,
 }
 
 impl Waiting {
-    /// Starts the program by `call`, and returns when it has begun its output `out.npy`.
+    /// Starts the program with `call`, and returns when it has started its output `out.npy`.
     fn begin(call: &mut Command) -> Self {
         let folder = tempfile::tempdir().expect("a folder should be there to write to");
         let made = Command::new("mkfifo").arg(folder.path().join("pipe")).status();
@@ -51,7 +51,7 @@ impl Waiting {
         waiting
     }
 
-    /// Whether it has a file in the folder open.
+    /// Whether it has opened a file in the folder.
     fn has_begun(&self) -> bool {
         let open = fs::read_dir(format!("/proc/{}/fd", self.child.id())).expect("it runs");
         let mut paths = open.filter_map(|entry| fs::read_link(entry.ok()?.path()).ok());
@@ -64,8 +64,8 @@ impl Waiting {
         assert!(sent.expect("there should be kill").success());
     }
 
-    /// Gives the call the missing elements, and waits for its end. Returns its exit status and the
-    /// folder.
+    /// Sends the missing elements to the call, and waits until it ends. Returns its exit status and
+    /// the folder.
     fn go_on(mut self) -> (ExitStatus, TempDir) {
         self.pipe.write_all(&self.missing).expect("it is read");
         drop(self.pipe);
@@ -84,7 +84,7 @@ impl Waiting {
 #[test]
 fn a_signal_that_ends_the_program_leaves_no_partial_file() {
     for (signal, number) in [("INT", 2), ("TERM", 15), ("HUP", 1)] {
-        // These tests may run where a signal is ignored, as by nohup.
+        // These tests may run where a signal is ignored, as under nohup.
         let mut call = Command::new("env");
         call.arg(format!("--default-signal={signal}")).arg(program::path());
         let mut waiting = Waiting::begin(&mut call);
@@ -96,7 +96,7 @@ fn a_signal_that_ends_the_program_leaves_no_partial_file() {
 }
 
 #[test]
-fn a_signal_that_is_ignored_stays_so() {
+fn an_ignored_signal_stays_ignored() {
     let mut shell = Command::new("sh");
     shell.args(["-c", "trap '' HUP && exec \"$0\" \"$@\""]).arg(program::path());
     let waiting = Waiting::begin(&mut shell);
@@ -107,7 +107,7 @@ fn a_signal_that_is_ignored_stays_so() {
 }
 
 #[test]
-fn an_output_that_was_there_stays_until_the_new_one_is_whole() {
+fn an_existing_output_stays_until_the_new_one_is_whole() {
     let waiting = Waiting::begin(&mut Command::new(program::path()));
     let out = waiting.folder.path().join("out.npy");
     fs::write(&out, "old").expect("the folder should be there");

@@ -1,4 +1,4 @@
-//! Empty arrays, NaN, infinities and zeros give what the help of `reduce` says.
+//! Empty arrays, NaN, infinities and zeros give the results that the help of `reduce` states.
 
 use crate::call::{WRONG_USAGE, without_cuda};
 use gridsync_tests::oracle::Plain;
@@ -13,7 +13,7 @@ fn result<T: Plain>(op: &str, input: &[T], device: &str) -> Value {
 }
 
 #[test]
-fn nothing_reduces_to_the_identity() {
+fn an_empty_array_reduces_to_the_identity() {
     for device in ["cpu", "emulator"] {
         for op in ["sum", "count", "xor", "or"] {
             assert_eq!(result::<u32>(op, &[], device), json!(0), "{op}");
@@ -30,7 +30,7 @@ fn nothing_reduces_to_the_identity() {
 }
 
 #[test]
-fn nothing_has_no_extreme_and_no_mean() {
+fn min_max_and_mean_of_empty_are_errors() {
     for op in ["min", "max", "argmin", "argmax", "mean"] {
         for dtype in ["f32", "i64", "bf16"] {
             let args = ["reduce", "-", "--op", op, "--dtype", dtype];
@@ -51,7 +51,7 @@ fn one_nan_makes_all_but_the_count_nan() {
 }
 
 #[test]
-fn infinities_are_spelt_out_where_json_has_no_number() {
+fn infinities_are_strings_in_json() {
     for device in ["cpu", "emulator"] {
         assert_eq!(result("sum", &[1.0f64, f64::INFINITY], device), json!("inf"));
         assert_eq!(result("min", &[1.0f32, f32::NEG_INFINITY], device), json!("-inf"));
@@ -84,7 +84,7 @@ fn integers_wrap_around_at_64_bits() {
 }
 
 #[test]
-fn a_mean_is_the_true_one_though_its_sum_is_beyond_64_bits() {
+fn a_mean_is_exact_even_if_its_sum_exceeds_64_bits() {
     for device in ["cpu", "emulator"] {
         let mean = |dtype, input: &[u8]| {
             let args = ["reduce", "-", "--json", "--op", "mean", "--dtype", dtype];
@@ -117,7 +117,7 @@ fn a_mean_of_large_floats_is_finite() {
 }
 
 #[test]
-fn a_sum_that_wrapped_around_is_told_and_what_it_is_exactly() {
+fn a_sum_that_wrapped_around_is_reported_with_its_exact_value() {
     let sum = |dtype, input: &[u8], more: &[&str]| {
         let args = ["reduce", "-", "--op", "sum", "--dtype", dtype, "--check"];
         without_cuda(&[&args[..], more].concat(), input)

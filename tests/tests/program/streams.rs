@@ -1,4 +1,4 @@
-//! Standard error that takes nothing, and a system that refuses threads.
+//! A standard error that cannot be written, and a system that refuses threads.
 
 use crate::call::{Call, WRONG_USAGE};
 use crate::folder::Folder;
@@ -14,7 +14,7 @@ fn folder() -> Folder {
         .with("y.npy", npy::of(&[1.0f32, 3.0, 2.0]))
 }
 
-/// Calls the program with a standard error that takes nothing: a full disk, or a pipe that is closed.
+/// Calls the program with a standard error that cannot be written: a full disk, or a closed pipe.
 fn unheard(folder: &Folder, args: &[&str], is_closed: bool) -> Option<Call> {
     let mut command = folder.command();
     command.args(args).stdin(Stdio::null()).stdout(Stdio::piped());
@@ -30,7 +30,7 @@ fn unheard(folder: &Folder, args: &[&str], is_closed: bool) -> Option<Call> {
 }
 
 #[test]
-fn a_standard_error_that_takes_nothing_changes_neither_results_nor_exit_codes() {
+fn an_unwritable_standard_error_changes_neither_results_nor_exit_codes() {
     for is_closed in [false, true] {
         let folder = folder();
         let call = |args: &[&str]| unheard(&folder, args, is_closed);
@@ -56,37 +56,39 @@ fn a_standard_error_that_takes_nothing_changes_neither_results_nor_exit_codes() 
 }
 
 #[test]
-fn a_system_that_refuses_every_thread_is_one_line() {
+fn a_system_that_refuses_threads_is_reported_in_one_line() {
     let folder = folder();
     for args in [&["reduce", "x.npy", "--op", "sum"][..], &["demo"], &["devices"]] {
         let mut command = folder.command();
-        // No stack of this size can be had, so that every thread is refused.
+        // A stack of this size cannot be allocated, so every thread is refused.
         command.env("RUST_MIN_STACK", (1_u64 << 60).to_string()).args(args);
         let call = Call::of(command.output().expect("the program should start"));
         call.fails(WRONG_USAGE, &["no thread can be started", "ulimit -u", "RAYON_NUM_THREADS"]);
     }
 }
 
-/// Lets `command` have no more than so many threads. Only root can: as another user, who has no others.
+/// Limits `command` to this many threads. Only root can do that: as another user, who has no other
+/// threads.
 #[cfg(target_os = "linux")]
 fn with_threads(command: &mut Command, most: u64) {
     use std::os::unix::process::CommandExt;
     const NOBODY_ELSE: u32 = 54_321;
     let limit = move || {
         let limit = libc::rlimit { rlim_cur: most, rlim_max: most };
-        // SAFETY: both calls only change this process, which has one thread, and take values.
+        // SAFETY: both calls change only this process, which has one thread, and have plain values
+        // as arguments.
         let done = unsafe {
             libc::setrlimit(libc::RLIMIT_NPROC, &limit) == 0 && libc::setuid(NOBODY_ELSE) == 0
         };
         if done { Ok(()) } else { Err(std::io::Error::last_os_error()) }
     };
-    // SAFETY: the closure calls nothing but two system calls.
+    // SAFETY: the closure only makes two system calls.
     unsafe { command.pre_exec(limit) };
 }
 
 #[cfg(target_os = "linux")]
 #[test]
-fn however_few_threads_there_are_a_call_ends_with_its_result_or_one_line() {
+fn with_any_thread_limit_a_call_ends_with_its_result_or_one_line() {
     use std::os::unix::fs::PermissionsExt;
     let folder = folder();
     fs::set_permissions(folder.path(""), fs::Permissions::from_mode(0o755)).expect("our folder");

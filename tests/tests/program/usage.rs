@@ -3,7 +3,7 @@
 use crate::call::{WRONG_USAGE, without_cuda};
 
 #[test]
-fn what_clap_refuses_is_one_line_too() {
+fn usage_errors_of_clap_are_one_line_too() {
     let call = |args: &[&str]| without_cuda(args, b"");
     call(&["frobnicate"]).fails(WRONG_USAGE, &["frobnicate"]);
     call(&["reduce"]).fails(WRONG_USAGE, &["--op", "INPUT"]);

@@ -46,7 +46,7 @@ fn the_table_ends_with_the_sum_and_the_device() {
     assert_eq!(verify.stdout.lines().filter(is_row).count(), 1);
 }
 
-/// The numbers of a key, summed up over all kernels.
+/// The numbers of a key, summed over all kernels.
 fn sum(json: &Value, key: &str) -> u64 {
     let cases = json["cases"].as_array().expect("there should be cases");
     cases.iter().filter_map(|case| case[key].as_u64()).sum()
@@ -54,7 +54,7 @@ fn sum(json: &Value, key: &str) -> u64 {
 
 #[test]
 #[ignore = "takes minutes"]
-fn what_is_left_out_is_what_a_thorough_run_adds() {
+fn a_thorough_run_adds_exactly_the_omitted_cases() {
     let verify = |more: &[&str]| {
         let args = ["verify", "--device", "emulator", "--max-log2", "8"];
         without_cuda(&[&args, more].concat(), b"")
@@ -67,7 +67,7 @@ fn what_is_left_out_is_what_a_thorough_run_adds() {
 }
 
 #[test]
-fn in_little_time_every_kernel_is_tried_and_long_inputs_are_left_out_which_is_said() {
+fn with_little_time_every_kernel_is_tried_and_skipped_inputs_are_reported() {
     let args = ["verify", "--device", "emulator", "--seconds", "1"];
     let text = without_cuda(&args, b"").succeeds().stdout;
     let last = text.lines().last().unwrap_or_default();
@@ -84,7 +84,7 @@ fn in_little_time_every_kernel_is_tried_and_long_inputs_are_left_out_which_is_sa
 }
 
 #[test]
-fn a_run_that_is_stopped_has_shown_what_it_had() {
+fn a_stopped_run_has_printed_its_results_so_far() {
     let mut child = Command::new(program::path())
         .args(["verify", "--max-log2", "0", "--thorough"])
         .args(["--device", "emulator"])
@@ -103,7 +103,7 @@ fn a_run_that_is_stopped_has_shown_what_it_had() {
 }
 
 #[test]
-fn nothing_to_prove_is_no_proof() {
+fn invalid_arguments_of_verify_are_refused() {
     without_cuda(&["verify", "--seeds", "0"], b"").fails(WRONG_USAGE, &["--seeds", "from 1 on"]);
     without_cuda(&["verify", "--max-log2", "35"], b"").fails(WRONG_USAGE, &["35", "34"]);
     without_cuda(&["verify", "--device", "cpu"], b"").fails(WRONG_USAGE, &["emulator"]);

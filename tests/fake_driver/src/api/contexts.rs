@@ -12,7 +12,7 @@ const INVALID_CONTEXT: u32 = 201;
 const PEER_ACCESS_UNSUPPORTED: u32 = 217;
 const PEER_ACCESS_ALREADY_ENABLED: u32 = 704;
 
-/// Whether there is a device of this number.
+/// Whether a device with this number exists.
 fn is_device(ordinal: i32) -> bool {
     u32::try_from(ordinal).is_ok_and(|ordinal| ordinal < devices())
 }
@@ -42,8 +42,8 @@ calls! {
         name.cast::<u8>().copy_from(text.as_ptr(), text.len());
         SUCCESS
     }
-    // A failure here would mean that the driver does not know the attribute. That is no error, so
-    // this call does not fail.
+    // A failure here would mean that the driver does not know the attribute. That is not an error,
+    // so this call does not fail.
     fn cuDeviceGetAttribute(value: *mut i32, attribute: u32, device: i32) gives_back {
         *value = match attribute {
             1 => 1024,
@@ -51,7 +51,7 @@ calls! {
             8 => 48 << 10,
             10 => 32,
             16 => MULTIPROCESSORS as i32,
-            // The PCI bus, which tells the GPUs of several processes apart.
+            // The PCI bus, which distinguishes the GPUs of several processes.
             33 => device + env::var("GRIDSYNC_FAKE_PCI_BUS").map_or(0, |bus| bus.parse().unwrap_or(0)),
             36 => 1_000_000,
             37 => 4096,
@@ -59,7 +59,7 @@ calls! {
             75 => 9,
             95 | 120 => 1,
             97 => SHARED as i32,
-            // The answer of an old driver for an attribute that it does not know.
+            // The result of an old driver for an unknown attribute.
             111 => return INVALID_VALUE,
             _ => 0,
         };

@@ -18,7 +18,7 @@ calls! {
         count("event", -1);
         state.ready(0)
     }
-    // An event after work that never ends never happens.
+    // An event after endless work never occurs.
     fn cuEventRecord(event: usize, stream: usize) may_fail INVALID_VALUE {
         let mut state = state();
         if state.ready(event) != SUCCESS { return state.ready(event) }

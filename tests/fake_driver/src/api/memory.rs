@@ -1,4 +1,4 @@
-//! The calls about memory: of devices, copies, and of the host.
+//! The memory calls: device memory, copies, and host memory.
 
 use super::{INVALID_HANDLE, INVALID_VALUE, OUT_OF_MEMORY, SUCCESS};
 use crate::control::{before, before_release, count};
@@ -43,7 +43,7 @@ calls! {
         let host = to.expose_provenance();
         put_copy(stream, HostCopy { host, device: from, bytes, to_host: true })
     }
-    // Kernels write there too, so it is memory of the emulator.
+    // Kernels write there too, so it is emulator memory.
     fn cuMemAllocHost_v2(memory: *mut u64, bytes: usize) may_fail OUT_OF_MEMORY {
         let mut state = state();
         if state.ready(0) != SUCCESS { return state.ready(0) }
@@ -112,15 +112,15 @@ calls! {
     }
 }
 
-/// Puts a copy into a stream, once nothing runs there.
+/// Adds a copy to a stream that runs nothing.
 ///
 /// # Safety
 ///
-/// The host's memory is there until the copy has run.
+/// The host memory must live until the copy has run.
 unsafe fn put_copy(stream: usize, copy: HostCopy) -> u32 {
     let mut state = ended(Some(stream));
     match state.uncapturable(stream) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller upholds this function's contract.
         SUCCESS => unsafe { state.put_copy(stream, copy) },
         first => first,
     }

@@ -1,4 +1,4 @@
-//! Wrong grid barriers, run in the harness that tests the right ones.
+//! Wrong grid barriers, in the same harness as the right ones.
 
 use super::kernels::{hides_its_grid_barrier, resets_when_full};
 use gridsync::check::Check;
@@ -14,9 +14,9 @@ pub(crate) fn trials() -> Trials {
     trials! {
         test:
             each_mutant_is_caught_by_every_policy,
-            each_mutant_is_caught_by_its_values_but_those_that_have_races_alone,
+            each_mutant_is_caught_by_its_values_unless_it_only_races,
             each_mutant_is_caught_by_its_values_on_weak_memory,
-            a_barrier_that_is_reset_under_its_waiters_is_caught_as_a_deadlock,
+            a_barrier_reset_before_its_waiters_leave_is_caught_as_a_deadlock,
             blocks_that_cannot_start_before_others_end_are_caught_as_a_deadlock;
         thorough:
             every_design_holds_in_the_same_harness,
@@ -24,13 +24,12 @@ pub(crate) fn trials() -> Trials {
     }
 }
 
-/// Mutants that give right values in a sequentially consistent memory: only the data race shows the
-/// mistake.
+/// Mutants with right values in sequentially consistent memory: only the data race reveals the bug.
 const RIGHT_BY_VALUE: [&str; 4] =
     ["relaxed arrival", "fence of block scope", "relaxed look", "plain look"];
 
-/// What happens at a barrier under each schedule, with some warps late; none if the run ended in a
-/// data race.
+/// The outcome at a barrier under each schedule, with some late warps, or `None` if the run ended
+/// in a data race.
 fn outcomes(
     contender: &Contender,
     device: impl Fn(Schedule) -> Device,
@@ -74,7 +73,7 @@ fn each_mutant_is_caught_by_every_policy() {
     }
 }
 
-fn each_mutant_is_caught_by_its_values_but_those_that_have_races_alone() {
+fn each_mutant_is_caught_by_its_values_unless_it_only_races() {
     for mutant in MUTANTS {
         let outcomes = outcomes(mutant, unjudged_under);
         let expected: &[&str] = if RIGHT_BY_VALUE.contains(&mutant.name) { &[] } else { &ALL };
@@ -112,8 +111,8 @@ fn every_design_holds_under_thousands_of_schedules_on_weak_memory() {
     }
 }
 
-fn a_barrier_that_is_reset_under_its_waiters_is_caught_as_a_deadlock() {
-    // In lockstep all waiters read the full count before the reset: no deadlock.
+fn a_barrier_reset_before_its_waiters_leave_is_caught_as_a_deadlock() {
+    // In lockstep, all waiters read the full count before the reset, so it does not deadlock.
     let deadlocks = schedules().into_iter().filter(|&schedule| {
         let device = emulator_under(schedule);
         let geometry = cooperative::<resets_when_full>(&device, Blocks::Exactly(3), 64, 0)

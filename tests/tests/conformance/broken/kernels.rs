@@ -1,4 +1,4 @@
-//! The wrong kernels. Each comment says what is wrong.
+//! The wrong kernels. Each comment describes the bug.
 
 use cuda_std::prelude::{Global, Ordering, Scope, kernel, shared_array, spin, thread};
 use cuda_std::warp::{WARP_SIZE, lane_id, warp_index};
@@ -10,10 +10,11 @@ use gridsync_kernels::{block, grid, warp};
 
 type Total = Sum<i32, i64>;
 
-/// Leaves out the elements after the last full pack.
+/// Omits the elements after the last full pack.
 ///
 /// # Safety
-/// As for [`grid::reduce()`].
+///
+/// See [`grid::reduce()`].
 #[kernel]
 pub(crate) unsafe fn drops_the_tail(
     Arguments { input, words, state, result, runs }: Arguments<i32>,
@@ -22,10 +23,11 @@ pub(crate) unsafe fn drops_the_tail(
     grid::reduce(Total::new(), whole, Workspace { words, state }, result, runs);
 }
 
-/// Reads one element after the end.
+/// Reads one element past the end.
 ///
 /// # Safety
-/// As for [`grid::reduce()`], which this kernel breaks.
+///
+/// See [`grid::reduce()`], whose contract this kernel breaks.
 #[kernel]
 pub(crate) unsafe fn reads_one_too_many(
     Arguments { input, words, state, result, runs }: Arguments<i32>,
@@ -50,11 +52,12 @@ shared_array! {
     fn broken_warp_results() -> [i64; 32];
 }
 
-/// The first warp reads from shared memory without waiting until the other warps have written.
-/// Blocks add their sums with an atomic.
+/// The first warp reads shared memory before the other warps have written it. Blocks add their sums
+/// with an atomic.
 ///
 /// # Safety
-/// As for [`grid::reduce()`].
+///
+/// See [`grid::reduce()`].
 #[kernel]
 pub(crate) unsafe fn forgets_the_block_barrier(
     Arguments { input, words, state, result, .. }: Arguments<i32>,
@@ -90,11 +93,12 @@ fn finish(value: i64, partials: Global<i64>, ticket: Global<u32>, result: Global
     }
 }
 
-/// The ticket is never reset: in the second launch no block sees itself as the last one, so the
-/// result of the first launch stays.
+/// The ticket is never reset: in the second launch no block finds that it is the last one, so the
+/// result of the first launch remains.
 ///
 /// # Safety
-/// As for [`grid::reduce()`].
+///
+/// See [`grid::reduce()`].
 #[kernel]
 pub(crate) unsafe fn never_resets_the_ticket(
     Arguments { input, words, state, result, .. }: Arguments<i32>,
@@ -116,10 +120,11 @@ pub(crate) unsafe fn never_resets_the_ticket(
     }
 }
 
-/// Each block writes its own sum as the result, and the last write stays.
+/// Each block writes its own sum as the result, and the last write wins.
 ///
 /// # Safety
-/// As for [`grid::reduce()`].
+///
+/// See [`grid::reduce()`].
 #[kernel]
 pub(crate) unsafe fn forgets_the_other_blocks(Arguments { input, result, .. }: Arguments<i32>) {
     let value = block::reduce(Total::new(), share(input));
@@ -129,9 +134,11 @@ pub(crate) unsafe fn forgets_the_other_blocks(Arguments { input, result, .. }: A
 }
 
 /// Crosses a grid barrier `rounds` times. The barrier counts up to the number of blocks. The last
-/// block to arrive resets it to 0 as soon as it is full, before the others may have seen that.
+/// block to arrive resets it to 0 as soon as it is full, possibly before the others have read the
+/// full count.
 ///
 /// # Safety
+///
 /// `word` is 0.
 #[kernel(cooperative)]
 pub(crate) unsafe fn resets_when_full(word: Global<u32>, rounds: u32) {
@@ -150,10 +157,11 @@ pub(crate) unsafe fn resets_when_full(word: Global<u32>, rounds: u32) {
     }
 }
 
-/// A kernel with a grid barrier, but not marked cooperative: it may be launched with more blocks
+/// A kernel with a grid barrier that is not marked cooperative: it can be launched with more blocks
 /// than can be resident.
 ///
 /// # Safety
+///
 /// `word` is 0.
 #[kernel]
 pub(crate) unsafe fn hides_its_grid_barrier(word: Global<u32>) {

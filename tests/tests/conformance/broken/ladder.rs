@@ -10,12 +10,12 @@ use simt::{Fault, Policy, Schedule};
 pub(crate) fn trials() -> Trials {
     trials! {
         test:
-            the_seeds_last_warp_is_right_in_lockstep_and_wrong_where_lanes_run_ahead,
-            the_seeds_last_warp_is_a_data_race_even_where_its_sum_is_right;
+            the_unrolled_last_warp_is_right_in_lockstep_and_wrong_if_lanes_run_ahead,
+            the_unrolled_last_warp_is_a_data_race_even_if_its_sum_is_right;
     }
 }
 
-/// Sums 0 to 255 with that kernel, in one block.
+/// Sums 0 to 255 with this kernel, in one block.
 fn sum(device: &Device) -> Result<u32, DeviceError> {
     let input = device.upload(&(0..256).collect::<Vec<u32>>())?;
     let sum = device.zeroed::<u32>(1)?;
@@ -27,17 +27,17 @@ fn sum(device: &Device) -> Result<u32, DeviceError> {
     Ok(sum.download()?[0])
 }
 
-fn the_seeds_last_warp_is_right_in_lockstep_and_wrong_where_lanes_run_ahead() {
+fn the_unrolled_last_warp_is_right_in_lockstep_and_wrong_if_lanes_run_ahead() {
     let under = |policy| sum(&unjudged_under(Schedule::new(policy)));
     let right = (0..256).sum();
-    // As on devices before Volta: all lanes load, then all store.
+    // As on devices before Volta: all lanes load, and then all store.
     assert_eq!(under(Policy::RoundRobin), Ok(right));
-    // Each lane runs as far as it can alone.
+    // Each lane runs alone as far as it can.
     let caught = under(Policy::Coarse).expect("no fault");
     assert_ne!(caught, right);
 }
 
-fn the_seeds_last_warp_is_a_data_race_even_where_its_sum_is_right() {
+fn the_unrolled_last_warp_is_a_data_race_even_if_its_sum_is_right() {
     let judged = sum(&emulator_under(Schedule::new(Policy::RoundRobin)));
     let Err(DeviceError::Fault(fault)) = judged else {
         panic!("{judged:?}");

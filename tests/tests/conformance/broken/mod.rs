@@ -1,5 +1,5 @@
-//! Kernels that are wrong on purpose. The same harness has to fail them: only then does it prove
-//! anything when it passes the others.
+//! Kernels that are wrong on purpose. The test harness must reject them. Otherwise it proves
+//! nothing when it accepts the right ones.
 
 use gridsync_tests::trials::Trials;
 

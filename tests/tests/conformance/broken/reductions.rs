@@ -1,4 +1,4 @@
-//! Wrong reductions, run in the harness that tests the right ones.
+//! Wrong reductions, in the same harness as the right ones.
 
 use super::kernels;
 use crate::repeat::one_workspace;
@@ -16,10 +16,10 @@ pub(crate) fn trials() -> Trials {
     trials! {
         test:
             a_dropped_tail_is_caught,
-            an_element_beyond_the_end_is_caught,
+            a_read_past_the_end_is_caught,
             a_forgotten_block_barrier_is_caught_when_the_first_warp_runs_ahead,
             a_forgotten_block_is_caught,
-            a_ticket_that_is_never_reset_is_caught_by_using_the_workspace_again;
+            a_ticket_that_is_never_reset_is_caught_when_the_workspace_is_reused;
     }
 }
 
@@ -54,7 +54,7 @@ macro_rules! sums {
             }
         }
 
-        // SAFETY: broken on purpose: the kernels are wrong, and the emulator checks every access.
+        // SAFETY: the kernels are wrong on purpose, and the emulator checks every access.
         unsafe impl Reducible for $name {
             type Kernel = kernels::$kernel;
 
@@ -91,7 +91,7 @@ fn a_dropped_tail_is_caught() {
     }
 }
 
-fn an_element_beyond_the_end_is_caught() {
+fn a_read_past_the_end_is_caught() {
     let caught = reduce_case(ReadsOneTooMany, &emulator(), Kind::Values, 100, 1);
     let Err(CaseError::Device(DeviceError::Fault(fault))) = caught else {
         panic!("{caught:?}");
@@ -115,7 +115,7 @@ fn a_forgotten_block_is_caught() {
     assert!(matches!(caught, Err(CaseError::Wrong(_))), "{caught:?}");
 }
 
-fn a_ticket_that_is_never_reset_is_caught_by_using_the_workspace_again() {
+fn a_ticket_that_is_never_reset_is_caught_when_the_workspace_is_reused() {
     let caught = one_workspace(NeverResetsTheTicket, &emulator());
     assert!(caught.is_err(), "{caught:?}");
     assert_eq!(one_workspace(Total::new(), &emulator()), Ok(()));

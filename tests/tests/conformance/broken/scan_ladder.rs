@@ -1,4 +1,4 @@
-//! Wrong rungs of the ladder of scans: each breaks one rule that the right rung keeps.
+//! Wrong rungs of the ladder of scans. Each breaks one rule that the right rung follows.
 
 use super::scans::hangs_where_blocks_start_in_another_order;
 use cuda_std::prelude::{Global, Ordering, Scope, kernel, shared_array, spin, thread};
@@ -17,11 +17,11 @@ pub(crate) fn trials() -> Trials {
             hillis_and_steele_in_one_buffer_are_a_data_race_and_wrong,
             a_look_back_at_state_and_value_apart_is_a_data_race_and_stale;
         thorough:
-            a_look_back_hangs_where_tiles_are_numbered_by_blocks;
+            a_look_back_hangs_if_tiles_are_numbered_by_blocks;
     }
 }
 
-/// Threads of the one block.
+/// Threads of the only block.
 const THREADS: u32 = 256;
 /// Tiles of a look-back, each with one element and a block of one warp. At most 128 are resident.
 const TILES: u32 = 200;
@@ -55,11 +55,11 @@ unsafe fn hillis_steele_in_one_buffer(
     output.write(me, buffer.read(me));
 }
 
-/// What the state of a tile says.
+/// State of a tile.
 const AGGREGATE: u32 = 1;
 const PREFIX: u32 = 2;
 
-/// The look-back of rung 9 by one warp. `look` gives the state and the value of a tile.
+/// The look-back of rung 9 by one warp. `look` returns the state and the value of a tile.
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 fn sum_before(tile: usize, look: impl Fn(usize) -> (u32, u32)) -> u32 {
     let lane = lane_id();
@@ -109,7 +109,7 @@ unsafe fn looks_back_by_block(input: Global<u32>, output: Global<u32>, words: Gl
 }
 
 /// Rung 9, but with state and value in separate words. Nothing orders the two: a warp that has read
-/// the state may read the value of another state, or none yet.
+/// the state may read the value of another state or an unwritten value.
 ///
 /// # Safety
 /// Each block is one warp and has a tile; for each tile an element of each view and a word of 0,
@@ -175,14 +175,14 @@ fn state_and_value_apart(device: &Device) -> Result<Vec<u32>, DeviceError> {
     sums::<looks_back_at_state_and_value_apart>(device, TILES, geometry)
 }
 
-/// Whether these are the prefix sums of 1, 2, 3…
+/// Whether `sums` are the prefix sums of 1, 2, 3…
 fn are_right(sums: &[u32]) -> bool {
     let right = (1..).map(|n: u32| n * (n + 1) / 2);
     sums.iter().copied().eq(right.take(sums.len()))
 }
 
-/// Checks that `scan` is a data race under every schedule, and gives wrong sums under at least one
-/// if races are not checked.
+/// Checks that `scan` is a data race under every schedule, and returns wrong sums under at least
+/// one if races are not checked.
 #[track_caller]
 fn is_a_race_and_wrong(scan: fn(&Device) -> Result<Vec<u32>, DeviceError>) {
     for schedule in schedules() {
@@ -207,6 +207,6 @@ fn a_look_back_at_state_and_value_apart_is_a_data_race_and_stale() {
     is_a_race_and_wrong(state_and_value_apart);
 }
 
-fn a_look_back_hangs_where_tiles_are_numbered_by_blocks() {
+fn a_look_back_hangs_if_tiles_are_numbered_by_blocks() {
     hangs_where_blocks_start_in_another_order(by_block);
 }

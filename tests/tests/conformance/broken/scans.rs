@@ -1,5 +1,5 @@
-//! Wrong chains of blocks, as a scan could have them: each block adds its element to the sum from
-//! the block before, and passes the new sum on.
+//! Wrong block chains, as a scan could contain: each block adds its element to the sum from the
+//! previous block, and passes the new sum on.
 
 use cuda_std::prelude::{Global, Ordering, Scope, kernel, spin, thread};
 use gridsync::device::{Device, DeviceError, Geometry};
@@ -11,9 +11,9 @@ use simt::{Fault, Policy, Schedule};
 pub(crate) fn trials() -> Trials {
     trials! {
         test:
-            a_chain_of_blocks_ends_where_tiles_are_numbered_by_tickets,
-            a_chain_of_blocks_hangs_where_tiles_are_numbered_by_blocks,
-            a_value_and_its_flag_apart_are_a_data_race;
+            a_chain_of_blocks_ends_if_tiles_are_numbered_by_tickets,
+            a_chain_of_blocks_hangs_if_tiles_are_numbered_by_blocks,
+            a_value_separate_from_its_flag_is_a_data_race;
     }
 }
 
@@ -56,7 +56,7 @@ unsafe fn numbers_tiles_by_blocks(input: Global<u32>, words: Global<u64>, _ticke
     pass_on(input, words, thread::block_index());
 }
 
-/// Wrong: the value and its flag are in separate places, without release or acquire.
+/// Wrong: the value and its flag are in separate words, without release or acquire.
 ///
 /// # Safety
 /// Blocks of one thread; an element and a word of 0 for each block; in `state`, words of 0 for a
@@ -74,7 +74,7 @@ unsafe fn sends_value_and_flag_apart(input: Global<u32>, words: Global<u64>, sta
     flags.store(tile, 1, Ordering::Relaxed, Scope::Device);
 }
 
-/// The prefix sums of 1 to [`BLOCKS`], by a chain of blocks.
+/// The prefix sums of 1 to [`BLOCKS`], computed by a chain of blocks.
 fn sums<K>(device: &Device) -> Result<Vec<u64>, DeviceError>
 where
     K: cuda_std::launch::Kernel<Args = (Global<u32>, Global<u64>, Global<u32>)>,
@@ -88,7 +88,7 @@ where
     Ok(words.download()?.into_iter().map(|word| word - STAMP).collect())
 }
 
-fn a_chain_of_blocks_ends_where_tiles_are_numbered_by_tickets() {
+fn a_chain_of_blocks_ends_if_tiles_are_numbered_by_tickets() {
     let right: Vec<u64> = (1..=u64::from(BLOCKS)).map(|n| n * (n + 1) / 2).collect();
     for schedule in schedules() {
         let sums = sums::<numbers_tiles_by_tickets>(&emulator_under(schedule));
@@ -96,8 +96,8 @@ fn a_chain_of_blocks_ends_where_tiles_are_numbered_by_tickets() {
     }
 }
 
-/// Checks that `scan`, which numbers tiles by blocks, is right if blocks start in order, and hangs
-/// under most seeds: these start blocks in another order.
+/// Checks that `scan`, which numbers tiles by block, is right if blocks start in order, and hangs
+/// under most seeds, which start blocks in another order.
 #[track_caller]
 pub(super) fn hangs_where_blocks_start_in_another_order<T>(
     scan: impl Fn(&Device) -> Result<T, DeviceError>,
@@ -113,11 +113,11 @@ pub(super) fn hangs_where_blocks_start_in_another_order<T>(
     assert!(hung >= 8, "{hung} of 16 seeds");
 }
 
-fn a_chain_of_blocks_hangs_where_tiles_are_numbered_by_blocks() {
+fn a_chain_of_blocks_hangs_if_tiles_are_numbered_by_blocks() {
     hangs_where_blocks_start_in_another_order(sums::<numbers_tiles_by_blocks>);
 }
 
-fn a_value_and_its_flag_apart_are_a_data_race() {
+fn a_value_separate_from_its_flag_is_a_data_race() {
     let caught = sums::<sends_value_and_flag_apart>(&emulator());
     let Err(DeviceError::Fault(fault)) = caught else {
         panic!("{caught:?}");

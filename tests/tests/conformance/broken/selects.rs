@@ -1,5 +1,5 @@
-//! Wrong compactions through shared memory, as a selection could have them: a block packs the odd
-//! elements together and writes them out.
+//! Wrong compactions in shared memory, as a selection could contain: a block packs the odd elements
+//! together and writes them out.
 
 use cuda_std::prelude::*;
 use cuda_std::warp::{FULL_MASK, sync_warp, warp_vote_ballot};
@@ -12,8 +12,8 @@ use simt::Fault;
 pub(crate) fn trials() -> Trials {
     trials! {
         test:
-            elements_are_side_by_side_where_the_block_meets_before_they_are_taken,
-            elements_that_are_taken_before_the_block_has_met_are_a_data_race;
+            elements_are_packed_if_a_barrier_precedes_the_reads,
+            reads_of_elements_without_a_barrier_are_a_data_race;
     }
 }
 
@@ -23,11 +23,11 @@ const THREADS: u32 = 64;
 shared_array! {
     /// The odd elements, in order.
     fn broken_select_staged() -> [u32; THREADS as usize];
-    /// How many odd elements each warp has.
+    /// Number of odd elements of each warp.
     fn broken_select_counts() -> [u32; 2];
 }
 
-/// Packs the odd elements together, and returns how many there are.
+/// Packs the odd elements together, and returns their number.
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 fn stage(input: Global<u32>) -> usize {
     let (thread, counts) = (thread::thread_idx_x(), broken_select_counts());
@@ -69,7 +69,7 @@ unsafe fn takes_after_the_block_has_met(input: Global<u32>, output: Global<u32>)
     unload(output, count);
 }
 
-/// Wrong: a warp may read a place before the other warp has written it.
+/// Wrong: a warp may read an element before the other warp has written it.
 ///
 /// # Safety
 /// One block of [`THREADS`] threads; an element of each view for each thread.
@@ -95,7 +95,7 @@ where
     output.download_part(0..33)
 }
 
-fn elements_are_side_by_side_where_the_block_meets_before_they_are_taken() {
+fn elements_are_packed_if_a_barrier_precedes_the_reads() {
     let right: Vec<u32> = [161].into_iter().chain((32..64).map(|i| 2 * i + 1)).collect();
     for schedule in schedules() {
         let odd = odd_numbers::<takes_after_the_block_has_met>(&emulator_under(schedule));
@@ -103,11 +103,11 @@ fn elements_are_side_by_side_where_the_block_meets_before_they_are_taken() {
     }
 }
 
-fn elements_that_are_taken_before_the_block_has_met_are_a_data_race() {
+fn reads_of_elements_without_a_barrier_are_a_data_race() {
     let caught = odd_numbers::<takes_before_the_block_has_met>(&emulator());
     let Err(DeviceError::Fault(fault)) = caught else {
         panic!("{caught:?}");
     };
-    // Or the place was not yet written.
+    // Alternatively the element was not yet written.
     assert!(matches!(*fault, Fault::Race(_) | Fault::Uninitialised { .. }), "{fault}");
 }

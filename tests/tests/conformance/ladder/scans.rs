@@ -1,4 +1,4 @@
-//! The ladder of scans: every rung at every edge, one after another in the same memory.
+//! The ladder of scans: every rung at every edge, all in the same memory.
 
 use cuda_std::launch::Kernel;
 use gridsync::device::{Device, DeviceError, Emulator, EmulatorConfig, Geometry};
@@ -19,9 +19,9 @@ pub(crate) fn trials() -> Trials {
     trials! {
         test:
             every_rung_of_the_scans_is_exact_for_long_arrays_on_cuda,
-            blocks_that_wait_for_each_other_end_where_only_some_are_resident,
+            blocks_that_wait_for_each_other_end_even_if_only_some_are_resident,
             a_look_back_goes_past_a_window_of_32_tiles,
-            the_scan_by_bulk_copies_is_a_rung_where_a_block_has_room_for_it;
+            the_scan_by_bulk_copies_is_a_rung_if_a_block_has_room_for_it;
         on_each_backend:
             every_rung_of_the_scans_is_exact,
             copying_only_copies_every_length;
@@ -31,11 +31,11 @@ pub(crate) fn trials() -> Trials {
     }
 }
 
-/// Around a pack, a warp, and tiles of 256, 512 and 2048 elements; and two tiles of most rungs.
+/// Around a pack, a warp, and tiles of 256, 512 and 2048 elements; also two tiles of most rungs.
 const SHORT: [usize; 14] = [0, 1, 3, 4, 5, 33, 255, 256, 257, 512, 513, 2047, 2048, 4099];
 
-/// Around 2^16, above which rung 3 has three levels; 36 tiles of rung 9, more than its window of
-/// 32; and lengths that are multiples of no tile.
+/// Around 2^16, above which rung 3 has three levels; 36 tiles of rung 9, which exceeds its window
+/// of 32; and lengths that are not a multiple of any tile.
 const LONG: [usize; 5] = [12_345, 65_536, 65_537, 36 * 2048, 75_001];
 
 /// The kernels of the ladder's own rungs, and the other kernels of the ladder.
@@ -55,7 +55,8 @@ fn scanned(input: &[u32]) -> Vec<u32> {
     input.iter().map(next).collect()
 }
 
-/// For each of `lengths`, scans that many elements of one input by every rung that `asked` accepts.
+/// For each of `lengths`, scans that many elements of one input with every rung that `asked`
+/// accepts.
 fn climb(device: &Device, lengths: &[usize], asked: impl Fn(&Rung) -> bool) {
     let most = lengths.iter().copied().max().unwrap_or(0);
     let input = sample::<u32>(Kind::Values, most, 7);
@@ -83,7 +84,7 @@ fn climb(device: &Device, lengths: &[usize], asked: impl Fn(&Rung) -> bool) {
     }
 }
 
-/// Whether the rung is the ladder's own. The library's rungs have tests elsewhere.
+/// Whether the rung belongs to the ladder itself. The library's rungs are tested elsewhere.
 fn own(rung: &Rung) -> bool {
     rung.number < 10
 }
@@ -93,7 +94,7 @@ fn every_rung_of_the_scans_is_exact(device: &Device) {
 }
 
 fn every_rung_of_the_scans_is_exact_for_longer_arrays_on_the_emulator() {
-    // Races are not checked: the emulator refuses to check a grid with this many threads.
+    // Without race checks: the emulator refuses to check a grid with this many threads.
     let device = unjudged_under(Schedule::new(Policy::Coarse));
     climb(&device, &LONG, own);
 }
@@ -111,7 +112,7 @@ fn every_rung_of_the_scans_is_exact_and_without_races_whatever_the_schedule() {
     }
 }
 
-fn blocks_that_wait_for_each_other_end_where_only_some_are_resident() {
+fn blocks_that_wait_for_each_other_end_even_if_only_some_are_resident() {
     for policy in [Policy::RunAhead, Policy::Reverse, Policy::Coarse] {
         // 4 of 21 blocks are resident.
         let device = Device::new(Emulator::new(EmulatorConfig {
@@ -125,8 +126,8 @@ fn blocks_that_wait_for_each_other_end_where_only_some_are_resident() {
 }
 
 fn a_look_back_goes_past_a_window_of_32_tiles() {
-    // All 60 blocks are resident and run in step: when they look back, all have published an
-    // aggregate, and only the first a prefix.
+    // All 60 blocks are resident and run in lockstep: when they look back, all have published an
+    // aggregate, but only the first has published a prefix.
     let device = Device::new(Emulator::new(EmulatorConfig {
         multiprocessors: 16,
         schedule: Schedule::new(Policy::RoundRobin),
@@ -136,7 +137,7 @@ fn a_look_back_goes_past_a_window_of_32_tiles() {
     climb(&device, &[60 * 2048], |rung| rung.number == 9);
 }
 
-fn the_scan_by_bulk_copies_is_a_rung_where_a_block_has_room_for_it() {
+fn the_scan_by_bulk_copies_is_a_rung_if_a_block_has_room_for_it() {
     let hopper = Device::new(Emulator::new(EmulatorConfig {
         shared_per_block: 227 << 10,
         ..EmulatorConfig::default()
@@ -145,7 +146,7 @@ fn the_scan_by_bulk_copies_is_a_rung_where_a_block_has_room_for_it() {
     let input = sample::<u32>(Kind::Values, 1 << 18, 7);
     let bulk = rungs().into_iter().find(|rung| rung.number == 11);
     let bulk = bulk.expect("it is the last rung");
-    // The first has too few elements, the second too little shared memory.
+    // The first device has too few elements, the second too little shared memory.
     for device in [&hopper, &emulator()] {
         let mut climb = Climb::new(device, &input).expect("the input should fit");
         let moves = bulk.moves(input.len());

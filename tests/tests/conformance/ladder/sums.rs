@@ -27,11 +27,11 @@ pub(crate) fn trials() -> Trials {
     }
 }
 
-/// Around a warp, the 256 threads of a block, and the 512 and 2048 elements that blocks take.
+/// Around a warp, the 256 threads of a block, and the 512 and 2048 elements per block.
 const SHORT: [usize; 15] = [0, 1, 3, 31, 32, 33, 255, 256, 257, 511, 512, 513, 2047, 2048, 2049];
 
-/// Around the 4096 elements that blocks take and the 65 536 of a two-level pyramid; and 12 345, a
-/// multiple of none of these.
+/// Around the 4096 elements per block and the 65 536 of a two-level pyramid; and 12 345, which is
+/// not a multiple of any of these.
 const LONG: [usize; 6] = [4095, 4096, 4097, 12_345, 65_536, 65_537];
 
 /// The kernels that every image has.
@@ -42,7 +42,7 @@ pub(crate) fn kernels() -> Vec<&'static str> {
     all.filter(|&kernel| kernel != ladder_redux_u32::NAME).chain([ladder_read_only::NAME]).collect()
 }
 
-/// For each of `lengths`, sums that many elements of one input by every rung.
+/// For each of `lengths`, sums that many elements of one input with every rung.
 fn climb<T: Step>(device: &Device, lengths: &[usize]) {
     let most = lengths.iter().copied().max().unwrap_or(0);
     let input = sample::<T>(Kind::Values, most, 7);
@@ -77,7 +77,7 @@ fn every_rung_is_exact_for_u32(device: &Device) {
 }
 
 fn every_rung_is_right_for_longer_arrays_on_the_emulator() {
-    // Races are not checked: it would take too long.
+    // Without race checks, which would take too long.
     let device = unjudged_under(Schedule::new(Policy::Coarse));
     climb::<f32>(&device, &[4097, 65_537]);
     climb::<u32>(&device, &[12_345]);
@@ -104,8 +104,8 @@ fn reading_only_loads_every_element_once_and_writes_nothing() {
     let input = memory.alloc(4 * LEN, 256).expect("it fits");
     memory.zero(input, 4 * LEN).expect("it is there");
     let config = LaunchConfig::new(ladder_read_only::NAME, 3, 256);
-    // SAFETY: the input has `LEN` elements at a multiple of 16 bytes. The output has none: a write
-    // would be a fault.
+    // SAFETY: the input has `LEN` elements at a multiple of 16 bytes. The output is empty, so a
+    // write would be a fault.
     let stats = simt::launch(&mut memory, &config, &|| unsafe {
         let never = Global::from_address(input, 0);
         ladder_read_only::run((Global::from_address(input, LEN), never));

@@ -1,5 +1,5 @@
-//! Input and output that start anywhere, and scans in place: the same bits, and nothing outside
-//! changes.
+//! Input and output that start at any element, and scans in place: the same bits, and nothing
+//! outside changes.
 
 use super::{FORMS, same_bits};
 use cuda_std::f16;
@@ -40,7 +40,8 @@ where
     let mut scanner = Scanner::new(O::default(), device, 3000).expect("a scanner should fit");
     for len in [0, 1, 7, 9, 33, 2999] {
         for (from, into) in (0..=8).map(|start| (start, 0)).chain([(0, 1), (3, 1), (1, 3)]) {
-            // Elements around the input would change the result; those around the output must stay.
+            // Elements around the input would change the result; elements around the output must
+            // not change.
             let host = sample::<O::Element>(Kind::Values, from + len + 9, len as u64);
             let before = sample::<O::Output>(Kind::Values, into + len + 5, 1);
             let input = device.upload(&host).expect("the input should fit");

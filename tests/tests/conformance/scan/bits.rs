@@ -1,4 +1,4 @@
-//! Scans have the same bits everywhere, also at the last stamp.
+//! Scans have the same bits everywhere, including at the last stamp.
 
 use super::{FORMS, same_bits, scan_in};
 use crate::bits::{AROUND_THE_LAST, nasty, with_nans};
@@ -18,11 +18,11 @@ use std::fmt::Debug;
 pub(crate) fn trials() -> Trials {
     trials! {
         test:
-            the_stamps_begin_anew_whoever_ends_last,
+            the_stamps_wrap_whichever_block_ends_last,
             larger_shapes_have_the_same_bits_on_cuda;
         on_each_backend:
-            a_nan_has_the_same_bits_however_it_came_about,
-            the_stamps_begin_anew_after_the_last_one;
+            a_nan_has_the_same_bits_whatever_its_cause,
+            the_stamps_wrap_after_the_last_one;
         thorough:
             larger_shapes_have_the_same_bits_on_the_emulator;
         thorough_on_the_emulator:
@@ -30,7 +30,7 @@ pub(crate) fn trials() -> Trials {
     }
 }
 
-/// Compares both forms with the CPU's.
+/// Compares both forms with the CPU.
 fn compare<O>(device: &Device, what: &str, host: &[f32])
 where
     O: Scannable<Element = f32> + Default,
@@ -46,7 +46,7 @@ where
     }
 }
 
-/// Repeats a scan in one workspace, from two stamps before the last one on. Returns the stamp that
+/// Repeats a scan in one workspace, starting two stamps before the last one. Returns the stamp that
 /// each launch left.
 fn stamps(device: &Device, launches: usize) -> Vec<u32> {
     let host = nasty(9 * 256 + 1);
@@ -95,18 +95,18 @@ fn floats_that_lose_digits_have_the_same_bits_as_on_the_cpu(device: &Device) {
     }
 }
 
-fn a_nan_has_the_same_bits_however_it_came_about(device: &Device) {
+fn a_nan_has_the_same_bits_whatever_its_cause(device: &Device) {
     for nans in with_nans() {
         compare::<Sum<f32>>(device, &format!("{nans:?}"), &nans);
         compare::<Product<f32>>(device, &format!("{nans:?}"), &nans);
     }
 }
 
-fn the_stamps_begin_anew_after_the_last_one(device: &Device) {
+fn the_stamps_wrap_after_the_last_one(device: &Device) {
     assert_eq!(stamps(device, 6), AROUND_THE_LAST);
 }
 
-fn the_stamps_begin_anew_whoever_ends_last() {
+fn the_stamps_wrap_whichever_block_ends_last() {
     for policy in [Policy::RunAhead, Policy::Reverse, Policy::Random { quantum: 7 }] {
         let device = emulator_under(Schedule::seeded(policy, 5));
         assert_eq!(stamps(&device, 4), AROUND_THE_LAST[..4], "{policy:?}");
@@ -123,12 +123,12 @@ fn larger_shapes() -> [usize; 2] {
 }
 
 fn larger_shapes_have_the_same_bits_on_the_emulator() {
-    // Races are not checked: it is the same code, and it would take too long.
+    // Without race checks: the code is the same, and they would take too long.
     let device = unjudged_under(Schedule::new(Policy::Coarse));
     let [larger_tiles, _] = larger_shapes();
     let host = nasty(larger_tiles);
     compare::<Sum<f32>>(&device, "larger tiles", &host);
-    // A second group in smaller tiles: fewer elements.
+    // A second group in smaller tiles, so with fewer elements.
     let host = nasty(1024 * 1024 + 1);
     let shape = Shape::with::<f32>(host.len(), 8, 1, 1024);
     assert_eq!((shape.tiles, shape.groups()), (1025, 2));

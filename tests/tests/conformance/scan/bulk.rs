@@ -23,12 +23,12 @@ pub(crate) fn trials() -> Trials {
             a_third_group_has_the_same_bits_on_cuda,
             every_schedule_gives_the_same_bits;
         on_each_hopper:
-            the_stamps_begin_anew_after_the_last_one,
+            the_stamps_wrap_after_the_last_one,
             a_scanner_of_either_design_gives_the_same_bits_in_turn,
-            what_has_no_bulk_copies_is_refused;
+            an_operation_without_bulk_copies_is_refused;
         thorough:
             a_second_group_has_the_same_bits_on_the_emulator,
-            blocks_that_have_no_tile_and_blocks_that_start_late_change_nothing;
+            blocks_without_a_tile_and_late_blocks_change_nothing;
     };
     let types: [(&str, Check); 6] = [
         ("sum_f32", every_length::<Sum<f32>>),
@@ -40,7 +40,7 @@ pub(crate) fn trials() -> Trials {
     ];
     for (name, check) in types {
         let claim = format!("{name}::every_length_has_the_same_bits");
-        // Types of the same width share the code.
+        // Types of the same width share their code.
         let budget = Budget::thorough_if(!matches!(name, "sum_f32" | "sum_f64"));
         trials.add(format!("{claim}_on_the_emulator"), budget, move || {
             check(&emulator(2, Schedule::new(Policy::Coarse), true));
@@ -132,8 +132,9 @@ impl<T: Pod + Scalar + Carried + Debug> Bench<T> {
             mode: form as u32,
         });
         let geometry = Geometry::new(blocks, BULK_THREADS).with_dynamic_shared(BULK_SHARED);
-        // SAFETY: the tiles are the input's, buffers begin at multiples of 256 bytes, and no word
-        // holds a stamp of a later launch. All live until the download has waited for the launch.
+        // SAFETY: the tiles are those of the input, buffers start at multiples of 256 bytes, and no
+        // word holds a stamp of a later launch. All live until the download has waited for the
+        // launch.
         unsafe { self.device.launch::<O::Bulk>(&geometry, args) }
             .unwrap_or_else(|error| panic!("{what}: {error}"));
         let got = output.download().expect("the kernel should have run");
@@ -148,8 +149,8 @@ impl<T: Pod + Scalar + Carried + Debug> Bench<T> {
     }
 }
 
-/// Lengths around one tile, around a full ring of six tiles, and such that the array ends in the
-/// first strip of a tile.
+/// Lengths around one tile, around a full ring of six tiles, and lengths for which the array ends
+/// in the first strip of a tile.
 fn lengths<T: Scalar>() -> [usize; 8] {
     let tile = Shape::for_bulk::<T>(1).tile::<T>();
     [1, T::PACK + 1, tile - 1, tile, tile + 1, 5 * tile + 3, 7 * tile - T::PACK, 2 * tile + 5]
@@ -171,7 +172,7 @@ where
     }
 }
 
-/// Scans `groups` full groups and one more tile.
+/// Scans `groups` full groups and one additional tile.
 fn groups<O>(device: &Device, groups: u32, blocks: u32)
 where
     O: Scannable
@@ -187,7 +188,7 @@ where
 }
 
 fn a_second_group_has_the_same_bits_on_the_emulator() {
-    // Races are not checked: it is the same code, and it would take too long.
+    // Without race checks: the code is the same, and they would take too long.
     let device = emulator(2, Schedule::new(Policy::Coarse), false);
     groups::<Sum<f64>>(&device, 1, 2);
 }
@@ -201,7 +202,7 @@ fn a_third_group_has_the_same_bits_on_cuda() {
     });
 }
 
-fn blocks_that_have_no_tile_and_blocks_that_start_late_change_nothing() {
+fn blocks_without_a_tile_and_late_blocks_change_nothing() {
     let host = sample::<f32>(Kind::Values, 3 * 8192 + 1, 8);
     for policy in [Policy::RunAhead, Policy::Reverse, Policy::Coarse] {
         // Only one block fits at a time.
@@ -224,7 +225,7 @@ fn every_schedule_gives_the_same_bits() {
     }
 }
 
-fn the_stamps_begin_anew_after_the_last_one(device: &Device) {
+fn the_stamps_wrap_after_the_last_one(device: &Device) {
     let host = sample::<f32>(Kind::Values, 3 * 8192 + 1, 4);
     // With six blocks, some have no tile.
     for blocks in [2, 6] {
@@ -241,7 +242,7 @@ fn the_stamps_begin_anew_after_the_last_one(device: &Device) {
 }
 
 fn a_scanner_of_either_design_gives_the_same_bits_in_turn(device: &Device) {
-    // More than 1 MiB; in the same workspace as the other design; in place too.
+    // More than 1 MiB; in the same workspace as the other design; also in place.
     let host = sample::<f32>(Kind::Values, (1 << 18) + 4, 3);
     let scanner =
         Scanner::new(Sum::<f32>::new(), device, host.len()).expect("a scanner should fit");
@@ -262,7 +263,7 @@ fn a_scanner_of_either_design_gives_the_same_bits_in_turn(device: &Device) {
     }
 }
 
-fn what_has_no_bulk_copies_is_refused(device: &Device) {
+fn an_operation_without_bulk_copies_is_refused(device: &Device) {
     let scanner = Scanner::new(Max::<f32>::new(), device, 9).expect("a scanner should fit");
     let refused = scanner.with_design(Design::Bulk).map(|_| ());
     assert!(matches!(refused, Err(DeviceError::Unsupported { .. })), "{refused:?}");

@@ -16,9 +16,9 @@ use gridsync_verify::{Kind, sample};
 pub(crate) fn trials() -> Trials {
     trials! {
         test:
-            blocks_that_are_held_up_change_nothing_on_the_emulator,
-            ten_thousand_scans_hold_with_blocks_held_up_on_cuda,
-            ten_thousand_scans_by_bulk_copies_hold_with_blocks_held_up_on_cuda;
+            delayed_blocks_change_nothing_on_the_emulator,
+            ten_thousand_scans_are_right_with_delayed_blocks_on_cuda,
+            ten_thousand_scans_by_bulk_copies_are_right_with_delayed_blocks_on_cuda;
     }
 }
 
@@ -28,8 +28,8 @@ const SCANS: u32 = 10_000;
 /// Elements of the array; the last tile is not full.
 const LEN: usize = 300 * 1024 + 1;
 
-/// Scans repeatedly in one workspace, with other delays each time, and checks each result. `launch`
-/// launches one scan with these delays in this workplace.
+/// Scans repeatedly in one workspace, with new delays each time, and checks each result. `launch`
+/// launches one scan with the given delays and buffers.
 fn hold(device: &Device, scans: u32, launch: impl Fn(DelayedSum, &Workplace)) {
     let host = sample::<u32>(Kind::Values, LEN, 1);
     let expected = scan_on_cpu(Sum::<u32>::new(), &host, Form::Inclusive);
@@ -77,7 +77,7 @@ fn in_registers(device: &Device, scans: u32) {
             delays,
         );
         // SAFETY: the shape fits the input and the grid fits the shape. The workspace started at 0,
-        // and scans run one after another. All buffers outlive them.
+        // and scans run one at a time. All buffers outlive them.
         unsafe { device.launch::<scan_delayed_sum_u32>(&geometry, args) }
             .expect("it should launch");
     });
@@ -99,22 +99,24 @@ fn by_bulk(device: &Device, scans: u32) {
             Form::Inclusive as u32,
             delays,
         );
-        // SAFETY: as above, and buffers begin at multiples of 256 bytes.
+        // SAFETY: the shape fits the input and the grid fits the shape. The workspace started at 0,
+        // and scans run one at a time. All buffers outlive them, and start at multiples of 256
+        // bytes.
         unsafe { device.launch::<scan_bulk_delayed_sum_u32>(&geometry, args) }
             .expect("it should launch");
     });
 }
 
-fn blocks_that_are_held_up_change_nothing_on_the_emulator() {
-    // Delays do nothing on the emulator, where schedules delay blocks: this tests the kernels.
+fn delayed_blocks_change_nothing_on_the_emulator() {
+    // Delays have no effect in the emulator, where schedules delay blocks. This tests the kernels.
     in_registers(&emulator(), 1);
     by_bulk(&super::bulk::emulator(2, simt::Schedule::new(simt::Policy::Coarse), false), 1);
 }
 
-fn ten_thousand_scans_hold_with_blocks_held_up_on_cuda() {
+fn ten_thousand_scans_are_right_with_delayed_blocks_on_cuda() {
     with_cuda(|cuda| in_registers(cuda, SCANS));
 }
 
-fn ten_thousand_scans_by_bulk_copies_hold_with_blocks_held_up_on_cuda() {
+fn ten_thousand_scans_by_bulk_copies_are_right_with_delayed_blocks_on_cuda() {
     super::bulk::with_hopper(|cuda| by_bulk(cuda, SCANS));
 }

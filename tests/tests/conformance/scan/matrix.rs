@@ -48,14 +48,15 @@ fn in_groups(device: &Device, kind: &ScanKind, rows: u32) {
     (kind.in_groups)(device, rows).unwrap_or_else(|error| panic!("{error}"));
 }
 
-/// Scans three groups with the least and the most rows per tile that the kernel supports.
+/// Scans three groups with the smallest and the largest number of rows per tile that the kernel
+/// supports.
 fn in_groups_by_rows(device: &Device, kind: &ScanKind) {
     for rows in BTreeSet::from([1, kind.most_rows]) {
         in_groups(device, kind, rows);
     }
 }
 
-/// Compares the CPU form with plain loops, at some places.
+/// Compares the result of the CPU with plain loops, at some indices.
 fn on_the_cpu(kind: &ScanKind, len: usize) {
     for form in FORMS {
         let cpu = (kind.on_cpu)(form, len, len as u64);

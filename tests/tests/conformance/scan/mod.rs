@@ -3,7 +3,7 @@
 //! | module | what it tests |
 //! |---|---|
 //! | `matrix` | every scan × size × backend, several groups, every schedule of the emulator |
-//! | `alignment` | input and output that start anywhere; in place |
+//! | `alignment` | input and output that start at any element; in place |
 //! | `bits` | the same bits everywhere; the last stamp; more than one group of full size |
 //! | `bulk` | the kernels with bulk copies |
 //! | `delays` | ten thousand scans with delayed blocks |

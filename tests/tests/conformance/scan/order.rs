@@ -1,4 +1,4 @@
-//! An operation that does not commute: every operand has to keep its place.
+//! An operation that does not commute: the order of the operands must not change.
 
 use super::{FORMS, same_bits, scan_in};
 use cuda_std::prelude::kernel;
@@ -21,8 +21,8 @@ pub(crate) fn trials() -> Trials {
     }
 }
 
-/// Composes maps x ↦ a·x + b modulo 2^32; a is the high half, b the low half. The map of an element
-/// depends on its index.
+/// Composes maps x ↦ a·x + b modulo 2^32; a is the high half, and b is the low half. The map of an
+/// element depends on its index.
 #[derive(Clone, Copy, Debug)]
 struct Affine;
 
@@ -36,7 +36,7 @@ impl Operation for Affine {
         1 << 32
     }
 
-    // Odd factors lose no bits, and the index makes each place different.
+    // Odd factors lose no bits, and the index makes each map different.
     fn lift(self, element: u64, index: u64) -> u64 {
         (element | 1 << 32) ^ index
     }
@@ -65,16 +65,17 @@ unsafe impl Scannable for Affine {
     fn bulk_arguments(self, _: BulkArguments<u64, u64>) {}
 }
 
-/// Scans by [`Affine`].
+/// Scans with [`Affine`].
 ///
 /// # Safety
-/// As for `grid::scan`.
+///
+/// See `grid::scan`.
 #[kernel]
 unsafe fn scans_affine_maps(common: Arguments<u64, u64>) {
     common.scan(Affine);
 }
 
-/// The scan by a plain loop.
+/// The scan as a plain loop.
 fn one_by_one(input: &[u64], form: Form) -> Vec<u64> {
     let up_to = |all: &mut u64, (&x, index): (&u64, u64)| {
         let before = *all;

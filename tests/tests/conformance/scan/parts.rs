@@ -1,4 +1,4 @@
-//! Long arrays, part by part: the same bits as one scan.
+//! Long arrays in parts: the same bits as one scan.
 
 use super::{FORMS, same_bits};
 use bytemuck::Pod;
@@ -18,13 +18,13 @@ use std::fmt::Debug;
 pub(crate) fn trials() -> Trials {
     trials! {
         test:
-            short_parts_go_on_where_the_last_one_ended,
-            both_designs_leave_the_same_bits_for_the_next_part_wherever_a_part_ends,
+            short_parts_continue_where_the_last_one_ended,
+            both_designs_pass_on_the_same_bits_wherever_a_part_ends,
             an_array_larger_than_the_memory_it_goes_through_is_scanned_on_cuda,
             parts_that_are_whole_groups_have_the_bits_of_the_whole_on_cuda;
         thorough:
             parts_that_are_whole_groups_have_the_bits_of_the_whole_on_the_emulator,
-            parts_by_bulk_copies_go_on_where_the_last_one_ended;
+            parts_by_bulk_copies_continue_where_the_last_one_ended;
     }
 }
 
@@ -57,8 +57,8 @@ where
     }
 }
 
-fn short_parts_go_on_where_the_last_one_ended() {
-    // Integers and maxima: any parts give the bits of the whole.
+fn short_parts_continue_where_the_last_one_ended() {
+    // Integers and maxima: any parts give the bits of the whole array.
     for lens in [&[1, 1, 1][..], &[5, 0, 2000, 1, 8192, 8193, 40_000, 3]] {
         parts_are_one::<Sum<i32, i64>>(&emulator(), lens, None);
         parts_are_one::<Max<f32>>(&emulator(), lens, None);
@@ -66,7 +66,7 @@ fn short_parts_go_on_where_the_last_one_ended() {
     }
 }
 
-fn parts_by_bulk_copies_go_on_where_the_last_one_ended() {
+fn parts_by_bulk_copies_continue_where_the_last_one_ended() {
     let lens = [8192, 8193, 1, 50_000];
     let device = super::bulk::emulator(2, Schedule::new(Policy::Coarse), true);
     let design = Some(Design::Bulk);
@@ -95,7 +95,7 @@ where
     output.download().expect("the kernels should have run")
 }
 
-fn both_designs_leave_the_same_bits_for_the_next_part_wherever_a_part_ends() {
+fn both_designs_pass_on_the_same_bits_wherever_a_part_ends() {
     let device = super::bulk::emulator(2, Schedule::new(Policy::Coarse), true);
     let lens = [8192, 3 * 8192 + 5, 8192 + 2, 100];
     let len = lens.iter().sum();
@@ -112,7 +112,7 @@ fn both_designs_leave_the_same_bits_for_the_next_part_wherever_a_part_ends() {
     assert!(sums.iter().all(|sum| sum.is_sign_negative()), "−0 + −0 is −0");
 }
 
-/// The array is on the host, and goes through less device memory than it takes.
+/// The array is on the host, and is larger than the device memory that it passes through.
 fn an_array_larger_than_the_memory_it_goes_through_is_scanned_on_cuda() {
     with_cuda(|cuda| {
         let len = 3 * Shape::part::<f32, f32>() + 5;
@@ -134,7 +134,7 @@ fn groups<O: Scannable>() -> [usize; 3] {
 }
 
 fn parts_that_are_whole_groups_have_the_bits_of_the_whole_on_the_emulator() {
-    // Races are not checked: it is the same code, and it would take too long.
+    // Without race checks: the code is the same, and they would take too long.
     let device = unjudged_under(Schedule::new(Policy::Coarse));
     let part = Shape::part::<f32, f64>();
     parts_are_one::<Sum<f32, f64>>(&device, &[part, 77], None);

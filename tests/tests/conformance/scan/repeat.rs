@@ -1,4 +1,4 @@
-//! Repeated scans in one workspace; and devices that hold few blocks at once.
+//! Repeated scans in one workspace, and devices that hold few blocks at once.
 
 use super::{FORMS, same_bits, scan_in};
 use gridsync::device::{Device, Emulator, EmulatorConfig};
@@ -18,14 +18,14 @@ pub(crate) fn trials() -> Trials {
             a_device_that_holds_four_blocks_at_once_scans_many_under_every_schedule;
         on_each_backend:
             one_workspace_serves_scans_of_every_length,
-            a_scan_by_itself_gives_the_same,
+            a_single_scan_gives_the_same_result,
             lengths_that_differ_are_refused;
     }
 }
 
 fn one_workspace_serves_scans_of_every_length(device: &Device) {
     let mut scanner = Scanner::new(Sum::<f32>::new(), device, 5000).expect("a scanner should fit");
-    // Short after long and long after short, and longer than the scanner was made for.
+    // Short after long and long after short, and longer than the scanner was created for.
     for (seed, len) in (0..).zip([5000, 0, 1, 40_000, 1024, 1025, 0, 33, 12_289, 12_289]) {
         let host = sample::<f32>(Kind::Values, len, seed);
         let input = device.upload(&host).expect("the input should fit");
@@ -42,7 +42,7 @@ fn one_workspace_serves_scans_of_every_length(device: &Device) {
     }
 }
 
-fn a_scan_by_itself_gives_the_same(device: &Device) {
+fn a_single_scan_gives_the_same_result(device: &Device) {
     let host = sample::<i32>(Kind::Values, 5001, 1);
     let input = device.upload(&host).expect("the input should fit");
     let output = scan(Sum::<i32, i64>::new(), &input, Form::Exclusive).expect("it should run");

@@ -18,7 +18,7 @@ use std::fmt::Debug;
 pub(crate) fn trials() -> Trials {
     let mut trials = trials! {
         test:
-            segments_keep_apart_under_every_schedule,
+            segments_stay_separate_under_every_schedule,
             floating_point_segments_have_the_same_bits_on_cuda;
         thorough:
             floating_point_segments_have_the_same_bits_on_the_emulator;
@@ -53,7 +53,7 @@ pub(crate) fn trials() -> Trials {
     trials
 }
 
-/// The scan by a plain loop; `starts` says which elements start a segment.
+/// The scan as a plain loop; `starts` marks the elements that start a segment.
 fn one_by_one<O: Operation + Default>(
     input: &[O::Element],
     starts: impl Fn(usize) -> bool,
@@ -134,13 +134,13 @@ fn in_groups(device: &Device) {
     }
 }
 
-fn segments_keep_apart_under_every_schedule() {
+fn segments_stay_separate_under_every_schedule() {
     for schedule in schedules() {
         in_groups(&emulator_under(schedule));
     }
 }
 
-/// Sums in the order of the whole array: the same bits as on the CPU.
+/// Sums in the order of the whole array have the same bits as on the CPU.
 fn same_bits_as_the_cpu<O>(device: &Device)
 where
     O: Operation<Element: Pod + Sample, Output: Pod + Debug> + Default,
@@ -162,7 +162,7 @@ where
 }
 
 fn floating_point_segments_have_the_same_bits_on_the_emulator() {
-    // Races are not checked: the grid is too large.
+    // Without race checks: the grid is too large.
     let device = unjudged_under(Schedule::new(Policy::Coarse));
     same_bits_as_the_cpu::<Sum<f32>>(&device);
     same_bits_as_the_cpu::<Sum<f32, f64>>(&device);

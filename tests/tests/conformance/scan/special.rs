@@ -45,7 +45,7 @@ where
 fn recurrences(device: &Device) {
     for len in LENS {
         let maps = sample::<u64>(Kind::Values, len, len as u64);
-        // Odd factors: an even factor would lose bits of the maps before it.
+        // Odd factors: an even factor would lose bits of the preceding maps.
         let maps: Vec<u64> = maps.iter().map(|map| map | 1).collect();
         let op = Recurrence::new(12_345);
         let inclusive = results(op, device, &maps, Form::Inclusive);
@@ -72,7 +72,7 @@ fn residues(device: &Device) {
     }
 }
 
-/// Sums that cancel: each is within one rounding of the true sum. A plain sum is far off.
+/// Sums with cancellation: each is within one rounding of the true sum. A plain sum is far off.
 fn compensated<T: Pod + Sample + Debug + Into<f64>>(device: &Device, large: T, one: T, least: T)
 where
     CompensatedSum<T>: Scannable<Element = T, Output = T> + Default,

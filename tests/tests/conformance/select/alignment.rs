@@ -1,4 +1,4 @@
-//! Input and outputs that start anywhere: the same results, and nothing outside changes.
+//! Input and outputs that start at any element: the same results, and nothing outside changes.
 
 use super::{first, same_bits};
 use bytemuck::Pod;
@@ -31,7 +31,8 @@ where
     for len in [0, 1, 7, 33, 2999] {
         let starts = (0..=5).map(|start| (start, 0));
         for (from, into) in starts.chain((0..=5).map(|start| (0, start))).chain([(3, 1), (1, 3)]) {
-            // The input's neighbours would change the result; the outputs' neighbours must stay.
+            // Elements around the input would change the result; elements around the outputs must
+            // not change.
             let host = sampled(from + len + 9, len as u64);
             let old = sample::<S::Element>(Kind::Values, into + len, 1);
             let old_positions = vec![u64::MAX; into + len];

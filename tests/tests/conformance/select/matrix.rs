@@ -74,7 +74,7 @@ fn every_selection_of_the_library_is_in_the_matrix_and_once() {
 fn each_row_is_named_after_its_kernel() {
     for kind in select_kinds() {
         let name = name(&kind);
-        // Signed integers use the kernel for unsigned ones: equality is the same.
+        // Signed integers use the kernel for unsigned ones, because equality is the same.
         let names = [name.replace("unique_i", "unique_u"), name];
         assert!(names.iter().any(|name| kind.kernel == name), "{names:?}");
     }

@@ -3,7 +3,7 @@
 //! | module | what it tests |
 //! |---|---|
 //! | `matrix` | every kernel × size × backend, several groups, every schedule of the emulator |
-//! | `alignment` | input and outputs that start anywhere |
+//! | `alignment` | input and outputs that start at any element |
 //! | `repeat` | one workspace, many lengths; the last stamp; few resident blocks; larger shapes |
 //! | `values` | NaN, infinities and zeros; a user-defined predicate |
 

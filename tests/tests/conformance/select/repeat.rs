@@ -18,19 +18,19 @@ use simt::{Policy, Schedule};
 pub(crate) fn trials() -> Trials {
     trials! {
         test:
-            the_stamps_begin_anew_whoever_ends_last,
+            the_stamps_wrap_whichever_block_ends_last,
             a_device_that_holds_four_blocks_at_once_selects_from_many_under_every_schedule,
             larger_shapes_select_the_same_on_the_emulator,
             larger_shapes_select_the_same_on_cuda;
         on_each_backend:
             one_workspace_serves_selections_of_every_length,
-            selections_by_themselves_give_the_same,
+            single_selections_give_the_same_results,
             outputs_of_other_lengths_are_refused,
-            the_stamps_begin_anew_after_the_last_one;
+            the_stamps_wrap_after_the_last_one;
     }
 }
 
-/// Launches repeatedly in one workspace, from two stamps before the last one on. Returns the stamp
+/// Launches repeatedly in one workspace, starting two stamps before the last one. Returns the stamp
 /// that each launch left.
 fn stamps(device: &Device, launches: usize) -> Vec<u32> {
     let host = sample::<f32>(Kind::Values, 9 * 256 + 1, 4);
@@ -49,7 +49,7 @@ fn one_workspace_serves_selections_of_every_length(device: &Device) {
     let mut below_one = Selector::new(below, device, 5000).expect("a selector should fit");
     let mut unique = Selector::new(first_of_run, device, 5000).expect("a selector should fit");
     let mut count = device.alloc(1).expect("the count should fit");
-    // Short after long and long after short, and longer than the selector was made for.
+    // Short after long and long after short, and longer than the selector was created for.
     for (seed, len) in (0..).zip([5000, 0, 1, 40_000, 1024, 1025, 0, 33, 12_289, 12_289]) {
         let host = runs::<f32>(len, seed);
         let input = device.upload(&host).expect("the input should fit");
@@ -65,7 +65,7 @@ fn one_workspace_serves_selections_of_every_length(device: &Device) {
     }
 }
 
-fn selections_by_themselves_give_the_same(device: &Device) {
+fn single_selections_give_the_same_results(device: &Device) {
     let host = runs::<i32>(5001, 1);
     let input = device.upload(&host).expect("the input should fit");
     let by = Within::<i32>::nonzero();
@@ -83,7 +83,7 @@ fn selections_by_themselves_give_the_same(device: &Device) {
     let (values, starts) = select_with_positions(by, &input).expect("it should run");
     let starts = starts.download().expect("the results are there");
     same_bits("starts", &starts, &positions_on_cpu(by, &host));
-    // Repeating each value as often as its run is long gives the array.
+    // Repeating each value for the length of its run gives the array.
     let lengths = run_lengths(&starts, host.len());
     let values = values.download().expect("the results are there");
     let runs = values.iter().zip(lengths);
@@ -103,11 +103,11 @@ fn outputs_of_other_lengths_are_refused(device: &Device) {
     }
 }
 
-fn the_stamps_begin_anew_after_the_last_one(device: &Device) {
+fn the_stamps_wrap_after_the_last_one(device: &Device) {
     assert_eq!(stamps(device, 6), AROUND_THE_LAST);
 }
 
-fn the_stamps_begin_anew_whoever_ends_last() {
+fn the_stamps_wrap_whichever_block_ends_last() {
     for policy in [Policy::RunAhead, Policy::Reverse, Policy::Random { quantum: 7 }] {
         let device = emulator_under(Schedule::seeded(policy, 5));
         assert_eq!(stamps(&device, 4), AROUND_THE_LAST[..4], "{policy:?}");
@@ -140,7 +140,7 @@ fn larger_shapes() -> [usize; 2] {
 }
 
 fn larger_shapes_select_the_same_on_the_emulator() {
-    // Races are not checked: it is the same code, and it would take too long.
+    // Without race checks: the code is the same, and they would take too long.
     let device = unjudged_under(Schedule::new(Policy::Coarse));
     let [larger_tiles, _] = larger_shapes();
     let host = runs::<f32>(larger_tiles, 3);

@@ -14,13 +14,13 @@ pub(crate) fn trials() -> Trials {
         test:
             a_predicate_sees_the_index_of_each_element;
         on_each_backend:
-            a_nan_passes_no_comparison_but_that_it_differs,
-            subnormal_numbers_are_not_taken_for_zero,
-            a_nan_is_a_run_of_its_own_and_zeros_are_equal;
+            a_nan_passes_only_the_comparison_not_equal,
+            subnormal_numbers_are_not_zero,
+            each_nan_is_a_separate_run_and_zeros_are_equal;
     }
 }
 
-/// What `by` keeps of `input`.
+/// The elements of `input` that `by` keeps.
 fn kept<S: Selectable<Element = f32>>(device: &Device, by: S, input: &[f32]) -> Vec<u32> {
     let input = device.upload(input).expect("the input should fit");
     let kept = select(by, &input).expect("it should run");
@@ -28,7 +28,7 @@ fn kept<S: Selectable<Element = f32>>(device: &Device, by: S, input: &[f32]) -> 
     kept.into_iter().map(f32::to_bits).collect()
 }
 
-fn a_nan_passes_no_comparison_but_that_it_differs(device: &Device) {
+fn a_nan_passes_only_the_comparison_not_equal(device: &Device) {
     let payload = f32::from_bits(0xFFC1_2345);
     let input = [payload, 1.0, f32::NAN, f32::INFINITY, -0.0, 0.0, -1.0];
     let bits = |values: &[f32]| values.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
@@ -45,21 +45,21 @@ fn a_nan_passes_no_comparison_but_that_it_differs(device: &Device) {
     assert_eq!(kept(device, Within::<f32>::equal_to(f32::NAN), &input), bits(&[]));
 }
 
-fn subnormal_numbers_are_not_taken_for_zero(device: &Device) {
+fn subnormal_numbers_are_not_zero(device: &Device) {
     let tiny = f32::from_bits(1);
     let input = [0.0, tiny, -tiny, -0.0];
     assert_eq!(kept(device, Within::<f32>::greater_than(0.0), &input), [1]);
     assert_eq!(kept(device, Within::<f32>::nonzero(), &input), [1, 0x8000_0001]);
 }
 
-fn a_nan_is_a_run_of_its_own_and_zeros_are_equal(device: &Device) {
+fn each_nan_is_a_separate_run_and_zeros_are_equal(device: &Device) {
     let nan = f32::NAN;
     let input = [nan, nan, 0.0, -0.0, 0.0, 1.0, nan, 1.0, 1.0];
     let runs = [nan, nan, 0.0, 1.0, nan, 1.0].map(f32::to_bits);
     assert_eq!(kept(device, FirstOfRun::<f32>::new(), &input), runs);
 }
 
-/// Keeps one element of every `step`, whatever its value. The layout is that of a kernel parameter.
+/// Keeps one element in every `step`, whatever its value. The layout is that of a kernel parameter.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 struct Every {
@@ -77,10 +77,11 @@ impl Predicate for Every {
     }
 }
 
-/// Selects by [`Every`].
+/// Selects with [`Every`].
 ///
 /// # Safety
-/// As for `grid::select`.
+///
+/// See `grid::select`.
 #[kernel]
 unsafe fn selects_every(common: Arguments<u32>, every: Every) {
     common.select(every);

@@ -6,7 +6,7 @@ use crate::folder::Folder;
 use std::{env, fs, thread};
 
 /// Calls that use the device in different ways. They are few, because each is repeated for every
-/// call of the driver that can fail.
+/// driver call that can fail.
 const CALLS: [&str; 5] = [
     "reduce x.npy --op max",
     "scan x.npy --op sum -o old.npy --part 400",
@@ -15,8 +15,7 @@ const CALLS: [&str; 5] = [
     "kendall x.npy y.npy",
 ];
 
-/// Calls the program with the fake driver. Returns also the call of the driver that failed, if one
-/// did.
+/// Calls the program with the fake driver. Also returns the driver call that failed, if any.
 fn on_a_gpu(args: &str, fail: &str) -> (Ended, Option<String>) {
     let test = env::current_exe().expect("a test knows where it is");
     let driver = test.with_file_name("libgridsync_fake_driver.so");
@@ -36,7 +35,7 @@ fn on_a_gpu(args: &str, fail: &str) -> (Ended, Option<String>) {
     (ended.expect("the program should start"), failed)
 }
 
-/// Makes each call of the driver fail in turn, and returns how many calls there were.
+/// Makes each driver call fail once, and returns the number of calls.
 fn points(args: &str, whole: &Ended, how: &str) -> usize {
     let fails = |at: &u64| {
         let fail = format!("{at}{how}");
@@ -49,7 +48,7 @@ fn points(args: &str, whole: &Ended, how: &str) -> usize {
 }
 
 #[test]
-fn whichever_call_of_the_driver_fails_each_file_is_whole_or_as_before() {
+fn if_any_call_of_the_driver_fails_each_file_is_whole_or_unchanged() {
     let all = thread::scope(|scope| {
         let running = CALLS.map(|args| {
             scope.spawn(move || {
@@ -67,9 +66,9 @@ fn whichever_call_of_the_driver_fails_each_file_is_whole_or_as_before() {
     println!("{all} calls of the driver failed in turn");
 }
 
-/// The fake device tells no limits of its multiprocessors, so no grid is known to be resident.
+/// The fake device reports no limits of its multiprocessors, so no grid is known to be resident.
 #[test]
-fn barriers_that_nobody_crossed_have_not_held() {
+fn barriers_that_were_never_crossed_do_not_pass() {
     let (ended, _) = on_a_gpu("lab stress --rounds 1 --right-only", "");
     assert_eq!(ended.status.code(), Some(WRONG_USAGE), "{}", ended.stderr);
     assert!(ended.stderr.contains("nothing was crossed"), "{}", ended.stderr);

@@ -7,7 +7,7 @@ use gridsync_tests::devices::skipped;
 use std::io;
 use std::os::unix::process::ExitStatusExt;
 
-/// Calls the program on the CPU. Returns also the call that failed, if one did.
+/// Calls the program on the CPU. Also returns the system call that failed, if any.
 fn on_the_cpu(args: &str, fail: Fail) -> io::Result<(Ended, Option<String>)> {
     let (folder, mut failed) = (folder(), None);
     let ended = call(args, &folder, |command| {
@@ -18,8 +18,8 @@ fn on_the_cpu(args: &str, fail: Fail) -> io::Result<(Ended, Option<String>)> {
     Ok((ended?, failed))
 }
 
-/// Makes a call in which nothing fails, and checks that it succeeds. None, with a message, if calls
-/// cannot be supervised here.
+/// Makes a call without failures, and checks that it succeeds. If calls cannot be supervised on
+/// this machine, prints a message and returns `None`.
 fn if_possible(args: &str) -> Option<Ended> {
     match on_the_cpu(args, Fail::None) {
         Ok((whole, _)) => {
@@ -35,7 +35,7 @@ fn if_possible(args: &str) -> Option<Ended> {
 }
 
 #[test]
-fn whichever_call_of_the_file_system_fails_each_file_is_whole_or_as_before() {
+fn if_any_call_of_the_file_system_fails_each_file_is_whole_or_unchanged() {
     let (mut table, mut all) = (String::new(), 0);
     for args in CALLS {
         let Some(whole) = if_possible(args) else {
@@ -61,7 +61,7 @@ fn whichever_call_of_the_file_system_fails_each_file_is_whole_or_as_before() {
 }
 
 #[test]
-fn whichever_call_a_signal_comes_at_no_partial_file_is_left() {
+fn a_signal_at_any_call_leaves_no_partial_file() {
     let mut all = 0;
     for args in [
         "scan x.npy --op sum -o out.npy",

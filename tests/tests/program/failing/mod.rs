@@ -1,7 +1,7 @@
-//! Each call that the program makes to the driver or the file system fails in turn.
+//! Makes each call of the program to the driver or the file system fail, one at a time.
 //!
-//! The program then ends with one line and the right exit code, or it succeeds in spite of the
-//! failure. Each file that it writes is whole or unchanged, and no other files are left.
+//! The program must then end with one line and the right exit code, or succeed in spite of the
+//! failure. Each file that it writes is whole or unchanged, and no other files remain.
 
 mod driver;
 mod files;
@@ -42,7 +42,7 @@ struct Left {
     stdout: Vec<u8>,
 }
 
-/// A call that has ended.
+/// A finished call.
 struct Ended {
     status: ExitStatus,
     left: Left,
@@ -95,7 +95,7 @@ fn call(
 
 impl Ended {
     /// Checks that the call succeeded with the results of `whole`, or that it ended with `code` and
-    /// wrote each file whole or not at all. `what` says which call failed.
+    /// wrote each file whole or not at all. `what` names the call that failed.
     #[track_caller]
     fn is_whole_or_refused(&self, whole: &Left, code: i32, what: &str) {
         let what = format!("{what}: {}, {:?}", self.status, self.stderr);
@@ -110,7 +110,7 @@ impl Ended {
         self.is_old_or_whole(whole, &what);
     }
 
-    /// Checks that each file is unchanged or the same as in `whole`, and that there are no others.
+    /// Checks that each file is unchanged or the same as in `whole`, and that no other files exist.
     #[track_caller]
     fn is_old_or_whole(&self, whole: &Left, what: &str) {
         let before = files(&folder());

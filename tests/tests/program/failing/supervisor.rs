@@ -33,7 +33,7 @@ struct Watched {
     number: i64,
     name: &'static str,
     about: About,
-    /// Whether it takes room on the disk; `openat` takes none if it opens a file to read.
+    /// Whether it needs room on the disk; `openat` for reading does not.
     takes_room: bool,
 }
 
@@ -60,7 +60,7 @@ const WATCHED: &[Watched] = &[
     watched(libc::SYS_renameat2, "renameat2", About::Path(3), false),
 ];
 
-/// What happens, and at which of the calls that can fail, counted from 1.
+/// The action, and the call that it applies to. The calls that can fail are counted from 1.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Fail {
     /// Nothing happens.
@@ -69,8 +69,8 @@ pub(crate) enum Fail {
     Once(u64),
     /// This call fails, and so do all later ones that need room on the disk.
     DiskFull(u64),
-    /// The program gets this signal, and the call goes on. The system pretends that it cannot make
-    /// files without a name.
+    /// The program receives this signal at this call, which continues. The system pretends that it
+    /// cannot create files without a name.
     Signal(u64, i32),
 }
 
@@ -84,20 +84,21 @@ impl Fail {
     }
 }
 
-/// A run that has ended.
+/// A finished run.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) status: ExitStatus,
-    /// The first call that failed, or at which the signal came, if there was one.
+    /// The first call that failed or at which the signal arrived, if any.
     pub(crate) failed: Option<String>,
 }
 
-/// Runs `command` in `folder`, and makes a call fail: one that uses a file of the folder or
-/// standard output.
+/// Runs `command` in `folder`, and makes a call fail that uses standard output or a file of the
+/// folder.
 ///
 /// # Errors
-/// If this system does not allow a program to be supervised, if the program does not start, and
-/// [`TimedOut`](io::ErrorKind::TimedOut) if it makes no call for two minutes and does not end.
+///
+/// Fails if this system does not allow supervising a program, if the program does not start, or
+/// with [`TimedOut`](io::ErrorKind::TimedOut) if it makes no call for two minutes and does not end.
 pub(crate) fn run(command: &mut Command, folder: &Path, fail: Fail) -> io::Result<Ran> {
     let filter = filter();
     command.current_dir(folder);
@@ -113,7 +114,7 @@ pub(crate) fn run(command: &mut Command, folder: &Path, fail: Fail) -> io::Resul
     Ok(Ran { status, failed: supervised? })
 }
 
-/// The program for the kernel's filter: it passes on the watched calls, and lets all others run.
+/// The program of the kernel's filter: it passes on the watched calls, and allows all others.
 fn filter() -> Vec<libc::sock_filter> {
     let load = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
     let equal = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
@@ -133,7 +134,7 @@ fn filter() -> Vec<libc::sock_filter> {
 /// [`LISTENER`].
 fn listen(filter: &[libc::sock_filter]) -> io::Result<()> {
     let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_ptr().cast_mut() };
-    // SAFETY: the program lives until the call ends, and the other arguments are numbers.
+    // SAFETY: the filter lives until the call ends, and the other arguments are numbers.
     let listener = unsafe {
         libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
         libc::syscall(
@@ -143,8 +144,9 @@ fn listen(filter: &[libc::sock_filter]) -> io::Result<()> {
             &raw const program,
         )
     };
-    // The copy does not have the flag that closes it when the program starts.
-    // SAFETY: numbers only.
+    // The copy lacks the flag that closes it when the program starts.
+    //
+    // SAFETY: only numbers.
     match listener < 0 || unsafe { libc::dup2(listener as i32, LISTENER) } < 0 {
         true => Err(io::Error::last_os_error()),
         false => Ok(()),
@@ -155,12 +157,12 @@ fn listen(filter: &[libc::sock_filter]) -> io::Result<()> {
 fn listener_of(child: &Child) -> io::Result<OwnedFd> {
     let own = |fd: i64| match fd < 0 {
         true => Err(io::Error::last_os_error()),
-        // SAFETY: the kernel has just made it, and nobody else has it.
+        // SAFETY: the kernel has just created it, and nothing else owns it.
         false => Ok(unsafe { OwnedFd::from_raw_fd(fd as i32) }),
     };
-    // SAFETY: numbers only.
+    // SAFETY: only numbers.
     let process = own(unsafe { libc::syscall(libc::SYS_pidfd_open, child.id(), 0) })?;
-    // SAFETY: numbers only.
+    // SAFETY: only numbers.
     own(unsafe { libc::syscall(libc::SYS_pidfd_getfd, process.as_raw_fd(), LISTENER, 0) })
 }
 
@@ -192,8 +194,8 @@ fn supervise(
         };
         let happens = match fail {
             Fail::Signal(_, signal) if is_it => {
-                // SAFETY: numbers only; nobody has waited for the child, so its number is not used
-                // again.
+                // SAFETY: only numbers. The child has not been waited for, so its process id has
+                // not been reused.
                 unsafe { libc::kill(child.id() as i32, signal) == 0 }
             }
             Fail::Signal(..) => false,
@@ -213,7 +215,7 @@ fn is_ours(path: &Path, folder: &Path, call: &libc::seccomp_notif, watched: &Wat
     path.starts_with(folder) || writes_out
 }
 
-/// Whether the call makes a file without a name.
+/// Whether the call creates a file without a name.
 fn makes_unnamed(call: &libc::seccomp_notif, watched: &Watched) -> bool {
     watched.name == "openat" && call.data.args[2] as i32 & libc::O_TMPFILE == libc::O_TMPFILE
 }
@@ -225,7 +227,7 @@ fn needs_room(call: &libc::seccomp_notif, watched: &Watched) -> bool {
     watched.takes_room && !opens_to_read
 }
 
-/// The next call that the kernel passes on; none when the program has ended.
+/// The next call that the kernel passes on, or `None` when the program has ended.
 fn next_call(listener: &OwnedFd) -> io::Result<Option<libc::seccomp_notif>> {
     loop {
         let mut ready = libc::pollfd { fd: listener.as_raw_fd(), events: libc::POLLIN, revents: 0 };
@@ -236,7 +238,7 @@ fn next_call(listener: &OwnedFd) -> io::Result<Option<libc::seccomp_notif>> {
             _ if ready.revents & libc::POLLIN == 0 => return Ok(None),
             _ => {}
         }
-        // SAFETY: it has numbers only, and zero is valid for them; the kernel wants zeros.
+        // SAFETY: it contains only numbers, so zero is valid. The kernel requires zeros.
         let mut call: libc::seccomp_notif = unsafe { std::mem::zeroed() };
         // SAFETY: this request writes a `seccomp_notif`.
         let received = unsafe {
@@ -253,7 +255,7 @@ fn next_call(listener: &OwnedFd) -> io::Result<Option<libc::seccomp_notif>> {
     }
 }
 
-/// Lets a call go on, or makes it fail.
+/// Lets a call continue, or makes it fail.
 fn answer(listener: &OwnedFd, id: u64, error: Option<i32>) -> io::Result<()> {
     let mut answer = libc::seccomp_notif_resp {
         id,
@@ -270,13 +272,13 @@ fn answer(listener: &OwnedFd, id: u64, error: Option<i32>) -> io::Result<()> {
     };
     match sent {
         0 => Ok(()),
-        // The process has ended meanwhile.
+        // The process has ended.
         _ if io::Error::last_os_error().raw_os_error() == Some(libc::ENOENT) => Ok(()),
         _ => Err(io::Error::last_os_error()),
     }
 }
 
-/// The path that a call is about, if there is one.
+/// The path that a call uses, if any.
 fn file_of(call: &libc::seccomp_notif, about: &About, folder: &Path) -> Option<PathBuf> {
     match *about {
         About::Open => fs::read_link(format!("/proc/{}/fd/{}", call.pid, call.data.args[0])).ok(),
@@ -284,7 +286,7 @@ fn file_of(call: &libc::seccomp_notif, about: &About, folder: &Path) -> Option<P
             let memory = File::open(format!("/proc/{}/mem", call.pid)).ok()?;
             let mut bytes = vec![0; libc::PATH_MAX as usize];
             let mut len = 0;
-            // Reads up to the end of a page, and goes on if the path does.
+            // Reads up to the end of a page, and continues if the path does.
             while !bytes[..len].contains(&0) {
                 let at = call.data.args[argument] + len as u64;
                 let end = bytes.len().min(len + 4096 - at as usize % 4096);

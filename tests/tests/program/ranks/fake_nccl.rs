@@ -1,6 +1,6 @@
-//! An NCCL for processes on one machine that use the fake driver: they meet in the folder that
-//! `FAKE_NCCL_FOLDER` names, and leave a file there for what they do. `FAKE_NCCL` may say that it
-//! is `old`, that it `hangs` in the all-gather, or that it `fails` there.
+//! An NCCL for processes on one machine that use the fake driver: they meet in the folder
+//! `FAKE_NCCL_FOLDER`, and record their actions as files there. `FAKE_NCCL` can be `old`, `hangs`
+//! (in the all-gather), or `fails` (there).
 
 use std::env;
 use std::ffi::{CString, c_char, c_int, c_void};
@@ -34,7 +34,7 @@ pub struct Comm {
     rank: c_int,
     ranks: c_int,
     gathers: u32,
-    /// Where the bytes of all ranks go, how many of each, and the stream.
+    /// The destination of the bytes of all ranks, the bytes of each rank, and the stream.
     pending: Option<(u64, usize, usize)>,
 }
 
@@ -46,14 +46,14 @@ fn file(name: &str) -> PathBuf {
     PathBuf::from(env::var_os("FAKE_NCCL_FOLDER").expect("a folder")).join(name)
 }
 
-/// Leaves a file that is whole as soon as it is there.
+/// Writes a file that is whole as soon as it exists.
 fn leave(name: &str, bytes: &[u8]) {
     let partial = file(&format!("partial.{name}"));
     fs::write(&partial, bytes).expect("the folder takes files");
     fs::rename(partial, file(name)).expect("the folder takes files");
 }
 
-/// A function of the driver, which has been loaded before.
+/// A function of the driver, which is already loaded.
 fn driver(name: &str) -> *mut c_void {
     let path = CString::new(env::var("GRIDSYNC_LIBCUDA").expect("a driver")).expect("no NUL");
     let name = CString::new(name).expect("no NUL");
@@ -111,7 +111,7 @@ pub extern "C" fn ncclAllGather(
     }
     let mut bytes = vec![0u8; count];
     type Copy = unsafe extern "C" fn(*mut u8, u64, usize, usize) -> u32;
-    // SAFETY: the driver has a function of this type by this name, and the bytes are there.
+    // SAFETY: the driver has a function of this type with this name, and the bytes exist.
     let copied = unsafe {
         let copy: Copy = mem::transmute(driver("cuMemcpyDtoHAsync_v2"));
         copy(bytes.as_mut_ptr(), from, count, stream)
@@ -145,7 +145,7 @@ pub extern "C" fn ncclCommGetAsyncError(comm: &mut Comm, error: &mut c_int) -> c
     let all: Vec<u8> = all.collect();
     assert_eq!(all.len(), count * comm.ranks as usize, "as many bytes of each rank");
     type Copy = unsafe extern "C" fn(u64, *const u8, usize, usize) -> u32;
-    // SAFETY: the driver has a function of this type by this name, and the bytes are there.
+    // SAFETY: the driver has a function of this type with this name, and the bytes exist.
     let copied = unsafe {
         let copy: Copy = mem::transmute(driver("cuMemcpyHtoDAsync_v2"));
         copy(to, all.as_ptr(), all.len(), stream)
@@ -164,7 +164,7 @@ pub extern "C" fn ncclCommFinalize(_comm: &mut Comm) -> c_int {
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ncclCommDestroy(comm: *mut Comm) -> c_int {
-    // SAFETY: it was made above, and nobody uses it any more.
+    // SAFETY: it was created above, and nothing uses it any longer.
     let comm = unsafe { Box::from_raw(comm) };
     leave(&format!("destroyed.{}", comm.rank), b"");
     SUCCESS
@@ -172,7 +172,7 @@ pub unsafe extern "C" fn ncclCommDestroy(comm: *mut Comm) -> c_int {
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ncclCommAbort(comm: *mut Comm) -> c_int {
-    // SAFETY: it was made above, and nobody uses it any more.
+    // SAFETY: it was created above, and nothing uses it any longer.
     let comm = unsafe { Box::from_raw(comm) };
     leave(&format!("aborted.{}", comm.rank), b"");
     SUCCESS

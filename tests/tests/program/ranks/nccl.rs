@@ -1,5 +1,5 @@
-//! Ranks whose leaves go through NCCL: the calls that are made, and what happens when they fail.
-//! Neither the driver nor NCCL is a real one: see `fake_driver` and `fake_nccl.rs`.
+//! Ranks that exchange leaves through NCCL: the calls that they make, and the effect of failures.
+//! Both the driver and NCCL are fakes: see `fake_driver` and `fake_nccl.rs`.
 
 use super::{LEN, adverse, alone, end, free_port, json, rank, start};
 use crate::call::{Call, DEVICE_FAILURE};
@@ -18,7 +18,7 @@ use tempfile::TempDir;
 /// The source of the fake NCCL.
 const FAKE: &str = include_str!("fake_nccl.rs");
 
-/// The fake NCCL, built once. None if there is no compiler, which is said.
+/// The fake NCCL, built once. Without a compiler, prints a message and returns `None`.
 fn library() -> Option<PathBuf> {
     static BUILT: LazyLock<Option<TempDir>> = LazyLock::new(|| {
         let folder = tempfile::tempdir().expect("a folder should be there to write to");
@@ -32,7 +32,7 @@ fn library() -> Option<PathBuf> {
             .output();
         match built {
             Err(absent) => {
-                // Not by eprintln!, which the test harness hides when a test passes.
+                // Not with `eprintln!`, which the test harness hides when a test passes.
                 let said = format!("SKIPPED: no rustc to build a fake NCCL with ({absent})");
                 writeln!(io::stderr(), "{said}").expect("stderr should take a line");
                 None
@@ -49,7 +49,7 @@ fn library() -> Option<PathBuf> {
 /// Ranks that have started, each with a GPU.
 struct Started {
     children: Vec<Child>,
-    /// Where the fake NCCL leaves what it does.
+    /// The folder in which the fake NCCL records its actions.
     met: TempDir,
 }
 
@@ -75,7 +75,7 @@ impl Started {
         Self { children: children.collect(), met }
     }
 
-    /// Waits for the ends of all.
+    /// Waits until all ranks end.
     fn end(&mut self) -> Vec<Call> {
         self.children.drain(..).map(end).collect()
     }
@@ -108,7 +108,7 @@ fn leaves_through_nccl_have_the_bits_of_one_process() {
 }
 
 #[test]
-fn two_ranks_on_one_gpu_take_tcp_or_are_told_of_it() {
+fn two_ranks_on_one_gpu_use_tcp_or_are_refused_with_a_message() {
     let Some(library) = library() else { return };
     let folder = folder();
     let found = json(Started::new(&library, &folder, "", &[3, 3], &[]).end());
@@ -120,7 +120,7 @@ fn two_ranks_on_one_gpu_take_tcp_or_are_told_of_it() {
 }
 
 #[test]
-fn an_nccl_that_is_too_old_is_told_by_its_version() {
+fn an_nccl_that_is_too_old_is_refused_with_its_version() {
     let Some(library) = library() else { return };
     let folder = folder();
     let asked = ["--transport", "nccl"];
@@ -132,12 +132,12 @@ fn an_nccl_that_is_too_old_is_told_by_its_version() {
 }
 
 #[test]
-fn an_nccl_that_fails_is_aborted_and_told_in_its_words() {
+fn an_nccl_that_fails_is_aborted_and_reported_with_its_message() {
     let Some(library) = library() else { return };
     let folder = folder();
     let mut started = Started::new(&library, &folder, "fails", &[1, 2], &[]);
     for call in started.end() {
-        // Who hears first that the other has failed says so.
+        // The rank that first learns of the other's failure reports it.
         call.fails(DEVICE_FAILURE, &["gathering the leaves", "the cable has been pulled"]);
     }
     assert!(started.has("aborted", 0) && started.has("aborted", 1));

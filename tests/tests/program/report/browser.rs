@@ -9,11 +9,12 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The widths of a phone, a tablet and a screen, px.
+/// The widths of a phone, a tablet and a screen, in px.
 const WIDTHS: [u32; 3] = [390, 768, 1280];
 
-/// A script for a copy of the page: it reports to its frame how wide the page is, which texts leave
-/// their chart, and how many tables scroll without saying so on a phone. Rounding may add half a pixel.
+/// A script for a copy of the page: it reports to its frame the width of the page, the texts that
+/// overflow their chart, and the number of tables that scroll on a phone without a hint. Rounding
+/// may add half a pixel.
 const PROBE: &str = r"<script>
 addEventListener('load', () => {
   const outside = [];
@@ -39,7 +40,7 @@ addEventListener('load', () => {
 });
 </script>";
 
-/// Chromium, under the names that it goes by.
+/// Chromium, under any of its usual names.
 fn chromium() -> Option<PathBuf> {
     let folders: Vec<_> = env::split_paths(&env::var_os("PATH")?).collect();
     let names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
@@ -47,7 +48,7 @@ fn chromium() -> Option<PathBuf> {
     paths.into_iter().find(|path| path.is_file())
 }
 
-/// What each of the frames of this page says.
+/// The report of each frame of this page.
 fn measured(chromium: &Path, frames: &Path) -> Vec<Value> {
     let profile = frames.with_file_name("profile");
     let args = [
@@ -69,14 +70,14 @@ fn measured(chromium: &Path, frames: &Path) -> Vec<Value> {
 #[test]
 fn in_a_browser_every_figure_is_there_and_nothing_overflows_at_three_widths() {
     let Some(chromium) = chromium() else {
-        // Past the capture of the test's output, so that it is seen.
+        // Bypass the capture of the test's output, so the message is visible.
         let _told = writeln!(io::stderr(), "SKIPPED: no chromium to look at the page with");
         return;
     };
     let folder = whole_page();
     let page = String::from_utf8(folder.read("page/index.html")).expect("the page is UTF-8");
     let figures = page.matches("<figure>").count();
-    // Rows that are closed are looked at too.
+    // Rows that are closed are checked too.
     let probed =
         page.replace("<details>", "<details open>").replace("</body>", &format!("{PROBE}</body>"));
     let frames: String = WIDTHS

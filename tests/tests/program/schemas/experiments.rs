@@ -1,4 +1,4 @@
-//! What looks closely at something, proves it or shows it: outputs without a GPU, and what GPUs have given.
+//! Experiments, proofs and demonstrations: outputs without a GPU, and records of GPUs.
 
 use super::{holds, holds_for, validator};
 use crate::call::without_cuda;
@@ -7,7 +7,7 @@ use gridsync_tests::program::workspace;
 use serde_json::Value;
 use std::fs;
 
-/// The schema, a call without a GPU, and a field that its output cannot do without.
+/// The schema, a call without a GPU, and a field that its output must have.
 const CALLS: [(&str, &str, &str); 33] = [
     ("devices", "devices", "no_cuda"),
     ("devices", "devices --device cpu", "cpu"),
@@ -44,7 +44,7 @@ const CALLS: [(&str, &str, &str); 33] = [
     ("lab-stress", "lab stress --rounds 1 --designs tree", "caught"),
 ];
 
-/// A test that waits for ever in some runs, with this question.
+/// A test that waits forever in some runs, with this question.
 fn litmus(question: &str) -> String {
     format!(
         "PTX stuck
@@ -59,7 +59,7 @@ bne r0, 0, again         | ;
 }
 
 #[test]
-fn what_runs_without_a_gpu_is_as_its_schema_says() {
+fn outputs_without_a_gpu_match_their_schema() {
     let folder = Folder::new()
         .with("stuck.litmus", litmus("exists"))
         .with("forall.litmus", litmus("forall"))
@@ -72,7 +72,7 @@ fn what_runs_without_a_gpu_is_as_its_schema_says() {
 }
 
 #[test]
-fn each_line_of_the_classic_shapes_is_as_its_schema_says() {
+fn each_line_of_the_classic_shapes_matches_its_schema() {
     let validator = validator("lab-litmus.json");
     let call = without_cuda(&["lab", "litmus", "--schedules", "1", "--json"], b"").succeeds();
     for line in call.stdout.lines() {
@@ -81,7 +81,8 @@ fn each_line_of_the_classic_shapes_is_as_its_schema_says() {
     assert!(call.stdout.lines().count() > 800);
 }
 
-/// Records of GPUs whose experiments print the same today: the schema, and the file in `bench/runs`.
+/// Records of GPUs whose experiments still print the same fields: the schema, and the file in
+/// `bench/runs`.
 const RECORDS: [(&str, &str); 15] = [
     ("dag", "2026-11-23-nvidia-h200/dag-chain-1000-n1.json"),
     ("dag", "2026-11-23-nvidia-h200/dag-chain-1000-n256.json"),
@@ -101,7 +102,7 @@ const RECORDS: [(&str, &str); 15] = [
 ];
 
 #[test]
-fn what_gpus_have_given_is_as_its_schema_says() {
+fn records_of_gpus_match_their_schema() {
     for (schema, file) in RECORDS {
         let text = fs::read_to_string(workspace().join("bench/runs").join(file));
         let record: Value = serde_json::from_str(&text.expect("it is there")).expect("JSON");
@@ -110,7 +111,7 @@ fn what_gpus_have_given_is_as_its_schema_says() {
 }
 
 #[test]
-fn the_table_of_schemas_names_each_of_them_and_no_other() {
+fn the_table_of_schemas_lists_exactly_the_schemas() {
     let folder = workspace().join("docs/schemas");
     let table = fs::read_to_string(folder.join("README.md")).expect("it is there");
     let mut told: Vec<&str> = table

@@ -1,4 +1,4 @@
-//! `docs/schemas`: outputs of the program and all records are as the schemas say.
+//! `docs/schemas`: outputs of the program and all records match the schemas.
 
 mod experiments;
 
@@ -20,7 +20,7 @@ fn schema(name: &str) -> Value {
     serde_json::from_str(&text).expect("it should be JSON")
 }
 
-/// Schemas refer to others by their names.
+/// Schemas reference each other by name.
 struct Beside;
 
 impl Retrieve for Beside {
@@ -45,8 +45,8 @@ pub(crate) fn holds(validator: &Validator, value: &Value) {
     assert!(errors.is_empty(), "{errors:?}: {value}");
 }
 
-/// Checks that `value` is valid, and that it is not with a field more, without `needed`, or with
-/// something else there.
+/// Checks that `value` is valid, and that it becomes invalid with an additional field, without
+/// `needed`, or with another value of `needed`.
 #[track_caller]
 pub(crate) fn holds_for(validator: &Validator, value: &Value, needed: &str) {
     holds(validator, value);
@@ -63,7 +63,7 @@ pub(crate) fn holds_for(validator: &Validator, value: &Value, needed: &str) {
 }
 
 #[test]
-fn results_are_as_their_schema_says() {
+fn results_match_their_schema() {
     let validator = validator("result.json");
     let folder = Folder::new()
         .with("x.npy", npy::shaped("(2, 3)", &[1.0f32, 2.0, 3.0, 3.0, 5.0, 4.0]))
@@ -95,7 +95,7 @@ fn results_are_as_their_schema_says() {
 }
 
 #[test]
-fn a_result_of_ranks_is_as_its_schema_says() {
+fn a_result_of_ranks_matches_its_schema() {
     let folder = Folder::new().with("x.npy", npy::of(&[1.0f32, 2.0]));
     let mut alone = folder.command();
     alone.envs([("RANK", "0"), ("WORLD_SIZE", "1"), ("MASTER_ADDR", "127.0.0.1")]);
@@ -109,7 +109,7 @@ fn a_result_of_ranks_is_as_its_schema_says() {
 fn the_schema_of_results_has_the_fields_of_the_readme() {
     let schema = schema("result.json");
     let parts = schema["$defs"].as_object().expect("parts").iter();
-    // The parts of a check have no place in the table of fields.
+    // The table of fields does not contain the parts of a check.
     let parts = parts.filter(|(name, _)| *name != "check").map(|(_, part)| part);
     let fields = parts.chain([&schema]).filter_map(|part| part["properties"].as_object());
     let fields: BTreeSet<_> = fields.flat_map(|fields| fields.keys().cloned()).collect();
@@ -118,7 +118,7 @@ fn the_schema_of_results_has_the_fields_of_the_readme() {
 }
 
 #[test]
-fn all_records_are_as_their_schema_says() {
+fn all_records_match_their_schema() {
     let validator = validator("record.json");
     let runs = Runs::read(&[workspace().join("bench/runs")]).expect("the records can be read");
     let read = runs.records.iter().map(|record| &record.source).chain(&runs.replaced);
@@ -136,7 +136,7 @@ fn all_records_are_as_their_schema_says() {
 }
 
 #[test]
-fn errors_of_sums_are_as_their_schema_says_and_so_are_those_in_records() {
+fn errors_of_sums_match_their_schema_and_so_do_records() {
     let validator = validator("accuracy.json");
     let args = ["lab", "accuracy", "--sizes", "1,1000", "--device", "cpu", "--json"];
     let found = without_cuda(&args, b"").json();
@@ -158,7 +158,7 @@ fn errors_of_sums_are_as_their_schema_says_and_so_are_those_in_records() {
 }
 
 #[test]
-fn what_is_no_record_is_refused() {
+fn lines_that_are_not_records_are_refused() {
     let warnings = json!([
         { "kind": "too-short", "us": 2.0, "at_least_us": 100.0 },
         { "kind": "drift", "before_us": 1.0, "after_us": 1.1, "allowed": 0.02 },
@@ -187,7 +187,7 @@ fn what_is_no_record_is_refused() {
 }
 
 #[test]
-fn a_comparison_is_as_its_schema_says() {
+fn a_comparison_matches_its_schema() {
     let line = |variant: &str, median: f64| {
         json!({
             "suite": "barrier", "variant": variant, "device": "a GPU", "params": { "blocks": 132 },
