@@ -3,7 +3,7 @@
 //! To add a test, write a function that panics if its claim does not hold. Put it into the right
 //! module, and list it in that module's `trials()`: as `test: the_claim;`, or as `on_each_backend:
 //! the_claim;` if it has a `&Device` parameter. The compiler reports an unlisted function. The
-//! matrices follow the tables of [`gridsync_program::verify`]: a new operation is a line there.
+//! matrices follow the tables of [`gridsync_verify`]: a new operation is a line there.
 //!
 //! `--list`, `--exact`, `--skip` and filters work as usual; `--slowest 20` prints the times of the
 //! 20 slowest tests. Long tests are listed under `thorough:` or have that [`Budget`], and run only
