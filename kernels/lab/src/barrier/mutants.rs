@@ -30,9 +30,9 @@ pub enum Looking {
 
 /// A fault of a barrier. By default there is none.
 pub trait Fault {
-    /// Whether the threads of a block synchronize before the block arrives.
+    /// Whether the threads of a block synchronise before the block arrives.
     const FIRST_BARRIER: bool = true;
-    /// Whether they synchronize after the wait.
+    /// Whether they synchronise after the wait.
     const LAST_BARRIER: bool = true;
     /// How the block arrives.
     const ARRIVAL: Arrival = Arrival::Release;

@@ -11,7 +11,7 @@ use cuda_std::prelude::*;
 ///
 /// `inputs` has the nodes whose arrays of `out.len()` elements in `arrays` this node reads. During
 /// the launch no other grid writes them or uses `out`. `times` is empty or has two words for this
-/// node: the start time, initialized to the greatest number, and the end time, initialized to 0, in
+/// node: the start time, initialised to the greatest number, and the end time, initialised to 0, in
 /// nanoseconds of the global timer.
 #[kernel(launchable)]
 pub unsafe fn dag_node(

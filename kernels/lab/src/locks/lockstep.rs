@@ -1,4 +1,4 @@
-//! The deadlock of lanes that move in lockstep, and its cure.
+//! The deadlock of lanes that run in lockstep, and its fix.
 //!
 //! Before Volta a warp had one program counter. After a loop, the lanes that had left it waited
 //! until the last one left it too. In a loop that takes a lock, the lane that has the lock then

@@ -12,7 +12,7 @@ const FLAGS: usize = STRIDE;
 /// OOPSLA 2016).
 ///
 /// A block sets its flag in to the round. Each thread of block 0 waits for its share of the flags
-/// in; then these threads synchronize and set all flags out. Each other block waits for its own
+/// in; then these threads synchronise and set all flags out. Each other block waits for its own
 /// flag out. Any number of blocks and threads works, down to one. Xiao and Feng's coordinator is
 /// block 1 and needs one thread for each block.
 ///

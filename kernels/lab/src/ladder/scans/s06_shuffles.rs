@@ -1,7 +1,7 @@
 //! Rung 6: in registers. A thread scans its own elements, a warp scans the sums of its threads with
 //! shuffles, and a block scans the sums of its warps.
 //!
-//! Changed: each thread loads two packs of four elements and adds up each alone. 32 neighboring
+//! Changed: each thread loads two packs of four elements and adds up each alone. 32 neighbouring
 //! packs are a row. The lanes scan the totals of their packs with five shuffles, for both rows of
 //! the warp at once. Only the totals of the warps go through shared memory. Why: additions within a
 //! thread cost other threads nothing, and only one barrier is left. There are 23 warp operations

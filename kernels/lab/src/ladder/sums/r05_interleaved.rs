@@ -1,6 +1,6 @@
 //! Rung 5: a pyramid of block sums, neighbours first (Harris' first).
 //!
-//! Changed: a block adds up its 256 elements as a tournament in shared memory: first neighbors,
+//! Changed: a block adds up its 256 elements as a tournament in shared memory: first neighbours,
 //! then elements 2 apart, then 4. Why: log n rounds, for any n, on any device, with nothing to
 //! tune. Effect: none yet. A warp is busy if one lane adds. Here every second lane adds, then every
 //! fourth: all 8 warps are busy in the first five rounds. That is 47 additions of a warp, not 12.

@@ -3,6 +3,7 @@
 //! Changed: the rounds run in the other direction: 128 apart, then 64, down to 1. Why: lane t works
 //! on word t, so the lanes of a warp use 32 different banks. Effect: no bank conflicts, where rung
 //! 6 has 105 extra passes. The operation must commute.
+//!
 //! Launched: a thread for each element; again for the sums of the blocks until one is left.
 
 use super::{Summand, element, sums_of_block};

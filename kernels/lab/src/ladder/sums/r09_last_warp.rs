@@ -4,7 +4,7 @@
 //! need only one warp. The other seven waited at six barriers for nothing. Effect: 3 barriers
 //! instead of 9.
 //!
-//! The well-known form, `s[t] += s[t + 32]; s[t] += s[t + 16]; …` without synchronization, has been
+//! The well-known form, `s[t] += s[t + 32]; s[t] += s[t + 16]; …` without synchronisation, has been
 //! **wrong** since Volta, because the lanes no longer run in lockstep. So each round has a warp
 //! barrier between the loads and the stores, and one after the stores. The wrong form is one of the
 //! broken kernels of the conformance tests.

@@ -4,8 +4,8 @@
 //! Changed: lanes pass their values from register to register. [`block::reduce`] does this with
 //! [`warp::reduce`](gridsync_kernels::warp::reduce). Why: a round through shared memory is two
 //! loads, a store and a warp barrier; a shuffle is one instruction. Effect: 9 accesses of a warp to
-//! shared memory instead of 154. There are 45 additions of a warp, nearly as many as the 47 of rung
-//! 5. So that number alone does not predict the time.
+//! shared memory instead of 154. There are 45 additions of a warp, nearly as many as rung 5's
+//! 47, so that number alone does not predict the time.
 //!
 //! Launched: a thread for two elements; again for the sums of the blocks until one is left.
 
