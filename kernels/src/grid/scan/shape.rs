@@ -9,13 +9,13 @@
 //! **Within a tile.** A **pack** is 16 bytes of the array. A **row** is 32 adjacent packs, one per
 //! lane of a warp. A warp has `rows` consecutive rows, and a tile has `warps` warps.
 //!
-//! * `packed(x)`: the elements of the pack up to x, one after the other: ((x₀ ⊕ x₁) ⊕ x₂) ⊕ x.
+//! * `packed(x)`: the elements of the pack up to x, sequentially: ((x₀ ⊕ x₁) ⊕ x₂) ⊕ x.
 //! * `lanes(x)`: the packs of the row before the pack of x. Their totals go through
 //!   [`warp::scan`](crate::warp::scan).
-//! * `rows(x)`: the rows of the warp before the row of x, one after the other. The total of a row
-//!   is what that scan leaves in lane 31.
+//! * `rows(x)`: the rows of the warp before the row of x, sequentially. The total of a row is that
+//!   scan's value in lane 31.
 //! * `warps(x)`: the warps of the tile before the warp of x, by the same scan over the totals of
-//!   the warps: the rows of each, one after the other. The result of this scan for all warps is the
+//!   the warps: the rows of each, sequentially. The result of this scan for all warps is the
 //!   **aggregate** of the tile.
 //!
 //! **Across tiles.** A group is `group` adjacent tiles. `tree(…)` is the balanced binary tree over
@@ -26,11 +26,12 @@
 //!
 //! **The result** for x, inclusive, is `prefix(t)` ⊕ ((`warps(x)` ⊕ (`rows(x)` ⊕ `lanes(x)`)) ⊕
 //! `packed(x)`). For the exclusive scan `packed(x)` ends before x, so it is the identity at the
-//! first place of a pack. So in floating point the exclusive scan is not always the inclusive one
-//! moved by a place, to the last bit.
+//! first position of a pack. So in floating point the exclusive scan is not always the inclusive
+//! one shifted by one position, to the last bit.
 //!
-//! Places past the end of the array count as the identity. For [exact](crate::op::Operation::EXACT)
-//! operations the scan by bulk copies chooses its own bracketing within a warp.
+//! Positions past the end of the array count as the identity. For
+//! [exact](crate::op::Operation::EXACT) operations the scan by bulk copies chooses its own
+//! bracketing within a warp.
 
 use crate::grid::tiles::{MOST_GROUP, MOST_WARPS};
 use cuda_std::memory::Scalar;
@@ -41,7 +42,7 @@ struct Size {
     /// The most bytes of the array.
     up_to: usize,
     warps: u32,
-    /// Bytes of accumulators that a lane holds in its rows, unless one row takes more.
+    /// Bytes of accumulators that a lane keeps in its rows, unless one row needs more.
     held: usize,
 }
 
@@ -68,7 +69,7 @@ impl Shape {
     /// The tiles of an array of `len` elements of `T`, scanned in `A`.
     ///
     /// # Panics
-    /// If there are 2^31 tiles or more: from 16 TiB on.
+    /// If the array has 2^31 tiles or more: 16 TiB or more.
     #[must_use]
     pub fn of<T: Scalar, A>(len: usize) -> Self {
         let bytes = len.saturating_mul(size_of::<T>());
@@ -81,7 +82,7 @@ impl Shape {
     /// The tiles of `len` elements that are a part of a large array, even if `len` is small.
     ///
     /// # Panics
-    /// As for [`of`](Self::of).
+    /// Same as for [`of`](Self::of).
     #[must_use]
     pub fn of_part<T: Scalar, A>(len: usize) -> Self {
         Self::with::<T>(len, MOST_WARPS, most_rows::<T, A>(), MOST_GROUP)
@@ -99,7 +100,7 @@ impl Shape {
     /// The tiles of an array of `len` elements of `T`, from the other numbers.
     ///
     /// # Panics
-    /// As for [`of`](Self::of).
+    /// Same as for [`of`](Self::of).
     #[must_use]
     pub fn with<T: Scalar>(len: usize, warps: u32, rows: u32, group: u32) -> Self {
         let mut shape = Self { warps, rows, group, tiles: 1 };
@@ -116,7 +117,7 @@ impl Shape {
         self.warps as usize * self.strip::<T>()
     }
 
-    /// Elements of a tile that one warp takes.
+    /// Elements of a tile that one warp processes.
     #[inline]
     #[must_use]
     pub const fn strip<T: Scalar>(self) -> usize {
@@ -144,7 +145,7 @@ impl Shape {
         self.tiles.div_ceil(self.group)
     }
 
-    /// Places for the values that blocks send to each other: one per tile and one per group.
+    /// Slots for the values that blocks send to each other: one per tile and one per group.
     #[inline]
     #[must_use]
     pub const fn places(self) -> usize {
@@ -155,7 +156,7 @@ impl Shape {
     /// in `A`. A small array has smaller tiles, and may have more of them than a larger array.
     ///
     /// # Panics
-    /// As for [`of`](Self::of).
+    /// Same as for [`of`](Self::of).
     #[must_use]
     pub fn most_places<T: Scalar, A>(longest: usize) -> usize {
         let lens = SIZES.map(|size| longest.min(size.up_to / size_of::<T>()));
@@ -163,12 +164,12 @@ impl Shape {
         places.into_iter().max().unwrap_or(0)
     }
 
-    /// The most combinations that any element of `T` goes through on its way into a result: each is
-    /// a rounding in a floating-point sum.
+    /// The most combinations that any element of `T` passes through on its way into a result: each
+    /// is a rounding in a floating-point sum.
     ///
-    /// Into the aggregate of its tile: in its pack, over the lanes, the rows and the warps. From
-    /// there, either the three ⊕ of its own tile and that of the prefix; or the tree, one ⊕ for
-    /// each later base, that of base and tree, and that of the prefix.
+    /// Into the aggregate of its tile: in its pack, over the lanes, the rows and the warps. After
+    /// that, either the three ⊕ of its own tile and that of the prefix; or the tree, one ⊕ for each
+    /// later base, that of base and tree, and that of the prefix.
     #[inline]
     #[must_use]
     pub const fn depth<T: Scalar>(self) -> u32 {

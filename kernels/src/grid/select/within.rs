@@ -24,7 +24,7 @@ pub struct Within<T> {
     outside: u32,
 }
 
-// SAFETY: `repr(C)` of numbers on both sides.
+// SAFETY: `repr(C)`, with numbers as fields.
 unsafe impl<T: Comparable> KernelArg for Within<T> {}
 
 /// A number that [`Within`] compares: f16, bf16, f32, f64, i32, u32, i64, u64.
