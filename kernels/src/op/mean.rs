@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quotient_lies_between_those_of_its_neighbours() {
+    fn a_quotient_is_the_nearest_f64() {
         // An f64 is the nearest to a/b if a/b is between the midpoints to its two neighbours.
         let mut state = 1u64;
         let mut drawn = || {

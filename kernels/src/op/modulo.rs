@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_residue_is_what_division_leaves() {
+    fn a_residue_equals_the_remainder_of_division() {
         let moduli = edges().chain([3, 7, 10, 1_000_000_007, 4_294_967_291, 4_294_967_295]);
         for modulus in moduli.filter(|m| (1..=1 << 32).contains(m)) {
             let op = ProductModulo::<u64>::new(modulus).expect("it is in range");
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn negative_factors_leave_residues_that_are_not() {
+    fn negative_factors_have_nonnegative_residues() {
         for modulus in [1, 2, 7, 1 << 31, (1 << 32) - 5, 1 << 32] {
             let op = ProductModulo::<i64>::new(modulus).expect("it is in range");
             for x in [i64::MIN, -8, -7, -1, 0, 1, i64::MAX] {
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_modulus_of_zero_or_beyond_32_bits_is_refused() {
+    fn a_modulus_of_zero_or_above_2_pow_32_is_an_error() {
         for modulus in [0, (1 << 32) + 1, u64::MAX] {
             let refused = ProductModulo::<u32>::new(modulus).map(|_| ());
             assert_eq!(refused, Err(ModulusError { modulus }));

@@ -181,7 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_starts_at_every_multiple_of_its_length_and_nowhere_else() {
+    fn a_row_starts_only_at_multiples_of_its_length() {
         for len in [1, 2, 3, 5, 7, 32, 641, 1 << 20, 6_700_417, (1 << 40) + 9, u64::MAX / 2] {
             let rows = Segments::rows(len);
             for row in [0, 1, 2, 3, 1000, 1 << 22] {

@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_length_is_parted_into_tiles_that_a_workspace_has_room_for() {
+    fn tiles_of_every_length_fit_in_a_workspace() {
         let sizes = (0..46).flat_map(|e| [(1 << e) - 1, 1 << e, (1 << e) + 1, 3 << e]);
         for len in sizes {
             let shape = Shape::of::<f32>(len);
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_million_floats_are_1024_strips_and_a_billion_4096_tiles() {
+    fn a_million_floats_have_1024_strips_and_a_billion_have_4096_tiles() {
         let small = Shape { warps: 8, runs: 1, tiles: 128 };
         assert_eq!(Shape::of::<f32>(1 << 20), small);
         assert!(small.leaves_are_strips());

@@ -204,7 +204,7 @@ mod tests {
     use cuda_std::f16;
 
     #[test]
-    fn every_length_is_parted_into_tiles_that_hold_it_and_no_more() {
+    fn tiles_of_every_length_hold_it_and_no_more() {
         let sizes = (0..40).flat_map(|e| [(1 << e) - 1, 1 << e, (1 << e) + 1, 3 << e]);
         for len in sizes {
             let shape = Shape::of::<f32, f32>(len);
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_room_for_the_longest_array_has_room_for_all() {
+    fn a_workspace_for_the_longest_array_fits_all_shorter_ones() {
         for longest in [0, 1, 4096, (1 << 18) - 1, 1 << 18, (1 << 18) + 1, 1 << 20, 1 << 30] {
             let most = Shape::most_places::<f32, f32>(longest);
             for len in (0..31).map(|e| 1 << e).filter(|&len| len <= longest) {
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lane_holds_fewer_rows_of_what_takes_more_registers() {
+    fn wider_accumulators_get_fewer_rows_per_lane() {
         assert_eq!(most_rows::<f32, f32>(), 8);
         assert_eq!(most_rows::<i32, i64>(), 4);
         assert_eq!(most_rows::<f16, f64>(), 2);
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_tile_is_32_kib_where_elements_and_results_have_one_size() {
+    fn a_large_tile_is_32_kib_if_elements_and_results_have_the_same_size() {
         let tile = |len| Shape::of::<f32, f32>(len).tile::<f32>() * size_of::<f32>();
         assert_eq!(tile((1 << 18) + 1), 32 << 10);
         assert_eq!(Shape::of::<u64, u64>(1 << 20).tile::<u64>() * size_of::<u64>(), 32 << 10);

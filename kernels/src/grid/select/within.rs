@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn every_comparison_of_all_numbers_of_16_bits_with_their_neighbours_is_an_interval() {
+    fn every_comparison_of_16_bit_floats_with_their_neighbours_is_an_interval() {
         for bits in 0..u16::MAX {
             let beside = [bits, bits + 1, bits ^ 0x8000];
             compares_as_the_language_does(&beside.map(f16::from_bits));
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_and_what_is_infinite_can_be_left_out() {
+    fn nan_and_infinities_can_be_excluded() {
         let all = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, f64::MAX];
         let kept = |within: Within<f64>| all.map(|x| within.keeps(x, 0));
         assert_eq!(kept(Within::not_nan()), [false, true, true, true, true]);

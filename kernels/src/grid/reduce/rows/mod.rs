@@ -16,8 +16,8 @@
 //! lane needs it too: the bytes move once, with twice the loads. At the ends of the matrix an
 //! aligned pack may extend past the end, and elements are loaded one by one.
 //!
-//! The operation must commute, because operations that do not have different strips. They are
-//! rejected at compile time.
+//! The operation must commute, because rows are divided into strips as for commutative operations.
+//! Others are rejected at compile time.
 
 mod long;
 mod run;

@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pack_begins_at_any_element_of_another() {
+    fn a_pack_can_begin_at_any_element_of_another() {
         let (a, b) = ([0u16, 1, 2, 3, 4, 5, 6, 7], [8, 9, 10, 11, 12, 13, 14, 15]);
         for past in 0..8 {
             let expected: [u16; 8] = core::array::from_fn(|i| past as u16 + i as u16);
