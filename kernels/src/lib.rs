@@ -10,10 +10,10 @@
 //! ```
 //! use gridsync_kernels::prelude::*;
 //!
-//! /// Adds up `numbers`: a part in each block, and after a barrier of the whole grid all of them.
+//! /// Adds up `numbers`: a part in each block, and all parts after a grid barrier.
 //! ///
 //! /// # Safety
-//! /// `parts` has an element for each block, `total` has one, and the words of the barrier begin as 0.
+//! /// `parts` has an element for each block and `total` one; the words of the barrier are 0.
 //! #[kernel(cooperative)]
 //! pub unsafe fn add_up(
 //!     numbers: Global<f32>,

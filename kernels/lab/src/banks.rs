@@ -84,7 +84,7 @@ fn load(
 /// |---|---|---|
 /// | plain | 32 | 0 |
 /// | padded: rows one word longer | 33 | 0 |
-/// | swizzled: columns exchanged, in each row in another way | 32 | 31 |
+/// | swizzled: columns permuted, differently in each row | 32 | 31 |
 ///
 /// # Safety
 ///

@@ -17,8 +17,8 @@ pub(crate) trait Readers: Copy {
     /// Whether thread `thread` of a block, or of a warp, is among those that send.
     fn sends(thread: u32) -> bool;
 
-    /// Calls `store` with the words of each reader; those of this GPU are `own`. Called by the threads that
-    /// [send](Self::sends).
+    /// Calls `store` with the words of each reader; those of this GPU are `own`. Called by the
+    /// threads that [send](Self::sends).
     fn each(self, own: Global<u64>, store: impl Fn(Global<u64>));
 }
 

@@ -14,7 +14,7 @@ pub type Words = [u32; 4];
 ///
 /// ```compile_fail,E0200
 /// struct Mine;
-/// impl gridsync_kernels::op::Carried for Mine {} // It takes `unsafe impl`.
+/// impl gridsync_kernels::op::Carried for Mine {} // It needs `unsafe impl`.
 /// ```
 pub unsafe trait Carried: Copy + Send + Sync + 'static {
     /// The number of words, 1 to 4.

@@ -8,7 +8,7 @@
 //! |---|---|---|
 //! | [`Sum`], [`Product`] | f32 → f32 or f64; f64 → f64; f16, bf16 → f32 or f64; i32 → i64 or i32; u32 → u64 or u32; i64; u64 | integers wrap around in the type of the accumulator |
 //! | [`WideSum`] | i64, u64 → i128 | exact |
-//! | [`Mean`] | as for its sum | the sum divided by the number of elements |
+//! | [`Mean`] | those of its sum | the sum divided by the number of elements |
 //! | [`CompensatedSum`] | f32, f64 → [`Compensated`] | as accurate as a sum in twice the precision |
 //! | [`ProductModulo`] | i32, u32, i64, u64 → u32 | the product modulo a number up to 2^32 |
 //! | [`Min`], [`Max`] | all types; f16, bf16 → f32 | NaN if any element is NaN; −0 < +0 |
@@ -17,7 +17,7 @@
 //! | [`Count`] | all types → u64 | the number of elements that differ from zero (NaN does, −0 does not) |
 //! | [`Compose`] | u64 → [`Affine`] | the composition of affine maps: does not commute |
 //! | [`Recurrence`] | u64 → [`Affine`] | these maps applied to a number |
-//! | [`InSegments`] | as for its operation → [`Segment`] | each segment of the array by itself: for scans |
+//! | [`InSegments`] | those of its operation → [`Segment`] | each segment of the array separately: for scans |
 
 mod affine;
 mod argument;

@@ -21,8 +21,8 @@ pub fn scan<O: Operation>(op: O, value: O::Accumulator) -> O::Accumulator {
 /// The exclusive scan of one value per lane: lane i gets the values of the lanes before it
 /// combined, and lane 0 the identity.
 ///
-/// Called by all 32 lanes of the warp. Orders no memory. It is [`before`] of a [`scan`]; call the two yourself if you
-/// also need the inclusive scan or the [`total`].
+/// Called by all 32 lanes of the warp. Orders no memory. It is [`before`] of a [`scan`]; call the
+/// two yourself if you also need the inclusive scan or the [`total`].
 #[device]
 pub fn scan_exclusive<O: Operation>(op: O, value: O::Accumulator) -> O::Accumulator {
     before(op, scan(op, value))

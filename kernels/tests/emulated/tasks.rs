@@ -85,7 +85,8 @@ fn run(
     Ok(bytes.chunks(4).map(number).collect())
 }
 
-/// Each task adds its inputs' values to the argument times the launch, and stores the sum at its argument.
+/// Each task adds its inputs' values to the argument times the launch, and stores the sum at its
+/// argument.
 fn add_up(views: Views) {
     let mut tasks = Tasks::attach(views.plan, views.state);
     while let Some(task) = tasks.next() {

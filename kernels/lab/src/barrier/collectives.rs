@@ -68,7 +68,7 @@ pub unsafe fn exchange_in_order(words: Global<u64>, errors: Global<u32>, rounds:
 ///
 /// # Safety
 ///
-/// As for [`exchange_in_order`].
+/// Same as for [`exchange_in_order`].
 #[kernel(cooperative)]
 pub unsafe fn exchange_votes(words: Global<u64>, errors: Global<u32>, rounds: u32, skew: u32) {
     let (mut first, mut second) = attach_to_both(words);
@@ -129,8 +129,8 @@ pub(super) fn count(wrong: u32, errors: Global<u32>) {
 ///
 /// # Safety
 ///
-/// As for [`exchange_in_order`], with the words of one exchange; `maps`, `before` and `all` have an
-/// element for each thread of the grid.
+/// Same as for [`exchange_in_order`], with the words of one exchange; `maps`, `before` and `all`
+/// have an element for each thread of the grid.
 #[kernel(cooperative, max_threads = 384)]
 pub unsafe fn exchange_scan_threads(
     words: Global<u64>,
@@ -161,8 +161,8 @@ pub unsafe fn exchange_scan_threads(
 ///
 /// # Safety
 ///
-/// Blocks have a multiple of 32 threads. `maps`, `through`, `before` and `all` have an element for each thread of the
-/// grid, and `errors` has one.
+/// Blocks have a multiple of 32 threads. `maps`, `through`, `before` and `all` have an element for
+/// each thread of the grid, and `errors` has one.
 #[kernel(max_threads = 1024)]
 pub unsafe fn block_scans(
     maps: Global<u64>,
@@ -196,7 +196,7 @@ pub unsafe fn block_scans(
 ///
 /// # Safety
 ///
-/// As for [`exchange_scan_threads`]; `numbers` has an element for each thread of the grid.
+/// Same as for [`exchange_scan_threads`]; `numbers` has an element for each thread of the grid.
 #[kernel(cooperative)]
 pub unsafe fn exchange_scan_threads_only(words: Global<u64>, numbers: Global<u32>, rounds: u32) {
     let mut exchange = Exchange::attach(words);

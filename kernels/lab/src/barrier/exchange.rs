@@ -54,7 +54,7 @@ pub unsafe fn exchange_rounds(words: Global<u64>, errors: Global<u32>, rounds: u
 ///
 /// # Safety
 ///
-/// As for [`exchange_rounds`]; `means` has one element for each block.
+/// Same as for [`exchange_rounds`]; `means` has one element for each block.
 #[kernel(cooperative)]
 pub unsafe fn exchange_only(words: Global<u64>, means: Global<f32>, rounds: u32) {
     let mut exchange = Exchange::attach(words);

@@ -152,7 +152,7 @@ unsafe impl Stressed for ResetBarrier {
 ///
 /// # Safety
 ///
-/// A safe function launches the kernel. The kernel touches only the memory of its arguments, and
+/// A safe function launches the kernel. The kernel accesses only the memory of its arguments, and
 /// only the [`words`](Barrier::words) of the barrier's memory.
 #[cfg(not(target_arch = "nvptx64"))]
 pub unsafe trait Stressed: Barrier {
@@ -170,7 +170,7 @@ pub unsafe trait Stressed: Barrier {
 ///
 /// # Safety
 ///
-/// As for [`Stressed`].
+/// Same as for [`Stressed`].
 #[cfg(not(target_arch = "nvptx64"))]
 pub unsafe trait Measured: Stressed {
     /// The kernel that only crosses it: `(barrier, rounds)`.

@@ -85,7 +85,8 @@ pub unsafe fn system_barrier_only(words: Global<u64>, rounds: u32) {
 ///
 /// # Safety
 ///
-/// `words` has the words of the barrier; `crossed` has an element for each block; all blocks are resident.
+/// `words` has the words of the barrier; `crossed` has an element for each block; all blocks are
+/// resident.
 #[kernel(cooperative)]
 pub unsafe fn bounded_system_barrier_rounds(
     words: Global<u64>,
@@ -107,14 +108,15 @@ pub unsafe fn bounded_system_barrier_rounds(
     }
 }
 
-/// Crosses a [`SystemExchange`] three times a round, on GPU `gpu` of `gpus`: a sum, and a reduction and a scan that do not
-/// commute. Counts the wrong results of all threads in `errors[0]`. Warps come up to `skew` cycles late, and in some
-/// rounds whole GPUs. After every three rounds the block attaches again.
+/// Crosses a [`SystemExchange`] three times a round, on GPU `gpu` of `gpus`: a sum, and a reduction
+/// and a scan that do not commute. Counts the wrong results of all threads in `errors[0]`. Warps
+/// come up to `skew` cycles late, and in some rounds whole GPUs. After every three rounds the block
+/// attaches again.
 ///
 /// # Safety
 ///
-/// `words` has the words of the exchange; `errors` has one element; blocks have a multiple of 32 threads and are all
-/// resident.
+/// `words` has the words of the exchange; `errors` has one element; blocks have a multiple of 32
+/// threads and are all resident.
 #[kernel(cooperative)]
 pub unsafe fn system_exchange_rounds(
     words: Global<u64>,
@@ -153,12 +155,12 @@ pub unsafe fn system_exchange_rounds(
     count(wrong, errors);
 }
 
-/// Crosses a [`SystemExchange`] five times a round: an argmax of four words, a broadcast of four words, and votes. Counts
-/// wrong results as [`system_exchange_rounds`] does.
+/// Crosses a [`SystemExchange`] five times a round: an argmax of four words, a broadcast of four
+/// words, and votes. Counts wrong results as [`system_exchange_rounds`] does.
 ///
 /// # Safety
 ///
-/// As for [`system_exchange_rounds`].
+/// Same as for [`system_exchange_rounds`].
 #[kernel(cooperative)]
 pub unsafe fn system_exchange_votes(
     words: Global<u64>,
@@ -213,7 +215,7 @@ fn rank(gpu: u32, gpus: u32) -> (u32, u32) {
 ///
 /// # Safety
 ///
-/// As for [`system_exchange_rounds`]; `means` has one element for each block.
+/// Same as for [`system_exchange_rounds`]; `means` has one element for each block.
 #[kernel(cooperative)]
 pub unsafe fn system_exchange_only(words: Global<u64>, means: Global<f32>, gpus: u32, rounds: u32) {
     let mut exchange = SystemExchange::attach(words);

@@ -180,7 +180,7 @@ pub unsafe fn dag_from_device_stream(
 ///
 /// # Safety
 ///
-/// As for [`dag_from_device_stream`]; each node waits for the streams of its inputs.
+/// Same as for [`dag_from_device_stream`]; each node waits for the streams of its inputs.
 #[kernel]
 pub unsafe fn dag_from_device_streams(
     nodes: Global<u32>,

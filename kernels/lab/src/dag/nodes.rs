@@ -56,7 +56,7 @@ fn elements(arrays: Global<u32>, inputs: Global<u32>, out: Global<u32>, what: (O
 ///
 /// # Safety
 ///
-/// As for [`dag_node`].
+/// Same as for [`dag_node`].
 #[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
 #[kernel]
 pub unsafe fn dag_node_overlapped(
@@ -75,7 +75,7 @@ pub unsafe fn dag_node_overlapped(
 ///
 /// # Safety
 ///
-/// As for [`dag_node`].
+/// Same as for [`dag_node`].
 #[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
 #[kernel]
 pub unsafe fn dag_node_overlapped_noted(

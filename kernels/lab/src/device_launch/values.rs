@@ -7,7 +7,7 @@ use cuda_std::device_runtime::{
 };
 use cuda_std::prelude::*;
 
-/// Every thread writes its index to `values`. After a barrier of the block, its first thread
+/// Every thread writes its index to `values`. After a block barrier, the first thread
 /// replaces its own value by 100, and launches a copy of the block's part.
 ///
 /// # Safety

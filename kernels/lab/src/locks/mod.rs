@@ -49,7 +49,7 @@ macro_rules! kernels {
 
         #[doc = concat!("Pushes nodes to a linked list under ", $what, ".")]
         ///
-        /// Each thread pushes `each` nodes of its own onto the head of the list. A thread that has
+        /// Each thread pushes `each` separate nodes onto the head of the list. A thread that has
         /// waited for `patience_ns` nanoseconds ends, and counts itself in `gave_up`.
         ///
         /// # Safety

@@ -75,8 +75,9 @@ pub unsafe fn memory_walk_shared(
     walk(found, cycles, (first, warm, steps), |at| copy.read(at));
 }
 
-/// Walks in the shared memory of the second block of a cluster. Both blocks first copy `words`, which
-/// are at most [`SHARED_WORDS`](super::SHARED_WORDS), to their shared memory. The first block walks.
+/// Walks in the shared memory of the second block of a cluster. Both blocks first copy `words`,
+/// which are at most [`SHARED_WORDS`](super::SHARED_WORDS), to their shared memory. The first block
+/// walks.
 ///
 /// # Safety
 ///

@@ -48,7 +48,7 @@ pub unsafe fn xpx_no_barrier(x: Global<f32>, p: Global<f32>, stagger_ns: u32) {
 ///
 /// # Safety
 ///
-/// As for [`xpx_no_barrier`].
+/// Same as for [`xpx_no_barrier`].
 #[kernel]
 pub unsafe fn xpx_block_barrier(x: Global<f32>, p: Global<f32>, stagger_ns: u32) {
     delay(stagger_ns);
@@ -61,7 +61,7 @@ pub unsafe fn xpx_block_barrier(x: Global<f32>, p: Global<f32>, stagger_ns: u32)
 ///
 /// # Safety
 ///
-/// As for [`xpx_no_barrier`]; `barrier` has the words of a [`GridBarrier`], and all blocks are
+/// Same as for [`xpx_no_barrier`]; `barrier` has the words of a [`GridBarrier`], and all blocks are
 /// co-resident.
 #[kernel(cooperative)]
 pub unsafe fn xpx_grid_barrier(

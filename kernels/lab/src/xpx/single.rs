@@ -42,7 +42,7 @@ kernels! {
 ///
 /// # Safety
 ///
-/// A safe function launches the kernel. The kernel touches only the memory of its arguments, and
+/// A safe function launches the kernel. The kernel accesses only the memory of its arguments, and
 /// only the [`words`](Barrier::words) of the barrier's memory.
 #[cfg(not(target_arch = "nvptx64"))]
 pub unsafe trait Transforms: Barrier {

@@ -23,7 +23,7 @@ pub unsafe fn xpx_stage(from: Global<f32>, to: Global<f32>) {
 ///
 /// # Safety
 ///
-/// As for [`xpx_stage`].
+/// Same as for [`xpx_stage`].
 #[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
 #[kernel]
 pub unsafe fn xpx_stage_overlapped(from: Global<f32>, to: Global<f32>) {

@@ -7,8 +7,8 @@
 //! | design | file |
 //! |---|---|
 //! | [`GridBarrier`], the one to use | `grid.rs` |
-//! | [`ResetBarrier`], wrong, to show the faults | `reset.rs` |
-//! | [`GenerationBarrier`], the same repaired | `generation.rs` |
+//! | [`ResetBarrier`], wrong, to demonstrate the faults | `reset.rs` |
+//! | [`GenerationBarrier`], its repaired version | `generation.rs` |
 //! | [`GrowingBarrier`], with each form of spin | `growing.rs` |
 //! | [`LockFreeBarrier`] | `lock_free.rs` |
 //! | [`FlipBarrier`], as in cooperative groups | `flip.rs` |
@@ -16,7 +16,7 @@
 //! | [`SplitBarrier`], [`LateBarrier`] | `split.rs` |
 //! | [`ReleaseBarrier`] | `release.rs` |
 //! | [`TreeBarrier`] | `tree.rs` |
-//! | `ClusterBarrier`, from compute capability 9.0 | `cluster.rs` |
+//! | `ClusterBarrier`, compute capability 9.0 or higher | `cluster.rs` |
 //!
 //! [`Exchange`] is a barrier that carries a value per block, for collectives of the whole grid.
 //! [`BoundedBarrier`] gives up after a time limit and reports the missing blocks.

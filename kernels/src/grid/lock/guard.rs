@@ -45,7 +45,7 @@ impl<L: Lock> Drop for Guard<'_, L> {
 #[derive(Debug)]
 #[must_use = "the lock is released when the guards are dropped"]
 pub struct WarpGuard<'a, L: Lock> {
-    /// What the lowest lane needs to release the lock. `None` in the other lanes.
+    /// The data that the lowest lane needs to release the lock. `None` in the other lanes.
     held: Option<L::Held>,
     lanes: u32,
     taken: Caller,

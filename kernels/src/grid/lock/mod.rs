@@ -1,13 +1,13 @@
 //! Locks for the threads of a whole grid. The README in this folder documents the protocol of each.
 //!
-//! | lock | file | who is next | where a thread waits |
+//! | lock | file | next holder | waiting threads poll |
 //! |---|---|---|---|
-//! | [`SpinLock`] | `spin.rs` | whoever looks at the right time | at the one word |
-//! | [`TicketLock`] | `ticket.rs` | whoever came first | at the one word |
-//! | [`QueueLock`] | `queue.rs` | whoever came first | at a line of its own |
+//! | [`SpinLock`] | `spin.rs` | whichever thread polls at the right time | the one word |
+//! | [`TicketLock`] | `ticket.rs` | the thread that arrived first | the one word |
+//! | [`QueueLock`] | `queue.rs` | the thread that arrived first | a separate line each |
 //!
 //! A lock consists of words of device memory that all threads share. Each thread **attaches** to
-//! it, and gets a handle of its own. [`lock`](Lock::lock) returns a [`Guard`]: the thread holds the
+//! it, and gets a separate handle. [`lock`](Lock::lock) returns a [`Guard`]: the thread holds the
 //! lock as long as the guard lives.
 //!
 //! ```no_run

@@ -1,4 +1,4 @@
-//! The queue lock: threads queue up, and each polls a line of its own.
+//! The queue lock: threads queue up, and each polls a separate line.
 
 use super::{LINE, Lock};
 use cuda_std::prelude::*;

@@ -40,7 +40,7 @@ shared_array! {
     fn gridsync_reduce_strips() -> [u32; 4 * LARGE as usize];
     /// The results of each warp's chains.
     fn gridsync_reduce_chains() -> [u32; 4 * LARGE as usize];
-    /// What the first thread read from the state.
+    /// The values that the first thread read from the state.
     fn gridsync_reduce_state() -> [u32; 2];
 }
 

@@ -26,8 +26,8 @@ shared_array! {
 /// How the tiles of an array are dealt to several GPUs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stripes {
-    /// Tiles of a stripe: a power of two. Tile t of the array is in stripe t / `tiles`, and stripe s is on GPU
-    /// s mod the number of GPUs.
+    /// Tiles of a stripe: a power of two. Tile t of the array is in stripe t / `tiles`, and stripe
+    /// s is on GPU s mod the number of GPUs.
     pub tiles: u32,
     /// The stamp of this launch, the same on all GPUs: no word holds it yet.
     pub stamp: u32,

@@ -109,7 +109,7 @@ pub fn select<P: Predicate>(
 /// are the indices where the runs begin.
 ///
 /// Equality is `==`, that of IEEE 754 for floating point: −0 equals +0, and a NaN equals nothing
-/// and is a run by itself. Called like [`select`].
+/// and forms a separate run. Called like [`select`].
 #[device(protocol = "the selection")]
 pub fn unique<T: Scalar + PartialEq>(
     input: Global<T>,

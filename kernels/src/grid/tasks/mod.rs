@@ -1,5 +1,5 @@
-//! A graph of tasks inside one kernel: each block runs its list of tasks, and waits for tasks of others
-//! edge by edge.
+//! A graph of tasks inside one kernel: each block runs its list of tasks, and waits for tasks of
+//! others edge by edge.
 //!
 //! The host makes the plan: which block runs which task, in which order, and what each waits for. A
 //! kernel works through its block's list:
@@ -173,8 +173,8 @@ impl Tasks {
         self.load_page(self.position + PAGE);
     }
 
-    /// Waits for the inputs of the next task, one for each lane, and puts their values into its record.
-    /// Called by the first warp.
+    /// Waits for the inputs of the next task, one for each lane, and puts their values into its
+    /// record. Called by the first warp.
     #[device]
     fn wait(&self) {
         let lane = lane_id() as usize;

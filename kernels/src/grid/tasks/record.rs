@@ -149,8 +149,8 @@ pub const fn records_start(blocks: usize) -> usize {
     (blocks + 1).next_multiple_of(RECORD)
 }
 
-/// The number of 64-bit words of state, 0 before the first launch, for `blocks` blocks and `words` nodes
-/// with a word.
+/// The number of 64-bit words of state, 0 before the first launch, for `blocks` blocks and `words`
+/// nodes with a word.
 #[must_use]
 pub const fn state_words(blocks: usize, words: usize) -> usize {
     state_word(blocks, words)

@@ -13,7 +13,7 @@
 //! |---|---|---|
 //! | 0, invalid | | not stored yet |
 //! | 1, aggregate | the sum of the tile | thread 0, as soon as the tile has been scanned; not for tile 0 |
-//! | 2, prefix | the sum of all tiles up to and including it | thread 0, when the look-back has ended; for tile 0 at once |
+//! | 2, prefix | the sum of all tiles up to and including it | thread 0, when the look-back has ended; for tile 0 immediately |
 //!
 //! A state only grows, and both values are correct to add: after an aggregate the look-back
 //! continues with the tile before, after a prefix it stops. Tickets and orderings are those of rung

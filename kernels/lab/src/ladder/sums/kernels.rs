@@ -22,7 +22,7 @@ pub unsafe fn ladder_read_only(input: Global<u32>, never: Global<u32>) {
 ///
 /// # Safety
 ///
-/// As for [`ladder_wide_loads_u32`].
+/// Same as for [`ladder_wide_loads_u32`].
 #[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
 #[kernel]
 pub unsafe fn ladder_redux_u32(input: Global<u32>, partials: Global<u32>) {

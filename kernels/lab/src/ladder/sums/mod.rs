@@ -8,10 +8,10 @@
 //!
 //! | rungs | one launch leaves | the sum |
 //! |---|---|---|
-//! | 1 to 3 | a sum for each thread | one thread adds those up, rung 1 again |
+//! | 1 to 3 | a sum for each thread | one thread adds them up, rung 1 again |
 //! | 4, 15 | the sum | by atomics, in no fixed order |
-//! | 5 to 13 | a sum for each block | the same kernel adds those up, again and again until one is left |
-//! | 14 | a sum for each block of a resident grid | the same kernel adds those up, in one block |
+//! | 5 to 13 | a sum for each block | the same kernel adds them up, again and again until one is left |
+//! | 14 | a sum for each block of a resident grid | the same kernel adds them up, in one block |
 //! | 16, 17 | the sum | within the launch |
 //!
 //! All of them accept arrays of any length, including empty ones. The array begins at a multiple of

@@ -79,7 +79,7 @@ impl Exchange {
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/exchange.rs"));
     /// # fn main() { in_a_grid(|exchange, _| {
-    /// // One thread of the grid has found something. All of them stop.
+    /// // One thread of the grid has found something. All threads stop.
     /// let has_found = thread::index() == 100;
     /// assert!(exchange.any(has_found));
     /// # }) }

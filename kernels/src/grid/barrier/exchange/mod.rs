@@ -46,23 +46,23 @@ shared_array! {
 
 /// A barrier to which each block contributes a value and from which it gets all values combined.
 ///
-/// | what | for each | method |
+/// | result | for each | method |
 /// |---|---|---|
 /// | all values combined | block | [`all_reduce`](Self::all_reduce) |
-/// | also what the blocks before combine to | block | [`scan`](Self::scan) |
+/// | also the combined values of the blocks before | block | [`scan`](Self::scan) |
 /// | the value of one block | block | [`broadcast`](Self::broadcast) |
 /// | the values of all blocks | block | [`gather`](Self::gather) |
-/// | whether any vote, or all, is yes; how many are | thread | [`any`](Self::any), [`all`](Self::all), [`count`](Self::count) |
+/// | whether any vote is true, or all are; the number of true votes | thread | [`any`](Self::any), [`all`](Self::all), [`count`](Self::count) |
 /// | all values combined, and those of the threads before | thread | [`scan_threads`](Self::scan_threads) |
-/// | work between arriving and waiting | block | [`arrive`](Self::arrive) |
+/// | work between arrive and wait | block | [`arrive`](Self::arrive) |
 ///
 /// Each operation is one crossing. No block leaves before all have arrived. But only the values are
 /// carried: other memory accesses of the blocks are *not* made visible. Use the
 /// [barriers](super::Barrier) for that.
 ///
 /// The order of combining depends only on the number of blocks, so floating-point sums have the
-/// same bits in every block and every run. Operations need not commute: those that do not get the
-/// values in the order of the ranks.
+/// same bits in every block and every run. Operations need not commute: the values are then
+/// combined in the order of the ranks.
 ///
 /// A kernel uses a barrier to share memory, and an exchange to share one value per block:
 ///
@@ -72,7 +72,7 @@ shared_array! {
 /// use gridsync_kernels::grid::barrier::{Barrier, Exchange, GridBarrier};
 /// use gridsync_kernels::op::Max;
 ///
-/// /// Smooths a ring of values, one for each thread, until none changes by much.
+/// /// Smooths a ring of values, one for each thread, until none changes much.
 /// #[kernel(cooperative)]
 /// pub unsafe fn smooth(values: Global<f32>, barrier: Global<u32>, words: Global<u64>) {
 ///     let mut barrier = GridBarrier::attach(barrier);
@@ -196,7 +196,7 @@ impl Exchange {
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/exchange.rs"));
     /// # fn main() { in_a_grid(|exchange, _| {
-    /// // The numbers of each block are combined first.
+    /// // The values within each block are combined first.
     /// let of_block = gridsync_kernels::block::reduce(Max::<f32>::new(), thread::index() as f32);
     /// let greatest = exchange.all_reduce(Max::<f32>::new(), of_block);
     /// assert_eq!(greatest, 191.0);

@@ -34,7 +34,7 @@ pub(super) const END: usize = INBOX + MOST_GPUS;
 /// use cuda_std::prelude::*;
 /// use gridsync_kernels::grid::barrier::SystemBarrier;
 ///
-/// /// Each GPU writes its part of `here`, and then reads what another one wrote.
+/// /// Each GPU writes its part of `here`, and then reads the part of another one.
 /// #[kernel(cooperative)]
 /// pub unsafe fn pass_on(here: Global<f32>, there: Global<f32>, out: Global<f32>, words: Global<u64>) {
 ///     let mut barrier = SystemBarrier::attach(words);

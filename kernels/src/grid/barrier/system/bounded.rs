@@ -20,7 +20,8 @@ const GIVEN_UP_ROUND: usize = GAVE_UP + 1;
 const INBOX: usize = GAVE_UP + 32;
 const ROSTER: usize = INBOX + MOST_GPUS;
 
-/// A barrier to find out why kernels on several GPUs hang: its wait ends after a time limit, in every block.
+/// A barrier to find out why kernels on several GPUs hang: its wait ends after a time limit, in
+/// every block.
 ///
 /// It is a [`SystemBarrier`](super::SystemBarrier) that gives up. Then every unfinished wait on
 /// that GPU ends with [`Expired`], the others end by their own limits, the kernels return, and the
@@ -57,7 +58,8 @@ impl BoundedSystemBarrier {
     /// Arrives and waits. The accesses of any thread before it, on any GPU, are visible to every
     /// thread after it.
     ///
-    /// Every thread of every block of every GPU calls it the same number of times, and not again after it has failed.
+    /// Every thread of every block of every GPU calls it the same number of times, and not again
+    /// after it has failed.
     ///
     /// # Errors
     /// Fails with [`Expired`] in all threads of the block if blocks are missing.
@@ -163,8 +165,8 @@ impl BoundedSystemBarrier {
 
 #[cfg(not(target_arch = "nvptx64"))]
 impl core::fmt::Display for SystemMissing {
-    /// `round 3 of the barrier of all GPUs: block 5 of GPU 0 gave up, because of GPU 1: 2 of 132 blocks had not
-    /// arrived: 17, 90`.
+    /// `round 3 of the barrier of all GPUs: block 5 of GPU 0 gave up, because of GPU 1: 2 of 132
+    /// blocks had not arrived: 17, 90`.
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         let Self { round, given_up_by: (gpu, block), blocks, gpus } = self;
         write!(f, "round {round} of the barrier of all GPUs: block {block} of GPU {gpu} gave up")?;

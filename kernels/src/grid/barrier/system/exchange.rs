@@ -35,8 +35,8 @@ shared_array! {
 /// GPU leaves before all have arrived. Only the values are carried. Other memory accesses are *not*
 /// made visible: use the [`SystemBarrier`](super::SystemBarrier) for that.
 ///
-/// The order of combining depends only on the numbers of GPUs and blocks, so floating-point sums have the same bits in
-/// every block and every run. Operations need not commute.
+/// The order of combining depends only on the numbers of GPUs and blocks, so floating-point sums
+/// have the same bits in every block and every run. Operations need not commute.
 ///
 /// First the blocks of each GPU exchange their values ([`Exchange`]). Then the first block sends
 /// the combined value into the inboxes of all GPUs, as words that carry the number of the crossing,
@@ -64,7 +64,8 @@ pub struct SystemExchange {
     of_gpu: Exchange,
 }
 
-// As in `Exchange`: a higher word of a value counts as new at crossing 2^32 if all values before had fewer words.
+// As in `Exchange`: a higher word of a value counts as new at crossing 2^32 if all values before
+// had fewer words.
 impl AcrossGpus for SystemExchange {
     fn words(blocks: usize) -> usize {
         OF_GPU + Exchange::words(blocks)

@@ -10,7 +10,7 @@
 //! |---|---|---|
 //! | 1 loader | draws a ticket, requests the tile | `EMPTY`: the scanners, the looker and the first reducer have read the previous tile |
 //! | 8 reducers | reduce a strip each; the first sends the tile's aggregate | `FULL`; all strips |
-//! | 1 looker | looks at what earlier tiles have sent, computes the prefix | `FULL`, other blocks |
+//! | 1 looker | polls the words of earlier tiles, computes the prefix | `FULL`, other blocks |
 //! | 8 scanners | scan a strip each, in place, and request its copy to the output | `FULL`, `PREFIX` |
 //!
 //! A tile's aggregate is sent as soon as the tile is loaded, while the scanners are turns behind.
