@@ -53,7 +53,7 @@ impl<O: Operation<Output: Total>> Operation for Mean<O> {
         self.0.take(all, element, index)
     }
 
-    /// Always `None`: only [`finish_of`](Operation::finish_of) knows the number of elements.
+    /// Always `None`: only [`finish_of`](Operation::finish_of) gets the number of elements.
     fn finish(self, _all: O::Accumulator) -> Option<f64> {
         None
     }

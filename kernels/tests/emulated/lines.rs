@@ -221,7 +221,7 @@ fn faults_in_locks_name_the_caller() {
     take! {
         |zeros: Zeros| SpinLock::attach(zeros.of(0, SpinLock::words()));
         |zeros: Zeros| TicketLock::attach(zeros.of(0, TicketLock::words()));
-        // SAFETY: there is a node for each thread.
+        // SAFETY: each thread has its own node.
         |zeros: Zeros| unsafe {
             QueueLock::attach(zeros.of(0, QueueLock::words(66)), thread::index())
         };

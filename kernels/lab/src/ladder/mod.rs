@@ -7,5 +7,5 @@
 pub mod scans;
 pub mod sums;
 
-/// Threads of a block, unless a rung says otherwise.
+/// Threads of a block, unless a rung specifies otherwise.
 pub const THREADS: u32 = 256;

@@ -78,7 +78,7 @@ kernels! {
     "a ticket lock" locks_ticket_count locks_ticket_push:
         |words| TicketLock::attach(words), count, push;
     "a queue lock" locks_queue_count locks_queue_push:
-        // SAFETY: there is a node for each thread of the grid.
+        // SAFETY: each thread of the grid has its own node.
         |words| unsafe { QueueLock::attach(words, thread::index()) }, count, push;
     "a spin lock that one lane takes for its warp" locks_warp_count locks_warp_push:
         |words| SpinLock::attach(words), count_by_warps, push_by_warps;

@@ -30,7 +30,7 @@ pub const fn word(i: u32) -> u32 {
 ///
 /// # Safety
 ///
-/// Nothing else uses `words`; there are at most 2^32 of them.
+/// Nothing else uses `words`, which are at most 2^32.
 #[kernel]
 pub unsafe fn memory_fill(words: Global<u32>) {
     let mut i = thread::index();

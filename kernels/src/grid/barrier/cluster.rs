@@ -1,5 +1,5 @@
-//! The cluster barrier: the blocks of a cluster meet at Hopper's cluster barrier, and the first
-//! blocks of all clusters meet in global memory.
+//! The cluster barrier: the blocks of a cluster synchronise at Hopper's cluster barrier, and the
+//! first blocks of all clusters in global memory.
 
 use super::{Barrier, GrowingBarrier, Members};
 use cuda_std::cluster;

@@ -41,8 +41,8 @@ impl Members {
         self.count
     }
 
-    /// The members that share a counter with this one if there are `parts` counters: their ranks
-    /// equal this one's modulo `parts`.
+    /// The members that share a counter with this one if the barrier has `parts` counters: their
+    /// ranks equal this one's modulo `parts`.
     #[inline(always)]
     #[must_use]
     pub fn part(self, parts: u32) -> Self {

@@ -47,8 +47,7 @@ pub type LateBarrier = SplitBarrier<1>;
 #[derive(Debug)]
 pub(super) struct Counters {
     state: Global<u32>,
-    /// The index of the counter at which this block arrives, and the amount that the block adds to
-    /// it.
+    /// The index of this block's counter, and the amount that the block adds to it.
     own: usize,
     arrival: u32,
     /// The range of counters without blocks that this block has to advance.
@@ -122,7 +121,7 @@ impl Counters {
         if thread::in_32_bits::index_in_block() < WARP_SIZE {
             let lanes = if threads < WARP_SIZE { (1 << threads) - 1 } else { FULL_MASK };
             // The other lanes must not spin before the first one has arrived, because that costs
-            // time: the compiler lets a warp that has diverged stay so.
+            // time: the compiler does not reconverge a diverged warp.
             sync_warp(lanes);
             spin::until(|| clock().wrapping_sub(self.arrived) >= self.holds_back);
             let (state, watched, round) = (self.state, self.watched, self.round);

@@ -41,10 +41,10 @@ pub trait Comparable: Scalar + PartialOrd {
     /// Whether `self` ≤ `other`.
     fn is_at_most(self, other: Self) -> bool;
 
-    /// The next lower number, if there is one. NaN for NaN.
+    /// The next lower number, if it exists. NaN for NaN.
     fn next_below(self) -> Option<Self>;
 
-    /// The next greater number, if there is one. NaN for NaN.
+    /// The next greater number, if it exists. NaN for NaN.
     fn next_above(self) -> Option<Self>;
 }
 

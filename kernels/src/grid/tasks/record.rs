@@ -58,7 +58,7 @@ pub enum Purpose {
     /// The task only waits, and then signals its end: for nodes with more than [`INPUTS`] inputs.
     /// The kernel does not see it.
     Join,
-    /// All blocks meet at a grid barrier.
+    /// All blocks synchronise at a grid barrier.
     Barrier,
 }
 

@@ -2,8 +2,7 @@
 //!
 //! Changed: 256 threads scan 256 elements at once. Each adds the value 1 position before its own,
 //! then 2 positions before, then 4. After step s it has the sum of 2^s elements. Why: log n steps
-//! instead of n. The span is shorter, but there is more work: nearly every thread adds in every
-//! step.
+//! instead of n. The span is shorter, but the work is more: nearly every thread adds in every step.
 //!
 //! In a step a thread reads a word that another thread overwrites in the same step. With two
 //! alternating buffers, one barrier per step is enough.

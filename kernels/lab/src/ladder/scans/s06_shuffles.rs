@@ -4,9 +4,9 @@
 //! Changed: each thread loads two packs of four elements and adds up each alone. 32 neighbouring
 //! packs are a row. The lanes scan the totals of their packs with five shuffles, for both rows of
 //! the warp at once. Only the totals of the warps go through shared memory. Why: additions within a
-//! thread cost other threads nothing, and only one barrier is left. There are 23 warp operations
-//! for 256 elements instead of 87, 1 block barrier instead of 19, four times the bytes in
-//! flight, and fewer levels, because a tile has 2048 elements.
+//! thread cost other threads nothing, and only one barrier is left. 256 elements need 23 warp
+//! operations instead of 87 and 1 block barrier instead of 19, with four times the bytes in flight,
+//! and fewer levels, because a tile has 2048 elements.
 //!
 //! Words moved: 4n, and 4 for each 2048. Work: n in the packs, n·log₂ 32 / 4 in the shuffles, n to
 //! add the earlier sums of the tile, n for the blocks before. Span: 3 + 2·log₂ 32 a level.
