@@ -18,8 +18,8 @@ macro_rules! kernels {
         ///
         /// Each lane loads element `lane × stride`. The element holds its own index, which is the
         /// index of the next load: the same element. So no load can begin before the last one has
-        /// ended, and no compiler can tell that one load would be enough. `found` gets the last
-        /// value that each thread loaded, and `cycles` the cycles of its rounds.
+        /// ended, and no compiler can infer that one load suffices. `found` gets the last value
+        /// that each thread loaded, and `cycles` the cycles of its rounds.
         ///
         /// # Safety
         ///

@@ -2,7 +2,7 @@
 //!
 //! * [`schedules`]: three ways to compute one result with three children.
 //! * [`order`]: parents whose children log the order in which they run.
-//! * [`values`]: what children receive and see; refused launches; queries of the device.
+//! * [`values`]: values that children receive and see; refused launches; queries of the device.
 //! * [`children`]: the kernels that these launch.
 
 pub mod children;

@@ -1,4 +1,4 @@
-//! What a child sees and receives, which launches are refused, and what a kernel can query.
+//! Values that a child sees and receives, refused launches, and queries of the device.
 
 use super::children::{copy, mixed, note};
 use super::tell;
