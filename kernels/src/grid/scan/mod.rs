@@ -4,8 +4,8 @@
 //! The array is divided into tiles, one per block, and tiles into groups. [`Shape`] defines how,
 //! and in which order everything is combined. A block scans its tile in registers and sends its
 //! combined value (its aggregate) to memory as a stamped word. Then it loads the words of earlier
-//! tiles: each thread several tiles of its own group, and one word for all groups before. So
-//! nothing is read twice, and no tile looks back from tile to tile.
+//! tiles: each thread several tiles of its group, and one word for all groups before. So nothing is
+//! read twice, and no tile looks back from tile to tile.
 //!
 //! Blocks wait only for blocks that have *started*: a tile's number is a ticket, drawn at the
 //! start. So the wait ends however few blocks are resident, and in whatever order the hardware

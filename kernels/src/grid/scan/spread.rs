@@ -4,7 +4,7 @@
 //! all GPUs are at about the same position in the array all the time, and none waits long for the
 //! tiles of another. Each GPU has its stripes consecutively in its own memory, reads and writes
 //! only those, and sends the aggregates of its tiles to the words of **every** GPU. Each tile polls
-//! only the words of its own GPU.
+//! only its GPU's words.
 //!
 //! Nothing else differs from the scan of one GPU: the bits are the same, and a tile waits only for
 //! tiles before it. `README.md` explains why the waits end.

@@ -77,7 +77,7 @@ impl SystemExchange {
     ///
     /// Called by every thread of every GPU, before its block first crosses. It has a block barrier.
     /// Blocks are a multiple of 32 threads, at most 8192 of them on a GPU. A block uses one such
-    /// exchange at a time, and at the same time no exchange of its own GPU with the number 0
+    /// exchange at a time, and at the same time no exchange of its GPU with the number 0
     /// ([`Exchange::attach_nth`]).
     #[device(protocol = NAME)]
     pub fn attach(words: Global<u64>) -> Self {

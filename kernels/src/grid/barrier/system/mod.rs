@@ -2,8 +2,7 @@
 //!
 //! Each GPU has separate words, and an **inbox** among them, with a slot for each GPU's messages.
 //! The combined result of one GPU's blocks is sent to the inboxes of all GPUs, by stores into the
-//! memory of the other GPUs. And every block polls only the inbox of its own GPU, which is in its
-//! own L2.
+//! memory of the other GPUs. And every block polls only its GPU's inbox, which is in its own L2.
 //!
 //! The words begin with the information that a block needs: the GPUs, and the address of each one's
 //! words. [`head`] creates it, on the host. So a kernel needs only the words of its GPU.
@@ -21,7 +20,7 @@ pub use exchange::SystemExchange;
 /// A primitive that a kernel can use across all blocks of several GPUs.
 ///
 /// On each GPU the same kernel runs with the same number of blocks of the same size, all of them
-/// resident, and uses the words of its own GPU.
+/// resident, and uses its GPU's words.
 pub trait AcrossGpus {
     /// The number of words of device memory on each GPU, for up to `blocks` blocks a GPU.
     ///
