@@ -2,7 +2,7 @@
 //!
 //! Each GPU has separate words, and an **inbox** among them, with a slot for each GPU's messages.
 //! The combined result of one GPU's blocks is sent to the inboxes of all GPUs, by stores into the
-//! memory of the other GPUs. And every block polls only its GPU's inbox, which is in its own L2.
+//! memory of the other GPUs. And every block polls only its GPU's inbox, in that GPU's L2.
 //!
 //! The words begin with the information that a block needs: the GPUs, and the address of each one's
 //! words. [`head`] creates it, on the host. So a kernel needs only the words of its GPU.
