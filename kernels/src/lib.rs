@@ -2,7 +2,7 @@
 //! call from your own kernels.
 //!
 //! The folders follow the thread hierarchy: [`warp`], [`block`], [`grid`]. [`op`] has the
-//! operations. This crate has no kernels, so your image holds only what you call.
+//! operations. This crate has no kernels, so your image contains only what you call.
 //!
 //! The crate depends only on `cuda_std`. Compiled for nvptx64 it is PTX; compiled for the host it
 //! runs in the emulator.
@@ -10,10 +10,10 @@
 //! ```
 //! use gridsync_kernels::prelude::*;
 //!
-//! /// Adds up `numbers`: a part in each block, and after a barrier of the whole grid all of them.
+//! /// Adds up `numbers`: a part in each block, and all parts after a grid barrier.
 //! ///
 //! /// # Safety
-//! /// `parts` has an element for each block, `total` has one, and the words of the barrier begin as 0.
+//! /// `parts` has an element for each block and `total` one; the words of the barrier are 0.
 //! #[kernel(cooperative)]
 //! pub unsafe fn add_up(
 //!     numbers: Global<f32>,
@@ -41,10 +41,11 @@ pub mod grid;
 pub mod op;
 pub mod warp;
 
-/// What most kernels need: the prelude of `cuda_std`, what the threads of a block do together, the barrier and the
-/// exchange of the whole grid, and the usual operations.
+/// The items that most kernels need: the prelude of `cuda_std`, the operations of a block's
+/// threads, the barrier and the exchange of the whole grid, and the usual operations.
 ///
-/// `warp` is that of `cuda_std`, with the instructions. The reductions and scans of a warp are in [`crate::warp`].
+/// `warp` is that of `cuda_std`, with the instructions. The reductions and scans of a warp are in
+/// [`crate::warp`].
 pub mod prelude {
     pub use crate::block;
     pub use crate::grid::barrier::{Barrier, Exchange, GridBarrier};

@@ -1,23 +1,23 @@
-//! What an atomic addition costs, by where it goes. Four kernels for each of four types.
+//! Cost of an atomic addition, by its target. Four kernels for each of four types.
 //!
-//! Thread t of the grid adds to word `t / threads_per_word × apart` of an array. So two numbers say
-//! whether the grid, a block, a warp or a lane has a word of its own, and how far apart the words
-//! are. The address has to be computed, and that matters: where ptxas sees that all threads add to
-//! one address, it combines the u32 additions of a warp to one, and there is nothing left to measure.
+//! Thread t of the grid adds to word `t / threads_per_word × apart` of an array. So two numbers
+//! decide whether the grid, a block, a warp or a lane has a word to itself, and how far apart the
+//! words are. The address must be computed at run time: where ptxas sees that all threads add to
+//! one address, it combines the u32 additions of a warp into one, and nothing is left to measure.
 //!
 //! * `add` has no result (`red`), `fetch_add` has one and uses it (`atom`).
 //! * `shared_first` adds up a block in its shared memory, and adds that sum once. For all types but
-//!   u32, ptxas makes an addition in shared memory a loop around a compare-and-swap.
-//! * `warp_first` adds up a warp by shuffles in every round, and one lane adds that sum.
+//!   u32, ptxas compiles an addition in shared memory to a compare-and-swap loop.
+//! * `warp_first` adds up a warp with shuffles in every round, and one lane adds that sum.
 
 use core::ops::Add;
 use cuda_std::memory::{Atomic, dynamic_shared};
 use cuda_std::prelude::*;
 use cuda_std::warp::{FULL_MASK, WARP_SIZE, lane_id, warp_shuffle_xor};
 
-/// A number that the kernels add.
+/// A number type that the kernels add.
 pub trait Number: Atomic + Add<Output = Self> {
-    /// Its bits, the upper ones 0 where it has fewer than 64.
+    /// The bits of the number, zero-extended to 64.
     fn bits(self) -> u64;
 }
 
@@ -45,7 +45,7 @@ macro_rules! kernels {
         ///
         /// # Safety
         ///
-        /// `threads_per_word` is not 0; `words` has the word of each thread of the grid.
+        /// `threads_per_word` is not 0; `words` contains the word of each thread of the grid.
         #[kernel]
         pub unsafe fn $add(
             words: Global<$ty>,
@@ -142,7 +142,7 @@ fn shared_first<T: Number>(
     rounds: u32,
 ) {
     let sum = dynamic_shared::<T>();
-    // Always 0, and the compiler cannot see that.
+    // Always 0, but the compiler cannot see that.
     let own = (thread::in_32_bits::index_in_block() / threads_per_word) as usize;
     if thread::is_first_in_block() {
         sum.write(0, T::default());

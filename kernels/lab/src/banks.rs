@@ -1,25 +1,25 @@
-//! Bank conflicts in shared memory: loads at a stride, and a tile that is transposed.
+//! Bank conflicts in shared memory: strided loads, and the transposition of a tile.
 
 use cuda_std::memory::{Pack, dynamic_shared};
 use cuda_std::prelude::*;
 use cuda_std::time::clock;
 use cuda_std::warp::{WARP_SIZE, lane_id, warp_index};
 
-/// Elements of the array that the loads go to. At a stride of 33, the longest, the last lane of a
+/// Elements of the array that is loaded from. At a stride of 33, the longest, the last lane of a
 /// warp loads the last of them.
 pub const ELEMENTS: u32 = 1024;
 
-/// Rows of the tile, and columns.
+/// Rows, and columns, of the tile.
 pub const SIDE: u32 = WARP_SIZE;
 
 macro_rules! kernels {
     ($($bytes:literal $name:ident: |$array:ident: $ty:ty, $i:ident| $fill:expr, $next:expr;)*) => {$(
         #[doc = concat!("Loads elements of ", $bytes, " bytes from shared memory, `rounds` times.")]
         ///
-        /// Each lane loads element `lane × stride`, where it finds that number, which says what to
-        /// load next: the same element. So no load can begin before the last one has ended, and no
-        /// compiler can tell that one would do. `found` gets what each thread found last, and
-        /// `cycles` the cycles of its rounds.
+        /// Each lane loads element `lane × stride`. The element holds its own index, which is the
+        /// index of the next load: the same element. So no load can begin before the last one has
+        /// ended, and no compiler can infer that one load suffices. `found` gets the last value
+        /// that each thread loaded, and `cycles` the cycles of its rounds.
         ///
         /// # Safety
         ///
@@ -34,7 +34,8 @@ macro_rules! kernels {
         }
     )*};
 }
-// All words of an element hold its number. Each word is used, so that no compiler can load fewer.
+// All words of an element hold its index. Each word is used, to keep the compiler from loading
+// fewer.
 kernels! {
     "4" banks_load_4: |array: u32, i| array.write(i as usize, i), array.read(i as usize);
     "8" banks_load_8: |array: u64, i|
@@ -76,20 +77,20 @@ fn load(
 /// Transposes a tile of [`SIDE`] × [`SIDE`] numbers in shared memory, `rounds` times. After an odd
 /// number of rounds `output` is the transposed `input`.
 ///
-/// A warp stores a row and loads a column. The element of a row and a column lies at
-/// `row × pitch + (column ^ (row & swizzle))`:
+/// A warp stores a row and loads a column. An element is stored at `row × pitch + (column ^ (row &
+/// swizzle))`:
 ///
 /// | layout | `pitch` | `swizzle` |
 /// |---|---|---|
 /// | plain | 32 | 0 |
 /// | padded: rows one word longer | 33 | 0 |
-/// | swizzled: columns exchanged, in each row in another way | 32 | 31 |
+/// | swizzled: columns permuted, differently in each row | 32 | 31 |
 ///
 /// # Safety
 ///
-/// The grid is one block of a thread for each number, with dynamic shared memory for `SIDE × pitch`
-/// numbers; `pitch` and `swizzle` are those of the table; `input`, `output` and `cycles` have one
-/// element per thread.
+/// The grid is one block with a thread for each number, and with dynamic shared memory for `SIDE ×
+/// pitch` numbers; `pitch` and `swizzle` are those of the table; `input`, `output` and `cycles`
+/// have one element per thread.
 #[kernel]
 pub unsafe fn banks_transpose(
     input: Global<f32>,

@@ -1,8 +1,8 @@
-//! What fences and the other operations of a barrier cost: one kernel per operation.
+//! Cost of fences and of the other operations of a barrier: one kernel per operation.
 //!
-//! In each of `rounds` rounds a thread stores to `stores` lines, then does the operation, which may
-//! have to wait for these stores. The cost of the operation is the slope over the rounds, minus the
-//! slope of [`cost_of_none`].
+//! In each of `rounds` rounds a thread stores to `stores` lines, then performs the operation, which
+//! may have to wait for these stores. The cost of the operation is the slope over the rounds, minus
+//! the slope of [`cost_of_none`].
 
 use cuda_std::prelude::*;
 use cuda_std::time::clock;
@@ -14,7 +14,7 @@ pub const MAX_STORES: u32 = 8;
 const LINE: usize = 32;
 
 /// Words for each block of up to 32 threads: the lines that it stores to, and one line for the
-/// operations.
+/// operation.
 pub const WORDS_PER_BLOCK: usize = (MAX_STORES as usize + 1) * LINE;
 
 macro_rules! kernels {
@@ -59,14 +59,14 @@ kernels! {
     cost_of_red_relaxed: |words, own, seen| added(seen, words, own, Ordering::Relaxed);
     /// Measures `red.release.gpu.add`, the arrival at a grid barrier.
     cost_of_red_release: |words, own, seen| added(seen, words, own, Ordering::Release);
-    /// Measures `ld.acquire.gpu`, the look of a block that waits at a grid barrier.
+    /// Measures `ld.acquire.gpu`, the poll of a block that waits at a grid barrier.
     cost_of_load_acquire: |words, own, seen| {
         seen | words.load(own, Ordering::Acquire, Scope::Device)
     };
 }
 
 /// Runs and times the rounds of one thread. `operation` gets `words`, the index of the thread's own
-/// word, and what it returned in the round before (0 at first).
+/// word, and its return value from the round before (initially 0).
 #[device]
 fn measure(
     words: Global<u32>,

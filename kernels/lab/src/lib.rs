@@ -1,14 +1,15 @@
 //! The kernels of the experiments. Only gridsync's program and its tests launch them.
 //!
-//! * [`threads`]: how threads are numbered. [`divergence`]: branches on which a warp parts.
-//! * [`ladder`]: one sum in seventeen steps and one scan in eleven, written to be read.
-//! * [`barrier`]: checks and measures every grid barrier. Has barriers that are wrong on purpose.
-//! * [`xpx`]: what goes wrong without a grid barrier. [`spin`]: how loops that wait are compiled.
-//! * [`atomics`]: what an atomic addition costs. [`banks`]: bank conflicts in shared memory.
-//! * [`memory`]: how far and how wide each kind of memory is.
-//! * [`dag`]: graphs of kernels, by every means.
+//! * [`threads`]: how threads are numbered. [`divergence`]: branches on which a warp diverges.
+//! * [`ladder`]: one sum in seventeen steps and one scan in eleven, written for readers.
+//! * [`barrier`]: checks and measures every grid barrier. Includes barriers that are wrong on
+//!   purpose.
+//! * [`xpx`]: what goes wrong without a grid barrier. [`spin`]: how spin loops are compiled.
+//! * [`atomics`]: cost of an atomic addition. [`banks`]: bank conflicts in shared memory.
+//! * [`memory`]: latency and bandwidth of each kind of memory.
+//! * [`dag`]: graphs of kernels, by every method.
 //! * [`device_launch`]: kernels that launch kernels.
-//! * [`fences`]: what orderings and fences cost. [`scan_stress`]: scans with delayed blocks.
+//! * [`fences`]: cost of orderings and fences. [`scan_stress`]: scans with delayed blocks.
 //!
 //! ```
 //! use cuda_std::launch::Kernel;

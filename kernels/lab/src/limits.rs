@@ -1,7 +1,7 @@
 //! Kernels that hold so many values that they reach the limits of a device.
 //!
 //! Each thread loads the values, and replaces all of them in each round. A new value depends on two
-//! old ones, so all have to be held at once, in registers.
+//! old ones, so all have to be kept at once, in registers.
 
 use cuda_std::memory::Pack;
 use cuda_std::prelude::*;
@@ -12,12 +12,12 @@ macro_rules! kernels {
         ///
         /// # Safety
         ///
-        /// `words` has as many elements as a thread holds. Only as many threads as `results` has
-        /// elements store a result.
+        /// `words` has as many elements as a thread keeps values. Only as many threads as `results`
+        /// has elements store a result.
         #[kernel]
         pub unsafe fn $name(words: Global<$ty>, results: Global<$ty>, rounds: u32) {
             let me = thread::index();
-            // The values of threads differ. Otherwise the compiler would hold them once for a warp.
+            // The values of threads differ. Otherwise the compiler would keep them once per warp.
             let mut held: [[$ty; 8]; $packs] = Pack::from_fn(|pack| {
                 Pack::from_fn(|i| words.read(8 * pack + i) ^ me as $ty)
             });

@@ -1,4 +1,4 @@
-//! Scans with delayed blocks: no block may depend on when another block arrives.
+//! Scans with delayed blocks: the result must not depend on when a block arrives.
 
 use cuda_std::launch::KernelArg;
 use cuda_std::prelude::*;
@@ -8,19 +8,19 @@ use gridsync_kernels::grid::Workspace;
 use gridsync_kernels::grid::scan::Mode;
 use gridsync_kernels::op::Operation;
 
-/// Sums u32 elements, and waits at some of them for up to a millisecond.
+/// Sums u32 elements, and at some of them waits for up to a millisecond.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct DelayedSum {
-    /// The seed that decides which elements wait, and for how long.
+    /// The seed that determines which elements wait, and for how long.
     pub seed: u32,
-    /// One element in this many waits.
+    /// One element in `one_in` waits.
     pub one_in: u32,
     /// The longest wait, in nanoseconds.
     pub longest: u32,
 }
 
-// SAFETY: three numbers, laid out as in C.
+// SAFETY: three integers in `repr(C)` layout.
 unsafe impl KernelArg for DelayedSum {}
 
 impl DelayedSum {
@@ -67,12 +67,12 @@ impl Operation for DelayedSum {
 #[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
 impl grid::scan::BulkOperation<u32> for DelayedSum {}
 
-/// Scans by [`DelayedSum`]: see [`grid::scan()`].
+/// Scans with [`DelayedSum`]: see [`grid::scan()`].
 ///
 /// # Safety
 ///
-/// The arguments and the grid are as [`grid::scan()`] needs them, and no other launch uses `words`
-/// or `state` until this one has ended.
+/// The arguments and the grid satisfy the requirements of [`grid::scan()`], and no other launch
+/// uses `words` or `state` until this one has ended.
 #[kernel(max_threads = 256, min_blocks = 2)]
 pub unsafe fn scan_delayed_sum_u32(
     input: Global<u32>,
@@ -88,12 +88,12 @@ pub unsafe fn scan_delayed_sum_u32(
     grid::scan(op, input, output, workspace, rows, group, Mode::of(mode));
 }
 
-/// Scans by [`DelayedSum`]: see [`grid::scan::scan_by_bulk`].
+/// Scans with [`DelayedSum`]: see [`grid::scan::scan_by_bulk`].
 ///
 /// # Safety
 ///
-/// The arguments and the grid are as [`grid::scan::scan_by_bulk`] needs them, and no other launch
-/// uses `words` or `state` until this one has ended.
+/// The arguments and the grid satisfy the requirements of [`grid::scan::scan_by_bulk`], and no
+/// other launch uses `words` or `state` until this one has ended.
 #[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
 #[kernel(max_threads = 576, min_blocks = 1)]
 pub unsafe fn scan_bulk_delayed_sum_u32(

@@ -1,7 +1,7 @@
-//! Waiting for a word to become 0, in four forms. The PTX shows what the compiler makes of each.
+//! Waiting for a word to become 0, in four forms. The PTX shows how the compiler translates each.
 //!
-//! Each block except the first counts the word down by one. Then every block waits until it is 0,
-//! and writes that it is done. A grid of one block finds a 0 and does not wait.
+//! Each block except the first decrements the word. Then every block waits until it is 0, and sets
+//! its element of `done`. A grid of one block finds a 0 and does not wait.
 
 use cuda_std::prelude::*;
 
@@ -29,13 +29,14 @@ kernels! {
     /// writes the word, and load it only once, before the loop. If the word is not 0 then, the
     /// kernel waits forever. So on a GPU, launch this only with one block and a 0.
     ///
-    /// The emulator does each load as it is written. It can only report a data race.
+    /// The emulator executes each load as written. It can only report a data race.
     spin_naive: |count| spin::until(|| count.read(0) == 0);
-    /// Waits with a volatile load. The compiler neither removes nor moves it. Orders nothing else.
+    /// Waits with a volatile load, which the compiler neither removes nor moves. Orders nothing
+    /// else.
     spin_volatile: |count| spin::until(|| count.read_volatile(0) == 0);
     /// Waits in a loop written in inline PTX. Orders nothing else.
     spin_asm: |count| spin::while_nonzero(count, 0);
     /// Waits with an acquire load. After it, the block sees what the other blocks wrote before they
-    /// counted down.
+    /// decremented.
     spin_acquire: |count| spin::until(|| count.load(0, Ordering::Acquire, Scope::Device) == 0);
 }

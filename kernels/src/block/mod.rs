@@ -1,4 +1,4 @@
-//! What the threads of one block do together.
+//! Operations of all threads of one block.
 
 mod position;
 mod reduce;

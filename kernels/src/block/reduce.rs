@@ -1,4 +1,5 @@
-//! The reduction of one value per thread of a block: each warp first, then one over the results.
+//! The reduction of one value per thread of a block: within each warp first, then over the warps'
+//! results.
 
 use super::Slots;
 use crate::op::Operation;
@@ -17,8 +18,8 @@ shared_array! {
 /// Combines one value per thread of the block, in the order of the threads.
 ///
 /// Called by every thread of the block. The block has a multiple of 32 threads. Warp 0 gets the
-/// result, the other warps each get their own partial result. There is one barrier of the block
-/// inside and none at the end, so the block needs a barrier between two calls.
+/// result, the other warps each get their own partial result. It has one block barrier inside and
+/// none at the end, so the block needs a barrier between two calls.
 #[device]
 pub fn reduce<O: Operation>(op: O, value: O::Accumulator) -> O::Accumulator {
     let results = Slots::new(gridsync_block_reduce(), 4);

@@ -1,11 +1,11 @@
-//! Values in shared memory, whatever their size.
+//! Values of any size in shared memory.
 
 use crate::op::{Carried, for_each_word, from_each_word};
 use cuda_std::device;
 use cuda_std::memory::Shared;
 
-/// Places in shared memory for values of up to four words. The first words of all places come
-/// first, then all second words, and so on, so lanes at neighbouring places have no bank conflicts.
+/// Slots in shared memory for values of up to four words. The first words of all slots come first,
+/// then all second words, and so on, so lanes at adjacent slots have no bank conflicts.
 #[derive(Clone, Copy, Debug)]
 pub struct Slots {
     memory: Shared<u32>,
@@ -13,14 +13,14 @@ pub struct Slots {
 }
 
 impl Slots {
-    /// Divides `memory` into places of `words` words. No stored value may have more words.
+    /// Divides `memory` into slots of `words` words. No stored value may have more words.
     #[inline(always)]
     pub fn new(memory: Shared<u32>, words: usize) -> Self {
         let places = memory.len() / words;
         Self { memory, places }
     }
 
-    /// Stores `value` at place `at`.
+    /// Stores `value` in slot `at`.
     #[device]
     pub fn write<T: Carried>(self, at: usize, value: T) {
         for_each_word(value, |i, word| {
@@ -28,7 +28,7 @@ impl Slots {
         });
     }
 
-    /// The value at place `at`.
+    /// The value in slot `at`.
     #[device]
     pub fn read<T: Carried>(self, at: usize) -> T {
         from_each_word(|i| self.memory.read(at + i * self.places))

@@ -4,7 +4,7 @@ use cuda_std::memory::Pack;
 use cuda_std::prelude::*;
 
 /// Loads the pack at element `at` of `input` one element at a time, since it need not be aligned.
-/// Gives `take(element, index)` for each element, and `none` for places past the end of `input`.
+/// Returns `take(element, index)` for each element, and `none` for indices past the end of `input`.
 #[device]
 pub(super) fn read_pack_within<T: Scalar, A: Copy>(
     input: Global<T>,

@@ -1,4 +1,4 @@
-//! Primitives in which the threads of a whole grid work together.
+//! Primitives for all threads of a grid together.
 
 pub mod barrier;
 mod guarded;

@@ -1,12 +1,14 @@
-//! Who the GPUs are, and where the words of each are.
+//! The GPUs of a launch, and the address of each one's words.
 
 use cuda_std::prelude::*;
 use cuda_std::warp::{FULL_MASK, WARP_SIZE, lane_id};
 
-/// The most GPUs that work together: a lane of a warp sends to each, and looks for what each has sent.
+/// The most GPUs that can cooperate: a lane of a warp sends to each, and polls for what each has
+/// sent.
 pub const MOST_GPUS: usize = WARP_SIZE as usize;
 
-/// Indices of the words: the address of each GPU's words; the number of the own GPU, and how many there are.
+/// Indices of the words: the address of each GPU's words; the index of this GPU, and the number of
+/// GPUs.
 const ADDRESSES: usize = 0;
 const OWN: usize = MOST_GPUS;
 const COUNT: usize = MOST_GPUS + 1;
@@ -14,10 +16,11 @@ const COUNT: usize = MOST_GPUS + 1;
 /// Words of the head, a whole number of lines.
 pub(in crate::grid) const HEAD: usize = 2 * MOST_GPUS;
 
-/// The words that begin the memory of GPU `own`: `addresses` has the address of each GPU's memory, in their order.
+/// The words that begin the memory of GPU `own`: `addresses` has the address of each GPU's memory,
+/// in order.
 ///
 /// # Panics
-/// If there are more than [`MOST_GPUS`], or none with the number `own`.
+/// If `addresses` has more than [`MOST_GPUS`], or none for `own`.
 #[cfg(not(target_arch = "nvptx64"))]
 #[must_use]
 pub fn head(own: usize, addresses: &[u64]) -> [u64; HEAD] {
@@ -34,9 +37,9 @@ pub fn head(own: usize, addresses: &[u64]) -> [u64; HEAD] {
 pub(in crate::grid) struct Peers {
     /// The words of this GPU.
     pub(in crate::grid) words: Global<u64>,
-    /// The number of this GPU.
+    /// The index of this GPU.
     pub(in crate::grid) own: u32,
-    /// How many there are.
+    /// The number of GPUs.
     pub(in crate::grid) count: u32,
     /// The address of the words of the first GPU that this lane sends to.
     first: u64,
@@ -56,8 +59,9 @@ impl Peers {
         }
     }
 
-    /// Lets the first warp store to a word on each GPU: calls `send` with the words of one GPU after the other. With
-    /// 32 threads or more, each lane has one GPU at most. Called by all lanes of the first warp.
+    /// Makes the first warp store to a word on each GPU: calls `send` with the words of each GPU in
+    /// turn. With 32 threads or more, each lane has one GPU at most. Called by all lanes of the
+    /// first warp.
     #[device]
     pub(in crate::grid) fn send(self, send: impl Fn(Global<u64>)) {
         let (mut gpu, mut address) = (lane_id(), self.first);
@@ -70,7 +74,7 @@ impl Peers {
         }
     }
 
-    /// Whether `has_come` holds for all GPUs that this lane looks after.
+    /// Whether `has_come` holds for all GPUs that this lane handles.
     #[device]
     pub(in crate::grid) fn all(self, has_come: impl Fn(u32) -> bool) -> bool {
         let (mut gpu, mut all) = (lane_id(), true);
@@ -89,13 +93,14 @@ impl Peers {
 
     #[device]
     fn view(self, address: u64) -> Global<u64> {
-        // SAFETY: the head of the words has the address of the words of each GPU, which are as many. Whoever launches
-        // keeps them alive on all GPUs while any of the kernels runs.
+        // SAFETY: the head of the words has the address of the words of each GPU, which have the
+        // same length. The caller of the launch keeps them alive on all GPUs while any of the
+        // kernels runs.
         unsafe { Global::from_address(address, self.words.len()) }
     }
 }
 
-/// How many lanes the first warp has.
+/// The number of lanes of the first warp.
 #[device]
 pub(in crate::grid) fn lanes() -> u32 {
     thread::in_32_bits::threads_per_block().min(WARP_SIZE)

@@ -50,8 +50,8 @@ pub fn range_sum<A: Subtract>(from: u64, to: u64, prefix: impl Fn(usize) -> A) -
 }
 
 /// Sets `sums` to the sums of the ranges in `queries`, of two words each, `from` and `to`.
-/// `prefixes` is the inclusive scan of the array. An invalid query gets 0. The first one, i, leaves
-/// 2^64 − 1 − i in word 0 of `bad`, which is 0 before.
+/// `prefixes` is the inclusive scan of the array. An invalid query gets 0. The index i of the first
+/// one is stored as 2^64 − 1 − i in word 0 of `bad`, which is 0 before.
 ///
 /// Called by at least one thread per query, in a grid of any shape. `queries` begin at a multiple
 /// of 16 bytes. Each query reads 16 bytes and two prefix sums, and writes one sum.

@@ -9,7 +9,7 @@ use cuda_std::memory::Pack;
 use cuda_std::prelude::*;
 use cuda_std::warp::{FULL_MASK, WARP_SIZE, warp_vote_all};
 
-/// Who gets the values that are sent.
+/// The readers of the values that are sent.
 pub(crate) trait Readers: Copy {
     /// The scope that includes all of them.
     const SCOPE: Scope;
@@ -17,8 +17,8 @@ pub(crate) trait Readers: Copy {
     /// Whether thread `thread` of a block, or of a warp, is among those that send.
     fn sends(thread: u32) -> bool;
 
-    /// Calls `store` with the words of each reader; those of this GPU are `own`. Called by the threads that
-    /// [send](Self::sends).
+    /// Calls `store` with the words of each reader; those of this GPU are `own`. Called by the
+    /// threads that [send](Self::sends).
     fn each(self, own: Global<u64>, store: impl Fn(Global<u64>));
 }
 
@@ -57,7 +57,7 @@ impl Readers for Peers {
 
 /// Words of device memory, each a stamp above 32 bits of a value.
 ///
-/// Whoever creates this must ensure that no word holds a stamp before that stamp is used.
+/// The creator must ensure that no word holds a stamp before that stamp is used.
 #[derive(Clone, Copy)]
 pub(crate) struct Stamped<R = OneGpu> {
     pub(crate) words: Global<u64>,
@@ -85,19 +85,20 @@ impl Stamped<Peers> {
 }
 
 impl<R: Readers> Stamped<R> {
-    /// Stores `value` at place `at`. Called by the threads that [send](Readers::sends), with the same value.
+    /// Stores `value` at index `at`. Called by the threads that [send](Readers::sends), with the
+    /// same value.
     #[device]
     pub(crate) fn send<T: Carried>(self, at: usize, value: T) {
         self.readers.each(self.words, |words| {
             for_each_word(value, |i, word| {
                 let word = u64::from(self.stamp) << 32 | u64::from(word);
-                // Relaxed: the word publishes nothing but itself.
+                // Relaxed: the word publishes only itself.
                 words.store(at + i * self.apart, word, Ordering::Relaxed, R::SCOPE);
             });
         });
     }
 
-    /// Loads what is at place `at` now.
+    /// Loads the current words at index `at`.
     #[device]
     pub(crate) fn look<T: Carried>(self, at: usize) -> Looked {
         let look = |word| match word < T::WORDS {
@@ -110,12 +111,12 @@ impl<R: Readers> Stamped<R> {
         Looked([look(0), look(1), look(2), look(3)])
     }
 
-    /// Waits for `N` places per lane: those that `place` names, and `otherwise` where it gives
-    /// `None`. Called by all lanes of a warp. The words of a value are adjacent: `apart` is 1, and
-    /// the words begin at a multiple of 16 bytes.
+    /// Waits for `N` values per lane: those at the indices that `place` returns, and `otherwise`
+    /// where it returns `None`. Called by all lanes of a warp. The words of a value are adjacent:
+    /// `apart` is 1, and the words begin at a multiple of 16 bytes.
     ///
     /// All loads are in flight together, across all lanes, and only missing values are loaded
-    /// again. Lanes that look separately would each make their own requests, and these would
+    /// again. Lanes that poll separately would each make their own requests, and these would
     /// compete for memory with the blocks that send.
     #[device]
     pub(crate) fn wait<T: Carried, const N: usize>(
@@ -146,7 +147,7 @@ impl<R: Readers> Stamped<R> {
         Pack::from_fn(|i| looked[i].value())
     }
 
-    /// [`look`](Self::look) at a place whose words are adjacent: one load for two words.
+    /// [`look`](Self::look) at an index whose words are adjacent: one load for two words.
     #[device]
     fn look_at_once<T: Carried>(self, at: usize) -> Looked {
         match T::WORDS {
@@ -166,12 +167,12 @@ impl<R: Readers> Stamped<R> {
     }
 }
 
-/// The stamped words of one place, one for each word of a value.
+/// The stamped words at one index, one for each word of a value.
 #[derive(Clone, Copy)]
 pub(crate) struct Looked([u64; 4]);
 
 impl Looked {
-    /// What a load gives for a place that holds `value`.
+    /// The loaded words at an index that holds `value`.
     #[inline(always)]
     fn new<T: Carried>(value: T, stamp: u32) -> Self {
         let [a, b, c, d] = value.to_words();

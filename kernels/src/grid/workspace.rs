@@ -1,15 +1,15 @@
-//! The memory that blocks share, and keep from one launch to the next.
+//! Memory that blocks share, and that persists from one launch to the next.
 
 use cuda_std::prelude::*;
 
 /// The working memory of a reduction, a scan or a selection, in addition to its arrays.
 ///
 /// Zero both views before the first launch. Only one launch at a time may use them. Each launch
-/// leaves them ready for the next, whatever the array lengths. Each function says how many words it
-/// needs.
+/// leaves them ready for the next, whatever the array lengths. Each function documents how many
+/// words it needs.
 ///
 /// The words that blocks send to each other carry the **stamp** of the launch: 1 in the first
-/// launch, 2 in the next, and so on. So no launch takes the words of another for its own, and
+/// launch, 2 in the next, and so on. So no launch mistakes the words of another for its own, and
 /// nothing is reset between launches. After stamp 2^32 − 1 comes 1 again: the launch with the last
 /// stamp zeroes all words at its end.
 #[derive(Clone, Copy)]
@@ -24,8 +24,8 @@ pub struct Workspace {
 /// Called by one thread.
 #[device]
 pub(super) fn draw(state: Global<u32>, counter: usize, count: u32) -> u32 {
-    // Relaxed: the number only decides the order and publishes no data. Not an addition: ptxas
-    // would combine additions across a warp, and wait at once to distribute the result.
+    // Relaxed: the number only determines the order and publishes no data. Not an addition: ptxas
+    // would combine additions across a warp, and immediately wait to distribute the result.
     state.fetch_inc(counter, count - 1, Ordering::Relaxed, Scope::Device)
 }
 

@@ -41,7 +41,7 @@ impl Affine {
     }
 }
 
-// SAFETY: two words.
+// SAFETY: it has two words.
 unsafe impl Carried for Affine {
     const WORDS: usize = 2;
 

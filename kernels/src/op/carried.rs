@@ -1,4 +1,4 @@
-//! Values that lanes, warps and blocks hand to each other, as 32-bit words. A shuffle moves one
+//! Values that lanes, warps and blocks pass to each other, as 32-bit words. A shuffle moves one
 //! word, and one word fits next to a stamp.
 
 use cuda_std::device;
@@ -14,7 +14,7 @@ pub type Words = [u32; 4];
 ///
 /// ```compile_fail,E0200
 /// struct Mine;
-/// impl gridsync_kernels::op::Carried for Mine {} // It takes `unsafe impl`.
+/// impl gridsync_kernels::op::Carried for Mine {} // It needs `unsafe impl`.
 /// ```
 pub unsafe trait Carried: Copy + Send + Sync + 'static {
     /// The number of words, 1 to 4.
@@ -29,7 +29,7 @@ pub unsafe trait Carried: Copy + Send + Sync + 'static {
 
 macro_rules! of_one_word {
     ($($ty:ty: $to:expr, $from:expr;)*) => {$(
-        // SAFETY: one word.
+        // SAFETY: it has one word.
         unsafe impl Carried for $ty {
             const WORDS: usize = 1;
 
@@ -55,7 +55,7 @@ of_one_word! {
 
 macro_rules! of_two_words {
     ($($ty:ty: $to:expr, $from:expr;)*) => {$(
-        // SAFETY: two words.
+        // SAFETY: it has two words.
         unsafe impl Carried for $ty {
             const WORDS: usize = 2;
 

@@ -36,10 +36,10 @@ unsafe impl<A: Carried> Carried for Compensated<A> {
 /// Each addition is a TwoSum, which gives its error exactly (Knuth, TAOCP 2, 4.2.2, theorem B).
 /// Plain additions sum up the errors, and the end adds them to the sum. This is algorithm Sum2 of
 /// Ogita, Rump and Oishi ("Accurate Sum and Dot Product", SIAM J. Sci. Comput. 26, 2005), along a
-/// tree. Let no element go through more than d additions, γ(d) = d·u / (1 − d·u), and u half the
+/// tree. Let no element pass through more than d additions, γ(d) = d·u / (1 − d·u), and u half the
 /// machine epsilon. Then the result is within u·|s| + (1 + u)·γ(d)·γ(2d)·Σ|x| of the true sum s. At
 /// each level of the tree the exact errors are at most u times the sums, γ(d)·Σ|x| in all, and each
-/// error goes through at most 2d roundings.
+/// error passes through at most 2d roundings.
 ///
 /// NaN, infinities and additions that overflow give the result of [`Sum`](super::Sum) in the same
 /// order. If only the sum plus its errors overflows, this is infinite and `Sum` gives the greatest
@@ -99,8 +99,8 @@ impl<T: Number + Sub<Output = T>> Operation for CompensatedSum<T> {
 
     #[inline(always)]
     fn finish(self, all: Compensated<T>) -> T {
-        // After an overflow `sum` is what a plain sum gives, and `error` is infinite or NaN. Adding
-        // an error of 0 would turn a sum of −0 into +0.
+        // After an overflow `sum` is the result of a plain sum, and `error` is infinite or NaN.
+        // Adding an error of 0 would turn a sum of −0 into +0.
         let is_finite = T::LEAST < all.error && all.error < T::GREATEST;
         if is_finite && all.error != T::default() {
             all.sum.add(all.error).canonical()

@@ -53,7 +53,7 @@ impl<O: Operation<Output: Total>> Operation for Mean<O> {
         self.0.take(all, element, index)
     }
 
-    /// Always `None`: only [`finish_of`](Operation::finish_of) knows the number of elements.
+    /// Always `None`: only [`finish_of`](Operation::finish_of) gets the number of elements.
     fn finish(self, _all: O::Accumulator) -> Option<f64> {
         None
     }
@@ -95,8 +95,8 @@ fn quotient(sum: i128, len: u64) -> f64 {
     if sum == 0 {
         return 0.0;
     }
-    // At least 64 bits, more than an f64 holds. A remainder sets the last bit, so that the
-    // conversion rounds in the right direction.
+    // At least 64 bits, more than an f64 holds. A remainder sets the last bit, which makes the
+    // conversion round in the right direction.
     let magnitude = sum.unsigned_abs();
     let shift = magnitude.leading_zeros();
     let (shifted, len) = (magnitude << shift, u128::from(len));
@@ -126,8 +126,8 @@ mod tests {
     }
 
     #[test]
-    fn a_quotient_lies_between_those_of_its_neighbours() {
-        // An f64 is the nearest to a/b if a/b lies between the midpoints to its two neighbours.
+    fn a_quotient_is_the_nearest_f64() {
+        // An f64 is the nearest to a/b if a/b is between the midpoints to its two neighbours.
         let mut state = 1u64;
         let mut drawn = || {
             state = state.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(0x1405_7B7E_F767_814F);
@@ -138,7 +138,7 @@ mod tests {
             let (sum, len) = (i128::from(drawn() >> 4), (drawn() >> 44) + 1);
             let mean = quotient(sum, len);
             let twice = |x: f64, y: f64| {
-                // Compares (x + y) / 2 with sum / len, scaled so that all are integers.
+                // Compares (x + y) / 2 with sum / len, scaled to make all of them integers.
                 let scale = 2f64.powi(40);
                 let halfway = ((x * scale) as i128 + (y * scale) as i128) * i128::from(len);
                 halfway.cmp(&(2 * (sum << 40)))

@@ -1,13 +1,14 @@
-//! The operations that reductions and scans combine elements with.
+//! The operations with which reductions and scans combine elements.
 //!
 //! An operation is a value, of size 0 unless it has a parameter. It [lifts](Operation::lift) each
-//! element to an accumulator and combines accumulators by an associative function with an identity.
+//! element to an accumulator and combines accumulators with an associative function that has an
+//! identity.
 //!
 //! | operation | elements → accumulator | result |
 //! |---|---|---|
 //! | [`Sum`], [`Product`] | f32 → f32 or f64; f64 → f64; f16, bf16 → f32 or f64; i32 → i64 or i32; u32 → u64 or u32; i64; u64 | integers wrap around in the type of the accumulator |
 //! | [`WideSum`] | i64, u64 → i128 | exact |
-//! | [`Mean`] | as for its sum | the sum divided by the number of elements |
+//! | [`Mean`] | those of its sum | the sum divided by the number of elements |
 //! | [`CompensatedSum`] | f32, f64 → [`Compensated`] | as accurate as a sum in twice the precision |
 //! | [`ProductModulo`] | i32, u32, i64, u64 → u32 | the product modulo a number up to 2^32 |
 //! | [`Min`], [`Max`] | all types; f16, bf16 → f32 | NaN if any element is NaN; −0 < +0 |
@@ -16,7 +17,7 @@
 //! | [`Count`] | all types → u64 | the number of elements that differ from zero (NaN does, −0 does not) |
 //! | [`Compose`] | u64 → [`Affine`] | the composition of affine maps: does not commute |
 //! | [`Recurrence`] | u64 → [`Affine`] | these maps applied to a number |
-//! | [`InSegments`] | as for its operation → [`Segment`] | each segment of the array by itself: for scans |
+//! | [`InSegments`] | those of its operation → [`Segment`] | each segment of the array separately: for scans |
 
 mod affine;
 mod argument;
@@ -49,8 +50,8 @@ use cuda_std::memory::Scalar;
 
 /// An associative operation with an identity, on elements of one type.
 ///
-/// It is associative for exact numbers. Floating-point sums round, so each caller says in which
-/// order it combines.
+/// It is associative for exact numbers. Floating-point sums round, so each caller documents the
+/// order in which it combines.
 pub trait Operation: Copy + Send + Sync + 'static {
     /// The element type of the array.
     type Element: Scalar;
@@ -60,15 +61,15 @@ pub trait Operation: Copy + Send + Sync + 'static {
     type Output: Copy;
 
     /// Whether `combine(a, b)` equals `combine(b, a)`. If not, callers keep the order of the
-    /// elements, which takes more steps. Some callers refuse these operations, and say so.
+    /// elements, which needs more steps. Callers that reject such operations document it.
     const COMMUTATIVE: bool;
 
     /// Whether every bracketing gives the same bits, as for integers but not for floating-point
-    /// sums. Callers need not keep to one tree then. If in doubt, `false`.
+    /// sums. Callers then need not use one tree. If in doubt, `false`.
     const EXACT: bool = false;
 
     /// Whether [`take`](Self::take) and [`lift`](Self::lift) are long: some twenty instructions or
-    /// more. Kernels then take care that their loads stay together. It changes no result.
+    /// more. Kernels then keep their loads together. It changes no result.
     const LONG: bool = false;
 
     /// Whether the result depends on the number of elements, which only
@@ -79,23 +80,23 @@ pub trait Operation: Copy + Send + Sync + 'static {
     /// as `a`, to the bit.
     fn identity(self) -> Self::Accumulator;
 
-    /// The accumulator of one element, element number `index` of the array.
+    /// The accumulator of one element, at index `index` of the array.
     fn lift(self, element: Self::Element, index: u64) -> Self::Accumulator;
 
     /// Combines two accumulators. `a` is of earlier elements, unless the operation commutes: then
     /// the order is free and the elements of both may be interleaved.
     fn combine(self, a: Self::Accumulator, b: Self::Accumulator) -> Self::Accumulator;
 
-    /// Takes one more element, after those of `all`: `combine(all, lift(element, index))`, or the
-    /// same bits in fewer instructions.
+    /// Accumulates one more element, after those of `all`: `combine(all, lift(element, index))`, or
+    /// the same bits in fewer instructions.
     #[inline(always)]
     fn take(self, all: Self::Accumulator, element: Self::Element, index: u64) -> Self::Accumulator {
         self.combine(all, self.lift(element, index))
     }
 
     /// For exclusive scans: limits `before`, the combined value of elements right before element
-    /// `index`, to what counts there. That is all of it, unless a segment starts at `index`: then
-    /// the result makes nothing before that element count.
+    /// `index`, to the part that counts there. That is all of it, unless a segment starts at
+    /// `index`: then the result makes nothing before that element count.
     #[inline(always)]
     fn before(self, before: Self::Accumulator, _index: u64) -> Self::Accumulator {
         before

@@ -42,7 +42,7 @@ pub struct ProductModulo<T> {
     element: PhantomData<fn(T)>,
 }
 
-// SAFETY: `repr(C)` of two 64-bit numbers on both sides, without padding.
+// SAFETY: `repr(C)`, with two 64-bit numbers as fields, without padding.
 unsafe impl<T: Scalar> KernelArg for ProductModulo<T> {}
 
 /// The error for a modulus out of range.
@@ -67,7 +67,7 @@ impl<T> ProductModulo<T> {
     /// The product modulo `modulus`. Host only: kernels get it as a parameter.
     ///
     /// # Errors
-    /// [`ModulusError`] if the modulus is 0 or above 2^32.
+    /// Fails with [`ModulusError`] if the modulus is 0 or above 2^32.
     #[cfg(not(target_arch = "nvptx64"))]
     pub const fn new(modulus: u64) -> Result<Self, ModulusError> {
         if modulus == 0 || modulus > 1 << 32 {
@@ -89,7 +89,7 @@ impl<T> ProductModulo<T> {
 
     /// `x` modulo m, by one multiplication with the reciprocal (Barrett, "Implementing the Rivest
     /// Shamir and Adleman public key encryption algorithm on a standard digital signal processor",
-    /// 1986). A division would take about a hundred instructions on a GPU.
+    /// 1986). A division would need about a hundred instructions on a GPU.
     // Let r = ⌊(2^64 − 1) / m⌋. Then m·r is the greatest multiple of m up to 2^64 − 1, so it is at
     // least 2^64 − m, and 2^64 / m − 1 ≤ r < 2^64 / m. Because x < 2^64, x·r / 2^64 is at most x /
     // m and above x / m − 1. So q, rounded down, is ⌊x / m⌋ or one less, and x − q·m is below 2m ≤
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_residue_is_what_division_leaves() {
+    fn a_residue_equals_the_remainder_of_division() {
         let moduli = edges().chain([3, 7, 10, 1_000_000_007, 4_294_967_291, 4_294_967_295]);
         for modulus in moduli.filter(|m| (1..=1 << 32).contains(m)) {
             let op = ProductModulo::<u64>::new(modulus).expect("it is in range");
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn negative_factors_leave_residues_that_are_not() {
+    fn negative_factors_have_nonnegative_residues() {
         for modulus in [1, 2, 7, 1 << 31, (1 << 32) - 5, 1 << 32] {
             let op = ProductModulo::<i64>::new(modulus).expect("it is in range");
             for x in [i64::MIN, -8, -7, -1, 0, 1, i64::MAX] {
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_modulus_of_zero_or_beyond_32_bits_is_refused() {
+    fn a_modulus_of_zero_or_above_2_pow_32_is_an_error() {
         for modulus in [0, (1 << 32) + 1, u64::MAX] {
             let refused = ProductModulo::<u32>::new(modulus).map(|_| ());
             assert_eq!(refused, Err(ModulusError { modulus }));

@@ -32,7 +32,7 @@ pub trait Number: Scalar + Carried + PartialOrd {
     fn max(self, other: Self) -> Self;
     /// Whether it is NaN.
     fn is_nan(self) -> bool;
-    /// The same number, where every NaN gets the same bits.
+    /// The same number, with the same bits for every NaN.
     fn canonical(self) -> Self;
 }
 
@@ -127,7 +127,7 @@ floats! {
 
 /// An element that `A` represents without loss.
 pub trait Widen<A>: Scalar {
-    /// The same number in `A`.
+    /// The same number as an `A`.
     fn widen(self) -> A;
 }
 

@@ -15,7 +15,7 @@ pub struct Recurrence {
     start: u32,
 }
 
-// SAFETY: one number.
+// SAFETY: `repr(C)`, with one number as its field.
 unsafe impl KernelArg for Recurrence {}
 
 impl Recurrence {

@@ -11,7 +11,7 @@ use cuda_std::memory::Global;
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Segments {
-    /// The length of every segment, or 0 if `marks` says where they start.
+    /// The length of every segment, or 0 if `marks` has their starts.
     len: u64,
     /// ⌊(2^64 − 1) / `len`⌋.
     reciprocal: u64,
@@ -19,12 +19,12 @@ pub struct Segments {
     marks: Global<u32>,
 }
 
-// SAFETY: plain numbers and a view, laid out as in C.
+// SAFETY: plain numbers and a view, in `repr(C)` layout.
 unsafe impl KernelArg for Segments {}
 
 // SAFETY: a view is an address and a length; its creator is responsible for its use.
 unsafe impl Send for Segments {}
-// SAFETY: as for `Send`.
+// SAFETY: a view is an address and a length; its creator is responsible for its use.
 unsafe impl Sync for Segments {}
 
 impl Segments {
@@ -38,16 +38,17 @@ impl Segments {
         Self {
             len,
             reciprocal: u64::MAX / len,
-            // SAFETY: it has no elements.
+            // SAFETY: the view has no elements.
             marks: unsafe { Global::from_address(0, 0) },
         }
     }
 
-    /// Segments that start where `marks` says: at element i if bit i % 32 of word i / 32 is set.
+    /// Segments that start at the elements in `marks`: at element i if bit i % 32 of word i / 32 is
+    /// set.
     ///
     /// # Safety
     ///
-    /// While this is in use, the words are live and nobody writes them. They have a bit for every
+    /// While this is in use, the words are live and are not written. They have a bit for every
     /// element of the array.
     #[must_use]
     pub unsafe fn marked(marks: Global<u32>) -> Self {
@@ -59,11 +60,11 @@ impl Segments {
     #[must_use]
     pub fn starts(self, index: u64) -> bool {
         if self.len == 0 {
-            // A scan also asks about indices past the end of its array.
+            // A scan also calls this with indices past the end of its array.
             let word = (index / 32) as usize;
             return word < self.marks.len() && self.marks.read(word) >> (index % 32) & 1 != 0;
         }
-        // At most 1 too small for indices below 2^63. A division takes about 100 instructions.
+        // At most 1 too small for indices below 2^63. A division needs about 100 instructions.
         let row = ((u128::from(index) * u128::from(self.reciprocal)) >> 64) as u64;
         let rest = index - row * self.len;
         rest == 0 || rest == self.len
@@ -73,9 +74,9 @@ impl Segments {
 /// The combined value of the elements since the start of their segment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Segment<A> {
-    /// Whether the segment starts within them: then nothing before them counts.
+    /// Whether the segment starts within these elements: then nothing before them counts.
     pub starts: bool,
-    /// Their combined value.
+    /// The combined value.
     pub value: A,
 }
 
@@ -95,7 +96,7 @@ unsafe impl<A: Carried> Carried for Segment<A> {
     }
 }
 
-/// `O` within [`Segments`], for scans: each segment by itself (Blelloch, "Prefix Sums and Their
+/// `O` within [`Segments`], for scans: each segment separately (Blelloch, "Prefix Sums and Their
 /// Applications", 1990, 1.5). It does not commute.
 ///
 /// A floating-point scan keeps the order of the whole array, wherever segments start. So the bits
@@ -107,7 +108,7 @@ pub struct InSegments<O> {
     op: PhantomData<fn() -> O>,
 }
 
-// SAFETY: it consists of its segments.
+// SAFETY: its only field with data is its segments, which are a `KernelArg`.
 unsafe impl<O: 'static + Copy> KernelArg for InSegments<O> {}
 
 impl<O> InSegments<O> {
@@ -136,7 +137,7 @@ impl<O: Operation + Default> Operation for InSegments<O> {
     type Output = O::Output;
     const COMMUTATIVE: bool = false;
     const EXACT: bool = O::EXACT;
-    // To know where segments start takes a load or a wide product for each element.
+    // Finding out whether a segment starts needs a load or a wide product for each element.
     const LONG: bool = true;
 
     #[inline(always)]
@@ -180,7 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_starts_at_every_multiple_of_its_length_and_nowhere_else() {
+    fn a_row_starts_only_at_multiples_of_its_length() {
         for len in [1, 2, 3, 5, 7, 32, 641, 1 << 20, 6_700_417, (1 << 40) + 9, u64::MAX / 2] {
             let rows = Segments::rows(len);
             for row in [0, 1, 2, 3, 1000, 1 << 22] {

@@ -4,7 +4,7 @@ use super::{Carried, Operation, Words};
 use core::marker::PhantomData;
 
 /// The sum of elements of `T`, i64 or u64, in 128 bits: exact for any array that fits into memory.
-/// So a caller can tell that a sum overflows 64 bits, and a [mean](super::Mean) is the true one.
+/// So a caller can detect that a sum overflows 64 bits, and a [mean](super::Mean) is the true one.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WideSum<T>(PhantomData<fn(T)>);
 
@@ -17,7 +17,7 @@ impl<T> WideSum<T> {
     }
 }
 
-// SAFETY: four words.
+// SAFETY: it has four words.
 unsafe impl Carried for i128 {
     const WORDS: usize = 4;
 

@@ -1,4 +1,4 @@
-//! What the 32 lanes of a warp do together.
+//! Operations of the 32 lanes of a warp together.
 
 mod reduce;
 mod rows;
@@ -14,10 +14,10 @@ use crate::op::Operation;
 use cuda_std::prelude::*;
 use cuda_std::warp::{FULL_MASK, sync_warp};
 
-/// Keeps the loads before it in flight together, if `O` is [long](Operation::LONG): ptxas would move
-/// each down to its use, and so wait for one after another. It does not move them across a barrier of
-/// the warp, which costs nothing else where the lanes are together. It does move read-only loads
-/// (`.nc`), so the loads must be others. Called by all lanes of a warp.
+/// Keeps the loads before it in flight together, if `O` is [long](Operation::LONG): ptxas would
+/// move each down to its use, and so wait for them one at a time. It does not move them across a
+/// warp barrier, which costs nothing else where the lanes are together. It does move read-only
+/// loads (`.nc`), so the loads must be others. Called by all lanes of a warp.
 #[device]
 pub(crate) fn keep_loads_together<O: Operation>() {
     if O::LONG {

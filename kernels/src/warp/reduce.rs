@@ -5,9 +5,9 @@ use crate::op::Operation;
 use cuda_std::device;
 use cuda_std::warp::{WARP_SIZE, lane_id};
 
-/// Combines one value per lane, in the order of the lanes, by a butterfly of shuffles.
+/// Combines one value per lane, in the order of the lanes, with a butterfly of shuffles.
 ///
-/// Called by all 32 lanes of the warp; every lane gets the result. Orders no memory. It takes five
+/// Called by all 32 lanes of the warp; every lane gets the result. Orders no memory. It has five
 /// steps, so a floating-point sum has five roundings. At step s, from 0, lane i combines with lane
 /// i xor 2^s, so neighbours come first.
 #[device]
@@ -16,7 +16,7 @@ pub fn reduce<O: Operation>(op: O, value: O::Accumulator) -> O::Accumulator {
 }
 
 /// Like [`reduce`], for each group of `LANES` adjacent lanes, a power of two. Every lane gets the
-/// result of its group. Called by all 32 lanes; takes log2 `LANES` steps.
+/// result of its group. Called by all 32 lanes; has log2 `LANES` steps.
 #[device]
 pub fn reduce_groups<O: Operation, const LANES: u32>(
     op: O,

@@ -30,11 +30,11 @@ pub fn reduce_rows<O: Operation>(op: O, rows: [O::Accumulator; ROWS]) -> O::Accu
     both(Pair::of_one(row, 16))
 }
 
-/// Returns for each row what comes before this lane: all earlier rows, and the earlier lanes of the
-/// row. Also returns, to all lanes, what all rows combine to.
+/// Returns for each row the combined values before this lane: of all earlier rows, and of the
+/// earlier lanes of the row. Also returns, to all lanes, the combined value of all rows.
 ///
-/// Called by all 32 lanes of the warp. Orders no memory. Operands stay in order, but with other
-/// brackets than in [`scan`](super::scan()). It shuffles 19 values; row by row it would be 56.
+/// Called by all 32 lanes of the warp. Orders no memory. Operands stay in order, but are bracketed
+/// differently than in [`scan`](super::scan()). It shuffles 19 values; row by row it would be 56.
 #[device]
 pub fn scan_rows<O: Operation>(
     op: O,
@@ -64,7 +64,7 @@ pub fn scan_rows<O: Operation>(
     ([a, b, c, d, e, f, g, h], half.both(op))
 }
 
-/// The values of this lane and of the lane whose number differs by the bit `apart`.
+/// The values of this lane and of the lane whose index differs by the bit `apart`.
 #[derive(Clone, Copy)]
 struct Pair<O: Operation> {
     own: O::Accumulator,
@@ -91,7 +91,7 @@ impl<O: Operation> Pair<O> {
         Self { own, other, apart }
     }
 
-    /// What both lanes combine to.
+    /// The values of both lanes combined.
     #[inline(always)]
     fn both(self, op: O) -> O::Accumulator {
         if O::COMMUTATIVE || !is_upper(self.apart) {
@@ -101,7 +101,7 @@ impl<O: Operation> Pair<O> {
         }
     }
 
-    /// What comes before this lane, if `before` is what comes before it in its own half.
+    /// The combined values before this lane, if `before` are those before it in its own half.
     #[inline(always)]
     fn before(self, op: O, before: O::Accumulator) -> O::Accumulator {
         match is_upper(self.apart) {
@@ -110,8 +110,8 @@ impl<O: Operation> Pair<O> {
         }
     }
 
-    /// What comes before this lane in each of the two rows, if `before` is what comes before both
-    /// lanes in the row that this lane kept.
+    /// The combined values before this lane in each of the two rows, if `before` are those before
+    /// both lanes in the row that this lane kept.
     #[device]
     fn before_each(self, op: O, before: O::Accumulator) -> [O::Accumulator; 2] {
         let is_upper = is_upper(self.apart);

@@ -6,22 +6,23 @@ use cuda_std::device;
 use cuda_std::memory::Pack;
 use cuda_std::warp::WARP_SIZE;
 
-/// The inclusive scan of one value per lane: lane i gets what lanes 0 to i combine to.
+/// The inclusive scan of one value per lane: lane i gets the values of lanes 0 to i combined.
 ///
-/// Called by all 32 lanes of the warp. Orders no memory. It takes five steps, so a floating-point
-/// sum has at most five roundings. At step s, from 0, lane i combines the value of lane i − 2^s, if
-/// there is one, with its own (Hillis, Steele: "Data Parallel Algorithms", 1986). Operands stay in
-/// order, so the operation need not commute. Lane 31 gets the balanced tree of all, neighbours
+/// Called by all 32 lanes of the warp. Orders no memory. It has five steps, so a floating-point sum
+/// has at most five roundings. At step s, from 0, lane i combines the value of lane i − 2^s, if
+/// that lane exists, with its own (Hillis, Steele: "Data Parallel Algorithms", 1986). Operands stay
+/// in order, so the operation need not commute. Lane 31 gets the balanced tree of all, neighbours
 /// first.
 #[device]
 pub fn scan<O: Operation>(op: O, value: O::Accumulator) -> O::Accumulator {
     scan_each(op, [value])[0]
 }
 
-/// The exclusive scan of one value per lane: lane i gets what the lanes before it combine to, and lane 0 the identity.
+/// The exclusive scan of one value per lane: lane i gets the values of the lanes before it
+/// combined, and lane 0 the identity.
 ///
-/// Called by all 32 lanes of the warp. Orders no memory. It is [`before`] of a [`scan`]; call the two yourself if you
-/// also need the inclusive scan or the [`total`].
+/// Called by all 32 lanes of the warp. Orders no memory. It is [`before`] of a [`scan`]; call the
+/// two yourself if you also need the inclusive scan or the [`total`].
 #[device]
 pub fn scan_exclusive<O: Operation>(op: O, value: O::Accumulator) -> O::Accumulator {
     before(op, scan(op, value))
@@ -51,7 +52,7 @@ pub fn before<O: Operation>(op: O, scanned: O::Accumulator) -> O::Accumulator {
     of_below(scanned, 1).unwrap_or(op.identity())
 }
 
-/// What all lanes of a [`scan`] combine to: the value of lane 31.
+/// The combined value of all lanes of a [`scan`]: the value of lane 31.
 ///
 /// Called by all 32 lanes of the warp. Orders no memory.
 #[device]

@@ -6,13 +6,13 @@ use crate::op::{Carried, map_words};
 use cuda_std::device;
 use cuda_std::warp::{FULL_MASK, WARP_SIZE, warp_shuffle_idx, warp_shuffle_up, warp_shuffle_xor};
 
-/// The value of the lane whose number is this lane's xor `lanes`, which is below 32.
+/// The value of the lane whose index is this lane's xor `lanes`, which is below 32.
 #[device]
 pub fn swap<T: Carried>(value: T, lanes: u32) -> T {
     T::from_words(map_words(value, |word| warp_shuffle_xor(FULL_MASK, word, lanes, WARP_SIZE).0))
 }
 
-/// The value of the lane `lanes` below this one, if there is one.
+/// The value of the lane `lanes` below this one, if it exists.
 #[device]
 pub(super) fn of_below<T: Carried>(value: T, lanes: u32) -> Option<T> {
     let mut is_there = false;

@@ -4,8 +4,8 @@ use cuda_std::prelude::*;
 use gridsync_kernels::grid::barrier::{Exchange, Members};
 use gridsync_kernels::op::{Compose, Max, Operation, Sum};
 
-/// Runs `kernel` in each thread of an emulated grid of 3 blocks of 64 threads. It gets an exchange,
-/// and the words of another one.
+/// Runs `kernel` in each thread of an emulated grid of 3 blocks of 64 threads, with an exchange and
+/// the words of another one.
 fn in_a_grid(kernel: impl Fn(&mut Exchange, Global<u64>)) {
     let words = Exchange::words(3);
     let mut memory = simt::Memory::new(1 << 17);
@@ -14,7 +14,7 @@ fn in_a_grid(kernel: impl Fn(&mut Exchange, Global<u64>)) {
         memory.zero(address, 8 * words).expect("it is allocated");
         address
     });
-    // SAFETY: the words of an exchange, which nothing else uses.
+    // SAFETY: these are the words of an exchange, which nothing else uses.
     let view = |address| unsafe { Global::from_address(address, words) };
     let config = simt::LaunchConfig { races: true, ..simt::LaunchConfig::new("example", 3, 64) };
     let launched = simt::launch(&mut memory, &config, &|| {

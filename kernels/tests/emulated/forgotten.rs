@@ -1,4 +1,4 @@
-//! What is reported missing if a kernel crosses no barrier, or something that orders no memory.
+//! The report on a kernel that crosses no barrier, or crosses something that orders no memory.
 
 use crate::support::{Zeros, launch};
 use cuda_std::memory::{Ordering, Scope};
@@ -9,7 +9,7 @@ use simt::{Fault, LaunchConfig, MissingOrder, Race, Schedule};
 
 const BLOCKS: u32 = 3;
 
-/// The races of a kernel with a few small blocks, one for each of many schedules.
+/// The races of a kernel with a few small blocks, under each of many schedules.
 #[track_caller]
 fn races(kernel: impl Fn(Zeros)) -> Vec<Race> {
     let race = |seed| {
@@ -42,7 +42,8 @@ fn neighbours(zeros: Zeros, cross: impl FnOnce()) {
 }
 
 /// Checks the report on a barrier that is never crossed, or that one block crosses too late. It
-/// names what is missing and the user's own lines, and gives no advice about the barrier's inside.
+/// must name the missing barrier and the caller's lines, and give no advice about the barrier's
+/// internals.
 #[track_caller]
 fn a_forgotten_crossing_is_named<B: Barrier>() {
     let never = |zeros: Zeros| {
@@ -67,7 +68,7 @@ fn a_forgotten_crossing_is_named<B: Barrier>() {
 }
 
 #[test]
-fn a_forgotten_crossing_is_named_for_each_design() {
+fn a_forgotten_crossing_is_reported_for_each_design() {
     a_forgotten_crossing_is_named::<GridBarrier>();
     a_forgotten_crossing_is_named::<PhaseBarrier>();
     a_forgotten_crossing_is_named::<FlipBarrier>();
@@ -82,7 +83,7 @@ fn a_forgotten_crossing_is_named_for_each_design() {
 }
 
 #[test]
-fn a_relaxed_ticket_beside_a_forgotten_crossing_is_not_all_that_is_told() {
+fn a_relaxed_ticket_does_not_hide_a_forgotten_crossing() {
     let ticket = |zeros: Zeros| {
         GridBarrier::attach(zeros.of(BARRIER, GridBarrier::words(BLOCKS as usize)));
         let tickets = zeros.of::<u32>(2, 1);
@@ -100,7 +101,7 @@ fn a_relaxed_ticket_beside_a_forgotten_crossing_is_not_all_that_is_told() {
 }
 
 #[test]
-fn an_exchange_in_place_of_a_barrier_is_named() {
+fn an_exchange_used_as_a_barrier_is_reported() {
     let exchanged = |zeros: Zeros| {
         let words = zeros.of(BARRIER, Exchange::words(BLOCKS as usize));
         let mut exchange = Exchange::attach(words);

@@ -1,6 +1,7 @@
-//! Launches that follow each other on the same words. Each has its own data, so that a word of an earlier launch
-//! holds a wrong value, and a kernel that takes one for new has a wrong result. In schedules that run one block after
-//! the other every word is new when it is read, so schedules are drawn.
+//! Launches that use the same words in sequence. Each has different data: a word of an earlier
+//! launch holds a wrong value, and a kernel that mistakes it for a new one has a wrong result. In
+//! schedules that run the blocks sequentially every word is new when it is read, so schedules are
+//! random.
 
 use cuda_std::memory::{Global, Scalar};
 use cuda_std::thread;
@@ -19,10 +20,11 @@ const LAUNCHES: u64 = 3;
 /// Schedules for kernels that are fast to emulate.
 const SEEDS: Range<u64> = 0..12;
 
-/// The schedule for scans by bulk copies, whose tiles are long: blocks look before others have sent.
+/// The schedule for scans by bulk copies, whose tiles are long: blocks poll before others have
+/// sent.
 const BULK_SEED: u64 = 1;
 
-/// The operation: a value has two words, which may come apart.
+/// The operation: a value has two words, which may become visible separately.
 type Add = Sum<u64>;
 
 /// Emulated GPUs under one schedule. Memory is weak, and half of the schedules check for races.
@@ -58,7 +60,7 @@ impl Gpus {
         bytes.chunks_exact(8).map(word).collect()
     }
 
-    /// Runs `kernel` on each GPU, with the number of the GPU, in blocks of `threads` threads.
+    /// Runs `kernel` on each GPU, with the index of the GPU, in blocks of `threads` threads.
     fn launch(&mut self, grid: impl Into<Dim3>, threads: u32, kernel: impl Fn(usize)) {
         let kernel = &kernel;
         let config = LaunchConfig {
@@ -76,7 +78,7 @@ impl Gpus {
         }
     }
 
-    /// Words on each GPU, with a head that names those of all.
+    /// Words on each GPU, with a head that has the addresses of all.
     fn words_with_heads(&mut self, len: usize) -> Vec<Global<u64>> {
         let words: Vec<Global<u64>> = (0..self.count).map(|gpu| self.zeros(gpu, len)).collect();
         let addresses: Vec<u64> = words.iter().map(|words| words.address()).collect();
@@ -88,13 +90,13 @@ impl Gpus {
     }
 }
 
-/// Other data in each launch, in both halves of a value.
+/// Different data in each launch, in both halves of a value.
 fn data(launch: u64, len: usize) -> Vec<u64> {
     let value = |i: u64| (launch + 1) * ((i % 11 + 1) << 32 | (i % 7 + 1));
     (0..len as u64).map(value).collect()
 }
 
-/// The sums of all values up to each.
+/// The prefix sums of the values.
 fn sums(values: &[u64]) -> Vec<u64> {
     values
         .iter()
@@ -162,7 +164,7 @@ fn small(len: usize) -> Shape {
 
 const SMALL: usize = 5 * 64 + 9;
 
-/// Memory for scans and selections by `shape`.
+/// Memory for scans and selections with `shape`.
 fn workspace(gpu: &mut Gpus, shape: Shape) -> Workspace {
     Workspace { words: gpu.zeros(0, 2 * shape.places()), state: gpu.zeros(0, scan::STATE) }
 }
@@ -242,7 +244,7 @@ fn a_selection_uses_no_count_of_an_earlier_launch() {
             count: gpu.zeros(0, 1),
         };
         for launch in 0..LAUNCHES {
-            // Fewer are kept in each launch, and runs are longer.
+            // Each launch keeps fewer, and has longer runs.
             let values: Vec<u64> = (0..SMALL as u64).map(|i| i / (launch + 1) % 5).collect();
             gpu.write(input, &values);
             let less = Within::less_than(4 - launch);
@@ -273,7 +275,8 @@ fn share(values: &[u64], tile: usize, gpu: usize, gpus: usize) -> Vec<u64> {
     values.chunks(tile).skip(gpu).step_by(gpus).flatten().copied().collect()
 }
 
-/// Scans over `gpus` GPUs in stripes of one tile, on the same words, and compares each GPU's share.
+/// Scans across `gpus` GPUs in stripes of one tile, on the same words, and compares each GPU's
+/// share.
 fn scans_over(
     gpus: u32,
     seed: u64,
@@ -306,7 +309,7 @@ fn scans_over(
     }
 }
 
-/// Groups follow each other, so that every GPU needs bases too.
+/// The array has several groups, so every GPU needs bases too.
 #[test]
 fn a_scan_over_several_gpus_sends_aggregates_and_bases_to_each_gpu_in_each_launch() {
     let shape = small(SMALL);

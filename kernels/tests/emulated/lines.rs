@@ -34,11 +34,11 @@ const fn on(grid: u32, block: u32) -> On {
     On { grid, block, dynamic_shared: 0 }
 }
 
-/// The most places at which `walk` stops a launch.
+/// The most steps at which `walk` stops a launch.
 const STOPS: u64 = 25;
 
 /// Stops a kernel after more and more steps, up to its end, under several schedules. Wherever a
-/// thread is then, the fault must name a line of this file.
+/// thread is at that time, the fault must name a line of this file.
 #[track_caller]
 fn walk(name: &str, on: On, kernel: impl Fn(Zeros)) {
     for seed in 0..2 {
@@ -78,7 +78,7 @@ shared_array! {
 }
 
 #[test]
-fn functions_of_warps_and_blocks_name_their_callers() {
+fn faults_in_warp_and_block_functions_name_the_caller() {
     let op = Add::new();
     let lane = cuda_std::warp::lane_id;
     let four = CompensatedSum::<f64>::new().identity();
@@ -111,7 +111,7 @@ fn functions_of_warps_and_blocks_name_their_callers() {
     }
 }
 
-/// Attaches to a barrier, and crosses it in both ways.
+/// Attaches to a barrier, and crosses it in both forms.
 macro_rules! cross {
     ($($barrier:ty),*) => {
         walk! {$(
@@ -127,7 +127,7 @@ macro_rules! cross {
 }
 
 #[test]
-fn barriers_name_their_callers() {
+fn faults_in_barriers_name_the_caller() {
     let op = Add::new();
     let lane = cuda_std::warp::lane_id;
     cross!(GridBarrier, PhaseBarrier, FlipBarrier, SplitBarrier<4>, LateBarrier, GrowingBarrier);
@@ -164,7 +164,7 @@ fn barriers_name_their_callers() {
             let mut exchange = Exchange::attach(zeros.of(0, Exchange::words(3)));
             exchange.gather(lane(), |values| values.of(values.count()))
         };
-        // Words of zeros name no GPU, and nobody is waited for.
+        // Words of zeros contain no GPU, so no thread waits for one.
         on(2, 64) => |zeros| {
             let mut barrier = SystemBarrier::attach(zeros.of(0, SystemBarrier::words(2)));
             barrier.arrive();
@@ -201,7 +201,7 @@ fn barriers_name_their_callers() {
     walk("a missing block", on(2, 32), missing);
 }
 
-/// Takes a lock in each way.
+/// Acquires a lock in each form.
 macro_rules! take {
     ($($attach:expr;)*) => {
         walk! {$(
@@ -217,11 +217,11 @@ macro_rules! take {
 }
 
 #[test]
-fn locks_name_their_callers() {
+fn faults_in_locks_name_the_caller() {
     take! {
         |zeros: Zeros| SpinLock::attach(zeros.of(0, SpinLock::words()));
         |zeros: Zeros| TicketLock::attach(zeros.of(0, TicketLock::words()));
-        // SAFETY: there is a node for each thread.
+        // SAFETY: each thread has its own node.
         |zeros: Zeros| unsafe {
             QueueLock::attach(zeros.of(0, QueueLock::words(66)), thread::index())
         };
@@ -244,7 +244,7 @@ fn locks_name_their_callers() {
 }
 
 #[test]
-fn reductions_name_their_callers() {
+fn faults_in_reductions_name_the_caller() {
     let op = Add::new();
     let workspace = |zeros: Zeros| grid::Workspace {
         words: zeros.of(1, reduce::MOST_TILES),
@@ -270,8 +270,8 @@ fn scan_workspace(zeros: Zeros) -> grid::Workspace {
 const MODE: Mode = Mode { form: Form::Inclusive, goes_on: true, leaves: true, in_second: false };
 
 #[test]
-fn tasks_name_their_callers() {
-    // A plan of zeros has no tasks, so only the list's end is reached.
+fn faults_in_tasks_name_the_caller() {
+    // A plan of zeros has no tasks, so only the end of the list is reached.
     walk! {
         on(2, 64) => |zeros| {
             let mut tasks = Tasks::attach(zeros.of(0, 40), zeros.of(1, 8));
@@ -288,13 +288,13 @@ fn tasks_name_their_callers() {
 }
 
 #[test]
-fn scans_and_selections_name_their_callers() {
+fn faults_in_scans_and_selections_name_the_caller() {
     let op = Add::new();
     let workspace = scan_workspace;
     let shape = Shape::with::<u32>(3000, 2, 1, 4);
     let bulk = On { dynamic_shared: scan::BULK_SHARED as usize, ..on(1, scan::BULK_THREADS) };
     let tiles = Shape::for_bulk::<u32>(9000).tiles;
-    // A head of zeros names no GPU, so nothing is sent: an array of one tile needs nothing.
+    // A head of zeros contains no GPU, so nothing is sent: an array of one tile needs nothing.
     let (one, stripes) = (Shape::with::<u32>(200, 2, 1, 4), Stripes { tiles: 1, stamp: 1 });
     let form = Form::Inclusive;
     let outputs = |zeros: Zeros| Outputs {
@@ -322,7 +322,7 @@ fn scans_and_selections_name_their_callers() {
 }
 
 #[test]
-fn sorting_and_correlating_name_their_callers() {
+fn faults_in_sorts_and_correlations_name_the_caller() {
     let threads = merge_sort::THREADS;
     let tile = merge_sort::TILE;
     let queries = |zeros: Zeros| zeros.of::<u64>(1, 4);
@@ -356,7 +356,7 @@ fn sorting_and_correlating_name_their_callers() {
 }
 
 #[test]
-fn the_rungs_of_the_ladders_name_their_callers() {
+fn faults_in_ladder_rungs_name_the_caller() {
     let some = |zeros: Zeros| (zeros.of::<u32>(0, 600), zeros.of::<u32>(3, 512));
     macro_rules! sums {
         ($($rung:ident::$name:ident;)*) => {
@@ -426,7 +426,7 @@ fn device_functions(folder: &Path, names: &mut Vec<String>) {
 }
 
 #[test]
-fn no_public_device_function_is_left_out() {
+fn every_public_device_function_is_tested() {
     let mut names = Vec::new();
     for sources in ["src", "lab/src/ladder"] {
         let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join(sources);

@@ -1,4 +1,4 @@
-//! The locks let one thread in at a time, under many schedules, and order what they guard.
+//! The locks admit one thread at a time and order the guarded data, under many schedules.
 
 use crate::support::{Zeros, launch, words_after};
 use cuda_std::memory::{Global, Ordering, Scope};
@@ -19,12 +19,12 @@ const THREADS: usize = 99;
 /// Blocks and threads per block.
 const GRIDS: [(u32, u32); 6] = [(1, 1), (1, 2), (1, 32), (1, 33), (3, 1), (3, 33)];
 
-/// The schedules that a grid runs under: more for small grids, which are fast.
+/// The number of schedules for a grid: more for small grids, which are fast.
 fn seeds((blocks, threads): (u32, u32)) -> u64 {
     if blocks * threads > 40 { 4 } else { 16 }
 }
 
-/// A launch that looks for races under the schedule of a seed, as `EmulatorConfig::checking` does.
+/// A launch that checks for races under the schedule of a seed, as `EmulatorConfig::checking` does.
 fn checking((blocks, threads): (u32, u32), seed: u64) -> LaunchConfig<'static> {
     LaunchConfig {
         schedule: Schedule::from_seed(seed),
@@ -51,7 +51,7 @@ fn textbook_lock(zeros: Zeros, array: usize) -> TextbookLock {
     TextbookLock::attach(zeros.of(array, 1))
 }
 
-/// Adds one to element `at` of `data`, by a plain load and a plain store.
+/// Adds `value` to element `at` of `data`, with a plain load and a plain store.
 fn add(data: Global<u32>, at: usize, value: u32) {
     data.write(at, data.read(at) + value);
 }
@@ -93,7 +93,7 @@ fn a_queue_lock_lets_one_thread_in_at_a_time() {
 }
 
 #[test]
-fn the_lock_of_the_textbooks_lets_one_thread_in_at_a_time() {
+fn a_textbook_lock_lets_one_thread_in_at_a_time() {
     one_at_a_time(textbook_lock);
 }
 
@@ -123,7 +123,7 @@ fn guards_of_two_locks_nest() {
 }
 
 #[test]
-fn one_lane_takes_a_lock_for_its_warp() {
+fn one_lane_acquires_a_lock_for_its_warp() {
     for grid in [(1, 1), (1, 32), (3, 64)] {
         for seed in 0..12 {
             let config = checking(grid, seed);
@@ -156,11 +156,11 @@ fn one_lane_takes_a_lock_for_its_warp() {
 }
 
 #[test]
-fn lanes_of_a_warp_share_a_node_if_one_of_them_takes_the_lock() {
+fn lanes_of_a_warp_can_share_a_node_if_one_acquires_the_lock() {
     for seed in 0..12 {
         let counted = words_after(2, &checking((2, 64), seed), &|zeros| {
             let words = zeros.of(LOCK, QueueLock::words(4));
-            // SAFETY: a node for each warp, whose lanes take the lock together.
+            // SAFETY: a node for each warp, whose lanes acquire the lock together.
             let mut lock = unsafe { QueueLock::attach(words, thread::index() / 32) };
             let data = zeros.of(DATA, 1);
             if let Some(guard) = lock.warp_lock_unless(u32::MAX, || false) {
@@ -195,8 +195,8 @@ impl Lock for Weakened {
     }
 }
 
-/// What is missing at the release and at the acquire of a weakened lock, by the report of a race
-/// under each of many schedules. None if there was no race under any of them.
+/// The flaws at the release and at the acquire of a weakened lock, from the race reports under many
+/// schedules. `None` if none of them had a race.
 fn missing(acquire: Ordering, release: Ordering) -> Option<(Option<Flaw>, Option<Flaw>)> {
     let mut found = None;
     for lanes in [Lanes::Together, Lanes::Apart] {
@@ -223,14 +223,14 @@ fn missing(acquire: Ordering, release: Ordering) -> Option<(Option<Flaw>, Option
 }
 
 #[test]
-fn a_lock_that_does_not_release_or_acquire_is_found_by_its_races() {
+fn a_lock_without_release_or_acquire_is_reported_as_a_race() {
     use Ordering::{Acquire, Relaxed, Release};
     assert_eq!(missing(Acquire, Release), None);
     assert_eq!(missing(Acquire, Relaxed), Some((Some(Flaw::Absent), None)));
     assert_eq!(missing(Relaxed, Release), Some((None, Some(Flaw::Absent))));
 }
 
-/// What the threads of a deadlocked launch wait for.
+/// The waits of the threads of a deadlocked launch.
 #[track_caller]
 fn deadlocked(grid: (u32, u32), kernel: impl Fn(Zeros)) -> Vec<WaitingFor> {
     match launch(&checking(grid, 3), &kernel) {
@@ -240,7 +240,7 @@ fn deadlocked(grid: (u32, u32), kernel: impl Fn(Zeros)) -> Vec<WaitingFor> {
 }
 
 #[test]
-fn a_lock_that_is_held_across_a_barrier_of_the_block_deadlocks() {
+fn a_lock_held_across_a_block_barrier_deadlocks() {
     let waits = deadlocked((1, 64), |zeros| {
         let mut lock = spin_lock(zeros, LOCK);
         let guard = lock.lock();

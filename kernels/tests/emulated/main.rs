@@ -1,5 +1,6 @@
-//! What the emulator reports about kernels that use the device library: the lines that it names,
-//! and what it finds missing. And scans of a block, the locks, and launches that share words, under many schedules.
+//! Reports of the emulator on kernels that use the device library: the lines and the missing orders
+//! that they name. Also scans of a block, the locks, and launches that share words, under many
+//! schedules.
 
 mod forgotten;
 mod launches;

@@ -1,4 +1,4 @@
-//! The ring of the scan by bulk copies, over several turns, with every order of memory checked.
+//! The ring of the scan by bulk copies, over several turns, with every memory order checked.
 
 use cuda_std::memory::Global;
 use gridsync_kernels::grid::Workspace;
@@ -6,11 +6,11 @@ use gridsync_kernels::grid::scan::{self, Form, Mode, Shape};
 use gridsync_kernels::op::Sum;
 use simt::{LaunchConfig, Memory, Schedule};
 
-/// More than one turn of the six stages of a block, and a rest.
+/// More than one turn of the six stages of a block, and a remainder.
 const LEN: usize = 8 * 8192 + 5;
 
 #[test]
-fn the_stages_of_the_ring_are_loaded_again_behind_a_fence_of_the_proxies() {
+fn ring_stages_are_reloaded_after_a_proxy_fence() {
     let shape = Shape::for_bulk::<u32>(LEN);
     for (seed, (races, weak_memory)) in (0..).zip([(true, false), (true, true), (false, true)]) {
         let mut memory = Memory::new(1 << 24);
@@ -23,10 +23,10 @@ fn the_stages_of_the_ring_are_loaded_again_behind_a_fence_of_the_proxies() {
         let output = upload(vec![0; 4 * LEN]);
         let (words, state) =
             (upload(vec![0; 8 * shape.places()]), upload(vec![0; 4 * scan::STATE]));
-        // SAFETY: allocated just now, with so many elements.
+        // SAFETY: allocated just now, with `LEN` elements each.
         let (input, to) =
             unsafe { (Global::from_address(input, LEN), Global::from_address(output, LEN)) };
-        // SAFETY: as above.
+        // SAFETY: allocated just now, with these lengths.
         let workspace = unsafe {
             Workspace {
                 words: Global::from_address(words, shape.places()),

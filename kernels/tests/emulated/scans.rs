@@ -20,7 +20,7 @@ fn map(thread: usize) -> Affine {
     Affine { factor: 2 * thread as u32 + 3, summand: thread as u32 + 1 }
 }
 
-/// What the maps of the first `threads` threads compose to.
+/// The composition of the maps of the first `threads` threads.
 fn composed(threads: usize) -> Affine {
     let op = Compose::new();
     (0..threads).map(map).fold(op.identity(), |all, map| op.combine(all, map))

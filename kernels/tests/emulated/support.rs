@@ -23,15 +23,14 @@ impl Zeros {
     }
 }
 
-/// Runs a kernel on zeros. A thread that has not begun is at the line of this call.
+/// Runs a kernel on zeros. A thread that has not begun is reported at the line of this call.
 #[track_caller]
 pub(crate) fn launch(config: &LaunchConfig<'_>, kernel: &dyn Fn(Zeros)) -> Result<u64, Fault> {
     let (mut memory, zeros) = memory();
     simt::launch(&mut memory, config, &|| kernel(zeros)).map(|stats| stats.steps)
 }
 
-/// Runs a kernel on zeros `launches` times, one launch after the other, and returns the first words
-/// of array 0.
+/// Runs a kernel on zeros `launches` times in sequence, and returns the first words of array 0.
 #[track_caller]
 pub(crate) fn words_after<const WORDS: usize>(
     launches: u32,

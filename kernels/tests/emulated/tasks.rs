@@ -1,4 +1,5 @@
-//! Graphs of tasks in one kernel, made by hand: what each kind of link brings, and what a wrong one does.
+//! Graphs of tasks in one kernel, built by hand: the effect of each kind of link, and of a wrong
+//! one.
 
 use cuda_std::memory::Global;
 use cuda_std::thread;
@@ -36,7 +37,8 @@ struct Views {
     plan: Global<u64>,
     state: Global<u64>,
     results: Global<u32>,
-    /// The number of the launch, from 1. Values are multiplied by it, so that those of an earlier launch are wrong.
+    /// The number of the launch, from 1. Values are multiplied by it, which makes those of an
+    /// earlier launch wrong.
     launch: u32,
 }
 
@@ -83,7 +85,8 @@ fn run(
     Ok(bytes.chunks(4).map(number).collect())
 }
 
-/// Each task adds its inputs' values to the argument times the launch, and stores the sum at its argument.
+/// Each task adds its inputs' values to the argument times the launch, and stores the sum at its
+/// argument.
 fn add_up(views: Views) {
     let mut tasks = Tasks::attach(views.plan, views.state);
     while let Some(task) = tasks.next() {
@@ -123,7 +126,7 @@ const fn ended(word: u32, parts: u32) -> Link {
 }
 
 #[test]
-fn values_come_from_other_blocks_and_from_the_own_in_each_launch() {
+fn values_arrive_from_own_and_other_blocks_in_each_launch() {
     let blocks = [
         vec![task(1, &[], value(1)), task(3, &[value(2), Link::Kept { slot: 0 }], value(3))],
         vec![task(2, &[value(1)], value(2)), task(4, &[value(3), value(2)], Link::None)],
@@ -135,19 +138,19 @@ fn values_come_from_other_blocks_and_from_the_own_in_each_launch() {
 }
 
 #[test]
-fn a_block_keeps_as_many_values_as_it_says() {
+fn a_block_keeps_its_latest_values() {
     let mut list: Vec<_> = (0..KEPT as u32).map(|at| task(at, &[], Link::None)).collect();
-    // The oldest value is in the place that this task's own will take.
+    // The oldest value is in the slot that this task's own value will replace.
     list.push(task(KEPT as u32, &[Link::Kept { slot: 0 }, Link::Kept { slot: 31 }], Link::None));
     let results = run(&[list], 2, Schedule::from_seed(1), add_up).expect("it runs");
     assert_eq!(results[KEPT], 2 * (32 + 31));
 }
 
 #[test]
-fn all_parts_of_a_node_are_waited_for_in_each_launch() {
+fn a_task_waits_for_all_parts_of_a_node_in_each_launch() {
     let part = |at| vec![task(at, &[], ended(7, 3))];
     let mut blocks = [part(1), part(2), part(3), vec![task(4, &[ended(7, 3)], Link::None)]];
-    // In memory, not by value: the last one reads what the others have written.
+    // In memory, not by value: the last one reads the values that the others have written.
     let sum = |views: Views| {
         let mut tasks = Tasks::attach(views.plan, views.state);
         while let Some(task) = tasks.next() {
@@ -168,7 +171,7 @@ fn all_parts_of_a_node_are_waited_for_in_each_launch() {
 }
 
 #[test]
-fn memory_is_visible_after_an_end_and_a_race_after_a_value() {
+fn memory_is_visible_after_an_ended_link_but_races_after_a_value_link() {
     let with = |signal, input| [vec![task(0, &[], signal)], vec![task(1, &[input], Link::None)]];
     for seed in 0..20 {
         let schedule = Schedule::from_seed(seed);
@@ -182,10 +185,11 @@ fn memory_is_visible_after_an_end_and_a_race_after_a_value() {
 }
 
 #[test]
-fn each_thread_receives_what_other_threads_of_other_tasks_send_in_each_launch() {
-    // Each thread adds what its opposite in the two tasks before it has sent to the task's number.
+fn threads_receive_words_of_other_tasks_in_each_launch() {
+    // To the task's number, each thread adds the values that the opposite threads of the two tasks
+    // before it have sent.
     let kernel = |views: Views| {
-        // No task has a link, so the words of nodes are free.
+        // No task has a link, so the words of nodes are unused.
         let words = views.state.part(views.state.len() - 4 * 64, 4 * 64);
         let mut tasks = Tasks::attach(views.plan, views.state);
         while let Some(task) = tasks.next() {
@@ -216,7 +220,7 @@ fn each_thread_receives_what_other_threads_of_other_tasks_send_in_each_launch() 
 }
 
 #[test]
-fn a_join_is_waited_for_and_not_seen() {
+fn a_join_waits_for_its_inputs_and_is_hidden_from_the_kernel() {
     let inputs = [ended(1, 1), ended(2, 1)];
     let join = Record {
         arguments: [0; ARGUMENTS],
@@ -233,7 +237,7 @@ fn a_join_is_waited_for_and_not_seen() {
 }
 
 #[test]
-fn tasks_that_wait_for_each_other_are_told_as_a_deadlock() {
+fn tasks_that_wait_for_each_other_are_reported_as_a_deadlock() {
     let blocks = [vec![task(1, &[value(2)], value(1))], vec![task(2, &[value(1)], value(2))]];
     let fault = run(&blocks, 1, Schedule::from_seed(2), add_up).expect_err("it locks up");
     assert!(matches!(fault, Fault::Deadlock(_)), "{fault}");

@@ -3,8 +3,8 @@
 use cuda_std::prelude::*;
 use gridsync_kernels::grid::barrier::{BoundedBarrier, Members};
 
-/// Crosses a [`BoundedBarrier`] `rounds` times, but the blocks from index `absent` on leave after
-/// `leave_after` rounds. `crossed[b]` becomes the number of rounds that block b crossed.
+/// Crosses a [`BoundedBarrier`] `rounds` times, but the blocks with index `absent` or higher leave
+/// after `leave_after` rounds. `crossed[b]` becomes the number of rounds that block b crossed.
 ///
 /// # Safety
 ///

@@ -6,25 +6,25 @@ use gridsync_kernels::grid::barrier::{Exchange, Members};
 use gridsync_kernels::op::{Affine, ArgMax, Carried, Compose, Indexed, Max, Operation, Sum};
 use gridsync_kernels::{block, warp};
 
-/// A value that block `block` brings to `round`: any two blocks and rounds differ.
+/// The value that block `block` contributes to `round`: any two blocks and rounds differ.
 #[device]
 pub(super) fn brought(block: u32, round: u32) -> u32 {
     (block << 8 | round).wrapping_mul(0x9E37_79B1)
 }
 
-/// The map that block `block` brings to `round`. Maps do not commute.
+/// The map that block `block` contributes to `round`. Maps do not commute.
 #[device]
 pub(super) fn map(block: u32, round: u32) -> Affine {
     Affine { factor: brought(block, round) | 1, summand: brought(round, block) }
 }
 
-/// Crosses two [`Exchange`]s at once, four times a round: a reduction and a scan that do not commute,
-/// and a scan of one of them between arriving and waiting for an argmax of four words. Counts the wrong
-/// results of all threads in `errors[0]`. Warps come up to `skew` cycles late.
+/// Crosses two [`Exchange`]s at once, four times a round: a reduction and a scan that do not
+/// commute, and a scan on one of them between arrive and wait of an argmax of four words. Counts
+/// the wrong results of all threads in `errors[0]`. Warps come up to `skew` cycles late.
 ///
 /// # Safety
 ///
-/// `words` has the words of two exchanges ([`Exchange::words`]), one after the other; `errors` has one
+/// `words` has the words of two exchanges ([`Exchange::words`]), back to back; `errors` has one
 /// element; blocks have a multiple of 32 threads and are all co-resident.
 #[kernel(cooperative)]
 pub unsafe fn exchange_in_order(words: Global<u64>, errors: Global<u32>, rounds: u32, skew: u32) {
@@ -50,7 +50,7 @@ pub unsafe fn exchange_in_order(words: Global<u64>, errors: Global<u32>, rounds:
         wrong += u32::from(scanned.before.to_words() != before.to_words());
         wrong += u32::from(scanned.all.to_words() != all.to_words());
 
-        // Both exchanges are in use between arriving and waiting.
+        // Both exchanges are in use between arrive and wait.
         let op = ArgMax::<u64>::new();
         let arrival = first.arrive(op, op.lift(brought(block, round).into(), block.into()));
         let sum = second.scan(Sum::<u32>::new(), block);
@@ -62,13 +62,13 @@ pub unsafe fn exchange_in_order(words: Global<u64>, errors: Global<u32>, rounds:
     count(wrong, errors);
 }
 
-/// Crosses two [`Exchange`]s nine times a round: a broadcast of four words, gathered values, two maxima,
-/// and votes. Counts the wrong results of all threads in `errors[0]`. Warps come up to `skew` cycles
-/// late.
+/// Crosses two [`Exchange`]s nine times a round: a broadcast of four words, a gather, two maxima,
+/// and votes. Counts the wrong results of all threads in `errors[0]`. Warps come up to `skew`
+/// cycles late.
 ///
 /// # Safety
 ///
-/// As for [`exchange_in_order`].
+/// Same as for [`exchange_in_order`].
 #[kernel(cooperative)]
 pub unsafe fn exchange_votes(words: Global<u64>, errors: Global<u32>, rounds: u32, skew: u32) {
     let (mut first, mut second) = attach_to_both(words);
@@ -98,7 +98,7 @@ pub unsafe fn exchange_votes(words: Global<u64>, errors: Global<u32>, rounds: u3
             wrong += u32::from(greatest != expected);
         }
 
-        // One thread of one block votes otherwise.
+        // One thread of one block votes differently.
         let is_it = block == root && thread == round % threads;
         wrong += u32::from(!first.any(is_it)) + u32::from(first.any(false));
         wrong += u32::from(first.all(!is_it)) + u32::from(!second.all(true));
@@ -115,7 +115,7 @@ fn attach_to_both(words: Global<u64>) -> (Exchange, Exchange) {
     (Exchange::attach(words.part(0, each)), Exchange::attach_nth::<1>(second, Members::grid()))
 }
 
-/// Adds the wrong results of this thread.
+/// Adds this thread's wrong results.
 #[device]
 pub(super) fn count(wrong: u32, errors: Global<u32>) {
     if wrong > 0 {
@@ -123,13 +123,14 @@ pub(super) fn count(wrong: u32, errors: Global<u32>) {
     }
 }
 
-/// Composes the maps of all threads of the grid, `rounds` times. `before` gets for each thread what the
-/// threads before it compose to, and `all` what all compose to, in the last round.
+/// Composes the maps of all threads of the grid, `rounds` times. In the last round, each thread's
+/// element of `before` gets the composition of the maps of all earlier threads, and `all` that of
+/// all maps.
 ///
 /// # Safety
 ///
-/// As for [`exchange_in_order`], with the words of one exchange; `maps`, `before` and `all` have an
-/// element for each thread of the grid.
+/// Same as for [`exchange_in_order`], with the words of one exchange; `maps`, `before` and `all`
+/// have an element for each thread of the grid.
 #[kernel(cooperative, max_threads = 384)]
 pub unsafe fn exchange_scan_threads(
     words: Global<u64>,
@@ -143,7 +144,7 @@ pub unsafe fn exchange_scan_threads(
         + thread::in_32_bits::index_in_block() as usize;
     let op = Compose::new();
     for round in 0..rounds {
-        // Maps of earlier rounds are others.
+        // Earlier rounds use different maps.
         let own = maps.read(at).wrapping_add(u64::from(rounds - 1 - round));
         let scanned = exchange.scan_threads(op, op.lift(own, 0));
         if round == rounds - 1 {
@@ -153,14 +154,15 @@ pub unsafe fn exchange_scan_threads(
     }
 }
 
-/// Composes the maps of the threads of each block, `rounds` times: `through` gets for each thread what the threads of its
-/// block up to it compose to, `before` what those before it do, and `all` what all do, in the last round. Counts in
+/// Composes the maps of the threads of each block, `rounds` times. In the last round each thread
+/// gets three compositions: in `through` that of the maps of its block up to its own, in `before`
+/// that of the maps before its own, and in `all` that of all maps of the block. Counts in
 /// `errors[0]` the lanes whose scan within the warp is wrong.
 ///
 /// # Safety
 ///
-/// Blocks have a multiple of 32 threads. `maps`, `through`, `before` and `all` have an element for each thread of the
-/// grid, and `errors` has one.
+/// Blocks have a multiple of 32 threads. `maps`, `through`, `before` and `all` have an element for
+/// each thread of the grid, and `errors` has one.
 #[kernel(max_threads = 1024)]
 pub unsafe fn block_scans(
     maps: Global<u64>,
@@ -172,7 +174,7 @@ pub unsafe fn block_scans(
 ) {
     let (op, at) = (Compose::new(), thread::index());
     for round in 0..rounds {
-        // Maps of earlier rounds are others.
+        // Earlier rounds use different maps.
         let own = op.lift(maps.read(at).wrapping_add(u64::from(rounds - 1 - round)), 0);
         let inclusive = block::scan(op, own);
         thread::sync_threads();
@@ -189,12 +191,12 @@ pub unsafe fn block_scans(
 }
 
 /// Scans one number per thread of the grid, `rounds` times, each time from the results of the round
-/// before. It does nothing else: it is for measurements. `numbers[t]` is the number of thread t before
-/// the first round. A round turns x into x + 1 and the sum of the numbers of all threads before.
+/// before. Does nothing else: it is for measurements. `numbers[t]` is the number of thread t before
+/// the first round. A round turns x into x + 1 + the sum of the numbers of all threads before.
 ///
 /// # Safety
 ///
-/// As for [`exchange_scan_threads`]; `numbers` has an element for each thread of the grid.
+/// Same as for [`exchange_scan_threads`]; `numbers` has an element for each thread of the grid.
 #[kernel(cooperative)]
 pub unsafe fn exchange_scan_threads_only(words: Global<u64>, numbers: Global<u32>, rounds: u32) {
     let mut exchange = Exchange::attach(words);

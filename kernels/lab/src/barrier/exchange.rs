@@ -49,12 +49,12 @@ pub unsafe fn exchange_rounds(words: Global<u64>, errors: Global<u32>, rounds: u
 }
 
 /// Computes the mean of one number per block, `rounds` times, each time from the means of the round
-/// before. It does nothing else: it is for measurements. `means[b]` is the number of block b before
+/// before. Does nothing else: it is for measurements. `means[b]` is the number of block b before
 /// the first round, and its mean after the last.
 ///
 /// # Safety
 ///
-/// As for [`exchange_rounds`]; `means` has one element for each block.
+/// Same as for [`exchange_rounds`]; `means` has one element for each block.
 #[kernel(cooperative)]
 pub unsafe fn exchange_only(words: Global<u64>, means: Global<f32>, rounds: u32) {
     let mut exchange = Exchange::attach(words);
@@ -92,8 +92,8 @@ pub unsafe fn exchange_by_barrier_only(
     let share = 1.0 / blocks as f32;
     let mut mean = means.read(block);
     for round in 0..rounds as usize {
-        // Two sets of numbers take turns: a slow block may still read the numbers of this round
-        // when a fast block writes those of the next.
+        // Two sets of numbers alternate: a slow block may still read the numbers of this round when
+        // a fast block writes those of the next.
         let numbers = numbers.part(round % 2 * blocks, blocks);
         if thread::is_first_in_block() {
             numbers.write(block, mean);

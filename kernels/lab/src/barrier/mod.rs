@@ -73,7 +73,7 @@ macro_rules! kernels {
             cross_and_check(attach, ROUNDS_TOGETHER, cells, errors, first_round, rounds, skew);
         }
 
-        /// Crosses the barrier `rounds` times. It does nothing else: it is for measurements.
+        /// Crosses the barrier `rounds` times. Does nothing else: it is for measurements.
         ///
         /// # Safety
         ///
@@ -87,7 +87,8 @@ macro_rules! kernels {
             }
         }
 
-        // SAFETY: the kernel crosses the barrier, and touches the cells and the errors.
+        // SAFETY: the kernel crosses the barrier, and accesses only the barrier's words, the cells
+        // and the errors.
         #[cfg(not(target_arch = "nvptx64"))]
         unsafe impl Stressed for $design {
             type Rounds = $rounds;
@@ -118,11 +119,11 @@ kernels! {
     ClusterBarrier: cluster_barrier_rounds, cluster_barrier_only;
 }
 
-/// Checks a [`ResetBarrier`] in the same way as the kernels of the correct barriers.
+/// Checks a [`ResetBarrier`] like the kernels of the correct barriers.
 ///
 /// # Safety
 ///
-/// As for those kernels. This one never waits forever.
+/// Same as for those kernels. This barrier never waits forever.
 #[kernel(cooperative)]
 pub unsafe fn reset_barrier_rounds(
     barrier: Global<u32>,
@@ -136,7 +137,8 @@ pub unsafe fn reset_barrier_rounds(
     cross_and_check(attach, u32::MAX, cells, errors, first_round, rounds, skew);
 }
 
-// SAFETY: as for the correct barriers.
+// SAFETY: the kernel crosses the barrier, and accesses only the barrier's words, the cells and the
+// errors.
 #[cfg(not(target_arch = "nvptx64"))]
 unsafe impl Stressed for ResetBarrier {
     type Rounds = reset_barrier_rounds;
@@ -146,29 +148,29 @@ unsafe impl Stressed for ResetBarrier {
     }
 }
 
-/// A barrier with a kernel that checks it. On the host only.
+/// A barrier with a kernel that checks it. Host only.
 ///
 /// # Safety
 ///
-/// A safe function launches the kernel. The kernel touches only the memory of its arguments, and
+/// A safe function launches the kernel. The kernel accesses only the memory of its arguments, and
 /// only the [`words`](Barrier::words) of the barrier's memory.
 #[cfg(not(target_arch = "nvptx64"))]
 pub unsafe trait Stressed: Barrier {
     /// The kernel that checks it.
     type Rounds: cuda_std::launch::Kernel<Args = RoundsArgs>;
 
-    /// How many waits were given up, read from the words after use. Each would have lasted forever.
-    /// A correct barrier gives up none.
+    /// The number of abandoned waits, read from the words after use. Each would have lasted
+    /// forever. A correct barrier abandons none.
     fn waits_given_up(_words: &[u32]) -> u32 {
         0
     }
 }
 
-/// A barrier with a kernel that measures it. On the host only.
+/// A barrier with a kernel that measures it. Host only.
 ///
 /// # Safety
 ///
-/// As for [`Stressed`].
+/// Same as for [`Stressed`].
 #[cfg(not(target_arch = "nvptx64"))]
 pub unsafe trait Measured: Stressed {
     /// The kernel that only crosses it: `(barrier, rounds)`.

@@ -1,5 +1,5 @@
-//! Barriers that are wrong on purpose. A stress test that finds no fault proves something only if
-//! the same test finds these faults.
+//! Barriers that are wrong on purpose. A stress test that passes proves something only if the same
+//! test catches these faults.
 
 use super::stress::cross_and_check;
 use core::marker::PhantomData;
@@ -17,7 +17,7 @@ pub enum Arrival {
     BlockScopeFence,
 }
 
-/// How a block checks whether all blocks have arrived.
+/// How a block polls for the arrivals of all blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Looking {
     /// `ld.acquire.gpu`.
@@ -28,7 +28,7 @@ pub enum Looking {
     Weak,
 }
 
-/// What is wrong with a barrier. By default nothing is wrong.
+/// A fault of a barrier. By default there is none.
 pub trait Fault {
     /// Whether the threads of a block synchronise before the block arrives.
     const FIRST_BARRIER: bool = true;
@@ -36,24 +36,24 @@ pub trait Fault {
     const LAST_BARRIER: bool = true;
     /// How the block arrives.
     const ARRIVAL: Arrival = Arrival::Release;
-    /// How the block checks for the other arrivals.
+    /// How the block polls for the other arrivals.
     const LOOKING: Looking = Looking::Acquire;
-    /// How many arrivals the block does not wait for.
+    /// Number of arrivals that the block does not wait for.
     const SHORT: u32 = 0;
     /// Whether the counter must equal the goal. If not, it may also exceed it.
     const EQUAL: bool = false;
 }
 
-/// The number that the counter grows by in each round.
+/// The amount by which the counter grows in each round.
 const ROUND: u32 = 1 << 20;
 
-/// The indices of the counter, of the number of waits given up, and of the second counter, if a
+/// The indices of the counter, of the number of abandoned waits, and of the second counter, if a
 /// mutant has two.
 const COUNTER: usize = 0;
 const GIVEN_UP: usize = 1;
 const SECOND: usize = 64;
 
-/// The longest wait, in ns: far more than a crossing takes. Without it a mutant could wait forever.
+/// The longest wait, in ns: far longer than a crossing. Without it a mutant could wait forever.
 const PATIENCE_NS: u64 = 200_000;
 
 /// A [`GrowingBarrier`](gridsync_kernels::grid::barrier::GrowingBarrier) with the fault `F`.
@@ -65,7 +65,7 @@ pub struct Mutant<F: Fault> {
     fault: PhantomData<F>,
 }
 
-/// Waits for `condition`, but not forever: counts a wait that takes too long. After the first of
+/// Waits for `condition`, but not forever: counts a wait that lasts too long. After the first of
 /// these, no block waits.
 #[device]
 fn wait_a_while(state: Global<u32>, mut condition: impl FnMut() -> bool) {
@@ -125,7 +125,7 @@ impl<F: Fault> Barrier for Mutant<F> {
 }
 
 /// A [`SplitBarrier`](gridsync_kernels::grid::barrier::SplitBarrier) of two counters that counts
-/// rounds modulo 2 instead of 4. A slow block can miss a round of the counter that is not its own.
+/// rounds modulo 2 instead of 4. A slow block can miss a round of the other half's counter.
 #[derive(Debug)]
 pub struct OneBit {
     state: Global<u32>,
@@ -187,7 +187,7 @@ macro_rules! mutants {
         ///
         /// # Safety
         ///
-        /// As for the kernels that check a correct barrier. This one never waits forever.
+        /// Same as for the kernels that check a correct barrier. This one never waits forever.
         #[kernel(cooperative)]
         pub unsafe fn $rounds(
             barrier: Global<u32>,
@@ -201,7 +201,8 @@ macro_rules! mutants {
             cross_and_check(attach, u32::MAX, cells, errors, first_round, rounds, skew);
         }
 
-        // SAFETY: as for the correct barriers.
+        // SAFETY: the kernel crosses the barrier, and accesses only the barrier's words, the cells
+        // and the errors.
         #[cfg(not(target_arch = "nvptx64"))]
         unsafe impl super::Stressed for $barrier {
             type Rounds = $rounds;
@@ -213,15 +214,15 @@ macro_rules! mutants {
     };
 }
 mutants! {
-    /// The first thread arrives while other threads of its block still write.
+    /// The first thread arrives while other threads of its block are still writing.
     NoFirstBarrier: mutant_no_first_rounds {
         const FIRST_BARRIER: bool = false;
     }
-    /// The other threads of the block go on while the first one waits.
+    /// The other threads of the block continue while the first one waits.
     NoLastBarrier: mutant_no_last_rounds {
         const LAST_BARRIER: bool = false;
     }
-    /// The arrival is relaxed: other blocks may see it before they see what the block wrote.
+    /// The arrival is relaxed: other blocks may see it before they see the block's writes.
     RelaxedArrival: mutant_relaxed_arrival_rounds {
         const ARRIVAL: Arrival = Arrival::Relaxed;
     }
@@ -229,11 +230,11 @@ mutants! {
     BlockScopeFence: mutant_block_scope_rounds {
         const ARRIVAL: Arrival = Arrival::BlockScopeFence;
     }
-    /// The look is relaxed: reads after the barrier may come from stale lines of the L1.
+    /// The poll is relaxed: reads after the barrier may hit stale lines of the L1.
     RelaxedLook: mutant_relaxed_look_rounds {
         const LOOKING: Looking = Looking::Relaxed;
     }
-    /// The look is a plain load, which the compiler takes out of the loop.
+    /// The poll is a plain load, which the compiler hoists out of the loop.
     WeakLook: mutant_weak_look_rounds {
         const LOOKING: Looking = Looking::Weak;
     }
@@ -241,13 +242,14 @@ mutants! {
     ShortGoal: mutant_short_goal_rounds {
         const SHORT: u32 = 1;
     }
-    /// The counter must equal the goal, but a slow block may find it beyond the goal.
+    /// The counter must equal the goal, but when a slow block polls, the counter may already be
+    /// beyond it.
     EqualGoal: mutant_equal_goal_rounds {
         const EQUAL: bool = true;
     }
 }
 mutants! {
     @kernel
-    /// Two counters, but only one bit counts rounds.
+    /// Two counters, but only one bit to count rounds.
     OneBit: mutant_one_bit_rounds
 }

@@ -1,15 +1,15 @@
-//! The grid barrier in two phases, and barriers of half of the blocks.
+//! The grid barrier in two phases, and barriers for half of the blocks.
 
 use super::stress::{come_late, count_stale, write_own};
 use cuda_std::prelude::*;
 use gridsync_kernels::grid::barrier::{Barrier, GridBarrier, Members};
 
-/// Checks a barrier like the other kernels, but each thread does work of its own between arrive and
+/// Checks a barrier like the other kernels, but each thread does other work between arrive and
 /// wait. `work` counts it: at the end each element is twice `rounds`.
 ///
 /// # Safety
 ///
-/// As for those kernels; `work` has an element for each thread of the grid, 0 at the start.
+/// Same as for those kernels; `work` has an element for each thread of the grid, 0 at the start.
 #[kernel(cooperative)]
 pub unsafe fn phased_barrier_rounds(
     barrier: Global<u32>,
@@ -39,12 +39,12 @@ pub unsafe fn phased_barrier_rounds(
 }
 
 /// The even blocks cross one barrier for `rounds` rounds, the odd blocks another for twice as many.
-/// So neither half may wait for the other. Each block counts the stale cells of its own half.
+/// So neither half may wait for the other. Each block counts the stale cells of its half.
 ///
 /// # Safety
 ///
-/// As for the kernels that check a barrier, but `barrier` has the words of two barriers; the grid
-/// has at least two blocks.
+/// Same as for the kernels that check a barrier, but `barrier` has the words of two barriers; the
+/// grid has at least two blocks.
 #[kernel(cooperative)]
 pub unsafe fn subset_barrier_rounds(
     barrier: Global<u32>,

@@ -1,4 +1,4 @@
-//! The common part of all kernels that check a barrier.
+//! Code shared by all kernels that check a barrier.
 
 use cuda_std::prelude::*;
 use cuda_std::time::clock;
@@ -6,7 +6,7 @@ use cuda_std::warp::{WARP_SIZE, warp_index};
 use gridsync_kernels::grid::barrier::Barrier;
 
 /// Attaches to a barrier before the first round and again after every `together` rounds. Crosses it
-/// twice a round, and adds the stale cells to `errors[0]`. The docs of the kernels say more.
+/// twice a round, and adds the stale cells to `errors[0]`. See the docs of the kernels.
 #[device]
 pub(super) fn cross_and_check<B: Barrier>(
     attach: impl Fn() -> B,
@@ -35,7 +35,7 @@ pub(super) fn cross_and_check<B: Barrier>(
         wrong += count_stale(cells, round);
         barrier.sync();
         if round.is_multiple_of(4) {
-            // Crossings back to back find a barrier that cannot be crossed again at once.
+            // Crossings back to back catch a barrier that cannot be crossed again immediately.
             for crossing in 0..BURST.min(skew) {
                 barrier.arrive();
                 // One warp of the grid waits late. The others may be at the next crossing by then.
@@ -55,9 +55,9 @@ const BURST: u32 = 8;
 /// Far stores that each thread makes before it writes its cells.
 const FAR_STORES: u32 = 8;
 
-/// Stores to this thread's words all over `far`. No thread reads `far`. If it is much larger than
+/// Stores to this thread's words throughout `far`. No thread reads `far`. If it is much larger than
 /// the L2, these stores are slow. Then later stores that are not released become visible late. An
-/// idle memory system would show them at once.
+/// idle memory system would make them visible immediately.
 #[device]
 pub(super) fn keep_stores_busy(far: Global<u32>, round: u32) {
     let (me, threads) = (thread::index(), thread::thread_count());
@@ -81,8 +81,8 @@ pub(super) fn write_own(cells: Global<u32>, round: u32) {
     }
 }
 
-/// How many cells of this thread's share do not hold `round`. The threads of a block share all
-/// cells.
+/// Counts the cells of this thread's share that do not hold `round`. The threads of a block share
+/// all cells.
 #[device]
 pub(super) fn count_stale(cells: Global<u32>, round: u32) -> u32 {
     let (mut stale, mut at) = (0, thread::in_32_bits::index_in_block() as usize);
@@ -102,8 +102,8 @@ pub(super) fn count_stale(cells: Global<u32>, round: u32) -> u32 {
     stale
 }
 
-/// Delays warps by up to `skew` cycles. In even rounds each warp is late by its own number. In odd
-/// rounds a single warp of the grid is late by `skew`, and all others wait for it.
+/// Delays warps by up to `skew` cycles. In even rounds each warp's delay depends on its index. In
+/// odd rounds a single warp of the grid is late by `skew`, and all others wait for it.
 #[device]
 pub(super) fn come_late(round: u32, skew: u32) {
     if skew == 0 {
@@ -129,8 +129,9 @@ fn straggler(round: u32) -> (u32, u32) {
     (block, mix(2, round) % warps)
 }
 
-/// How many cells of the straggler do not hold `round`, as this thread sees them. Every warp reads
-/// them before all other cells, and the last written first: the earlier ones had time to arrive.
+/// Counts the cells of the straggler that do not hold `round`, as seen by this thread. Every warp
+/// reads them before all other cells, last written first: the earlier writes had more time to
+/// become visible.
 #[device]
 fn count_stale_of_straggler(cells: Global<u32>, round: u32, skew: u32) -> u32 {
     let (block, warp) = straggler(round);

@@ -1,4 +1,4 @@
-//! The barrier and the exchange over several GPUs.
+//! The barrier and the exchange across several GPUs.
 
 use super::ROUNDS_TOGETHER;
 use super::collectives::{brought, count, map};
@@ -10,17 +10,19 @@ use gridsync_kernels::op::{ArgMax, Carried, Compose, Indexed, Operation, Sum};
 
 /// Crosses a [`SystemBarrier`] `2 × rounds` times, and checks each time that it held.
 ///
-/// In every round each thread writes the number of the round to its cells among `own`, with plain stores. After the
-/// barrier each block reads all cells of its own GPU, and those of another one, `other`, with plain loads. It counts in
-/// `errors[0]` the cells that do not hold this round. A second barrier keeps the next round's writes after these reads.
-/// After every three rounds the block attaches again. With a `skew`, warps come up to `skew` cycles late, and in some
-/// rounds a whole GPU, drawn by its number `gpu`. If `errors` has more elements, each thread first stores to some of
-/// them, far apart, which delays its later stores.
+/// In every round each thread writes the number of the round to its cells in `own`, with plain
+/// stores. After the barrier each block reads all cells of its own GPU, and those of another one,
+/// `other`, with plain loads. It counts in `errors[0]` the cells that do not hold this round. A
+/// second barrier keeps the next round's writes after these reads. After every three rounds the
+/// block attaches again. With a `skew`, warps come up to `skew` cycles late, and in some rounds a
+/// whole GPU does, chosen at random from its number `gpu`. If `errors` has more elements, each
+/// thread first stores to some of them, far apart, which delays its later stores.
 ///
 /// # Safety
 ///
-/// `words` has the words of the barrier; `own` and `other` are as long on every GPU, a multiple of the number of
-/// threads of the grid; `errors` has at least one element, and the first is 0 at the start; all blocks are resident.
+/// `words` has the words of the barrier; `own` and `other` have the same length on every GPU, a
+/// multiple of the number of threads of the grid; `errors` has at least one element, and the first
+/// is 0 at the start; all blocks are resident.
 #[kernel(cooperative)]
 pub unsafe fn system_barrier_rounds(
     words: Global<u64>,
@@ -64,7 +66,7 @@ fn gpu_comes_late(gpu: u32, round: u32, skew: u32) {
     }
 }
 
-/// Crosses a [`SystemBarrier`] `rounds` times. It does nothing else: it is for measurements.
+/// Crosses a [`SystemBarrier`] `rounds` times. Does nothing else: it is for measurements.
 ///
 /// # Safety
 ///
@@ -77,12 +79,14 @@ pub unsafe fn system_barrier_only(words: Global<u64>, rounds: u32) {
     }
 }
 
-/// Crosses a [`BoundedSystemBarrier`] `rounds` times, but the blocks from index `absent` on leave after `leave_after`
-/// rounds. `crossed[b]` becomes the number of rounds that block b of this GPU crossed.
+/// Crosses a [`BoundedSystemBarrier`] `rounds` times, but the blocks with index `absent` or higher
+/// leave after `leave_after` rounds. `crossed[b]` becomes the number of rounds that block b of this
+/// GPU crossed.
 ///
 /// # Safety
 ///
-/// `words` has the words of the barrier; `crossed` has an element for each block; all blocks are resident.
+/// `words` has the words of the barrier; `crossed` has an element for each block; all blocks are
+/// resident.
 #[kernel(cooperative)]
 pub unsafe fn bounded_system_barrier_rounds(
     words: Global<u64>,
@@ -104,14 +108,15 @@ pub unsafe fn bounded_system_barrier_rounds(
     }
 }
 
-/// Crosses a [`SystemExchange`] three times a round, on GPU `gpu` of `gpus`: a sum, and a reduction and a scan that do not
-/// commute. Counts the wrong results of all threads in `errors[0]`. Warps come up to `skew` cycles late, and in some
-/// rounds whole GPUs. After every three rounds the block attaches again.
+/// Crosses a [`SystemExchange`] three times a round, on GPU `gpu` of `gpus`: a sum, and a reduction
+/// and a scan that do not commute. Counts the wrong results of all threads in `errors[0]`. Warps
+/// come up to `skew` cycles late, and in some rounds whole GPUs. After every three rounds the block
+/// attaches again.
 ///
 /// # Safety
 ///
-/// `words` has the words of the exchange; `errors` has one element; blocks have a multiple of 32 threads and are all
-/// resident.
+/// `words` has the words of the exchange; `errors` has one element; blocks have a multiple of 32
+/// threads and are all resident.
 #[kernel(cooperative)]
 pub unsafe fn system_exchange_rounds(
     words: Global<u64>,
@@ -150,12 +155,12 @@ pub unsafe fn system_exchange_rounds(
     count(wrong, errors);
 }
 
-/// Crosses a [`SystemExchange`] five times a round: an argmax of four words, a broadcast of four words, and votes. Counts
-/// wrong results as [`system_exchange_rounds`] does.
+/// Crosses a [`SystemExchange`] five times a round: an argmax of four words, a broadcast of four
+/// words, and votes. Counts wrong results as [`system_exchange_rounds`] does.
 ///
 /// # Safety
 ///
-/// As for [`system_exchange_rounds`].
+/// Same as for [`system_exchange_rounds`].
 #[kernel(cooperative)]
 pub unsafe fn system_exchange_votes(
     words: Global<u64>,
@@ -188,7 +193,7 @@ pub unsafe fn system_exchange_votes(
         wrong += u32::from(said.value != u64::from(root) << 40);
         wrong += u32::from(said.index != brought(root, round).into());
 
-        // One thread of one block votes otherwise.
+        // One thread of one block votes differently.
         let threads = thread::in_32_bits::threads_per_block();
         let is_it = rank == root && thread::in_32_bits::index_in_block() == round % threads;
         wrong += u32::from(exchange.count(is_it) != 1);
@@ -197,20 +202,20 @@ pub unsafe fn system_exchange_votes(
     count(wrong, errors);
 }
 
-/// The number of this block among those of all GPUs, and how many there are.
+/// The rank of this block among those of all GPUs, and the number of ranks.
 #[device]
 fn rank(gpu: u32, gpus: u32) -> (u32, u32) {
     let blocks = thread::block_count() as u32;
     (gpu * blocks + thread::block_index() as u32, gpus * blocks)
 }
 
-/// Computes the mean of one number per block of all `gpus` GPUs, `rounds` times, each time from the means of the round
-/// before. It does nothing else: it is for measurements. `means[b]` is the number of block b of this GPU before the
-/// first round, and its mean after the last.
+/// Computes the mean of one number per block of all `gpus` GPUs, `rounds` times, each time from the
+/// means of the round before. Does nothing else: it is for measurements. `means[b]` is the number
+/// of block b of this GPU before the first round, and its mean after the last.
 ///
 /// # Safety
 ///
-/// As for [`system_exchange_rounds`]; `means` has one element for each block.
+/// Same as for [`system_exchange_rounds`]; `means` has one element for each block.
 #[kernel(cooperative)]
 pub unsafe fn system_exchange_only(words: Global<u64>, means: Global<f32>, gpus: u32, rounds: u32) {
     let mut exchange = SystemExchange::attach(words);

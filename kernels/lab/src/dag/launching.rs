@@ -11,28 +11,28 @@ use cuda_std::prelude::*;
 pub mod word {
     /// The number of the [`Operation`](crate::dag::Operation).
     pub const OPERATION: usize = 0;
-    /// The node's own number.
+    /// The node's number.
     pub const VALUE: usize = 1;
-    /// How many cycles the node takes at least.
+    /// Minimum cycles of the node.
     pub const CYCLES: usize = 2;
     /// The node, which is the index of its array.
     pub const NODE: usize = 3;
     /// Its blocks.
     pub const BLOCKS: usize = 4;
-    /// Where its inputs begin in the list of all inputs.
+    /// The index of its first input in the list of all inputs.
     pub const FIRST: usize = 5;
-    /// How many there are.
+    /// The number of its inputs.
     pub const COUNT: usize = 6;
-    /// The stream that it is launched into, below [`STREAMS`](super::STREAMS), and above these 8 bits a bit
-    /// for each other stream whose launches so far it waits for.
+    /// The stream that it is launched into, below [`STREAMS`](super::STREAMS), in the low 8 bits.
+    /// Above them, a bit for each other stream whose launches so far it waits for.
     pub const STREAM: usize = 7;
-    /// How many words there are.
+    /// The number of words.
     pub const ALL: usize = 8;
 }
 
-/// The words of the shape, by their index: elements of each array, threads of each block, and from here on
-/// two words for each level: the index of its first node, and the blocks of that. At the end comes the number
-/// of all nodes, and 0.
+/// The words of the shape, by their index: elements of each array, threads of each block, then two
+/// words for each level: the index of its first node, and the number of blocks of that node. The
+/// last two words are the number of all nodes, and 0.
 pub mod shape {
     /// Elements of each array.
     pub const ELEMENTS: usize = 0;
@@ -42,10 +42,10 @@ pub mod shape {
     pub const LEVELS: usize = 2;
 }
 
-/// How many streams a kernel launches into.
+/// Number of streams that a kernel launches into.
 pub const STREAMS: usize = 4;
 
-/// The nodes in the order of their launches, and what they work on.
+/// The nodes in launch order, and their memory.
 #[derive(Clone, Copy)]
 struct Program {
     nodes: Global<u32>,
@@ -62,13 +62,13 @@ impl Program {
         self.nodes.len() / word::ALL
     }
 
-    /// A word of the node at this place.
+    /// A word of the node at index `at`.
     #[device]
     fn word(self, at: usize, word: usize) -> u32 {
         self.nodes.read(word::ALL * at + word)
     }
 
-    /// The arguments of the node at this place.
+    /// The arguments of the node at index `at`.
     #[device]
     fn args(self, at: usize) -> Args {
         let word = |word| self.word(at, word);
@@ -85,15 +85,17 @@ impl Program {
         )
     }
 
-    /// Launches the node at this place.
+    /// Launches the node at index `at`.
     #[device]
     fn launch(self, at: usize, queue: &impl Queue) -> Result<(), Error> {
         let geometry = Geometry::new(self.word(at, word::BLOCKS), self.shape.read(shape::THREADS));
-        // SAFETY: the kernels below launch each node after its inputs, and nobody else uses the arrays.
+        // SAFETY: the kernels below launch each node after its inputs, and nothing else uses the
+        // arrays.
         unsafe { launch::<dag_node>(geometry, queue, self.args(at)) }
     }
 
-    /// Where a level begins, and the blocks of its first node. There is one level more, which is empty.
+    /// The index of a level's first node, and that node's number of blocks. After the last level
+    /// comes an empty one.
     #[device]
     fn level(self, level: u32) -> (usize, u32) {
         let at = shape::LEVELS + 2 * level as usize;
@@ -111,7 +113,7 @@ fn in_one_stream(program: Program) -> Result<(), Error> {
     Ok(())
 }
 
-/// One event is recorded again whenever a stream has to wait for what was launched into another so far.
+/// One event is recorded again whenever a stream has to wait for all launches into another so far.
 #[device]
 fn in_streams(program: Program) -> Result<(), Error> {
     let block = Block::this();
@@ -132,7 +134,8 @@ fn in_streams(program: Program) -> Result<(), Error> {
     Ok(())
 }
 
-/// Launches the nodes of a level but the first, which is at this place, in any order, and then the next level.
+/// Launches the nodes of a level except the first, which is at index `at`, in any order, and then
+/// the next level.
 #[device]
 fn rest_of_level(
     program: Program,
@@ -145,7 +148,7 @@ fn rest_of_level(
     for at in first as usize + 1..next {
         program.launch(at, &FireAndForget)?;
     }
-    // The last level has no first node.
+    // The empty level after the last has no first node.
     if blocks == 0 {
         return Ok(());
     }
@@ -159,8 +162,8 @@ fn rest_of_level(
 ///
 /// # Safety
 ///
-/// One thread. `nodes` are words of nodes, each after its inputs, with the [`shape`] and the memory of these
-/// nodes as for [`dag_node`]. `status` has one element, and gets the number of an error.
+/// One thread. `nodes` are words of nodes, each after its inputs, with the [`shape`] and the memory
+/// of these nodes as for [`dag_node`]. `status` has one element, and gets the error code.
 #[kernel]
 pub unsafe fn dag_from_device_stream(
     nodes: Global<u32>,
@@ -177,7 +180,7 @@ pub unsafe fn dag_from_device_stream(
 ///
 /// # Safety
 ///
-/// As for [`dag_from_device_stream`]; each node waits for the streams of its inputs.
+/// Same as for [`dag_from_device_stream`]; each node waits for the streams of its inputs.
 #[kernel]
 pub unsafe fn dag_from_device_streams(
     nodes: Global<u32>,
@@ -190,13 +193,13 @@ pub unsafe fn dag_from_device_streams(
     tell(status, in_streams(Program { nodes, shape, arrays, inputs, times }));
 }
 
-/// All nodes from this level on: those of a level in any order, and the next level by a tail launch. The grid is
-/// itself the first node of its level, which saves a launch.
+/// All nodes of this level and the later ones: those of a level in any order, and the next level by
+/// a tail launch. The grid is itself the first node of its level, which saves a launch.
 ///
 /// # Safety
 ///
-/// As for [`dag_from_device_stream`], but with the grid of the level's first node, which is `first`. The nodes
-/// are in the order of their levels.
+/// Same as for [`dag_from_device_stream`], but with the grid of the level's first node, which is
+/// `first`. The nodes are in the order of their levels.
 #[kernel(launchable)]
 pub unsafe fn dag_from_device_phases(
     nodes: Global<u32>,

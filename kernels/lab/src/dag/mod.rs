@@ -1,7 +1,7 @@
-//! Nodes of a graph of kernels, each as a kernel of its own and as a task of one kernel.
+//! Nodes of a graph of kernels, each as a separate kernel and as a task of one kernel.
 //!
-//! A node has an array of `u32`. Each element is what the [operation](Operation) makes of the elements at
-//! the same index of all inputs, in their order, and of a number of the node.
+//! A node has an array of `u32`. Each element is the [operation](Operation) applied to the elements
+//! at the same index of all inputs, in their order, and to the node's number.
 //!
 //! * [`nodes`]: each as a grid. [`launching`]: those grids, launched by a kernel.
 //! * [`tasks`]: each as a task of one grid.
@@ -13,7 +13,7 @@ pub mod tasks;
 use cuda_std::prelude::*;
 use cuda_std::time::{clock, global_timer};
 
-/// What a node does with its inputs, as numbers that kernels get.
+/// The operation of a node on its inputs, as a number that is passed to kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Operation {
@@ -26,14 +26,14 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// What `all` and one more input make, modulo 2^32.
+    /// Combines `all` with one more input, modulo 2^32.
     #[inline(always)]
     #[must_use]
     pub const fn join(self, all: u32, input: u32) -> u32 {
         match self {
             Self::Sum => all.wrapping_add(input),
             Self::Product => all.wrapping_mul(input),
-            // An odd factor, so that no bit is lost.
+            // An odd factor loses no bits.
             Self::Mix => (all ^ input).wrapping_mul(0x9E37_79B1).rotate_left(13),
         }
     }
@@ -48,7 +48,7 @@ impl Operation {
     }
 }
 
-/// Where a thread's elements are, of those of one node.
+/// A thread's share of the elements of one node.
 #[derive(Clone, Copy)]
 struct Share {
     first: u32,
@@ -64,8 +64,8 @@ fn work(cycles: u32) {
     }
 }
 
-/// Notes in `times` when a part begins, for the first part that does, or when it ends, for the last. Empty
-/// `times` want nothing.
+/// Records in `times` when the first part of a node begins, or when its last part ends. Does
+/// nothing if `times` is empty.
 #[device]
 fn note(times: Global<u64>, is_end: bool) {
     // Blocks have one dimension.
@@ -79,7 +79,8 @@ fn note(times: Global<u64>, is_end: bool) {
     }
 }
 
-/// Computes the elements of `share`, and returns the last one. `input` gives the nodes of the inputs.
+/// Computes the elements of `share`, and returns the last one. `input` returns the nodes of the
+/// inputs.
 #[device]
 fn compute(
     arrays: Global<u32>,

@@ -1,4 +1,4 @@
-//! A node as a grid of its own.
+//! A node as a separate grid.
 
 use super::{Operation, Share, compute, note, work};
 use cuda_std::prelude::*;
@@ -9,9 +9,10 @@ use cuda_std::prelude::*;
 ///
 /// The grid has one dimension, and fewer than 2^32 threads. `out` has fewer than 2^32 elements.
 ///
-/// `inputs` has the nodes whose arrays of `out.len()` elements in `arrays` this node reads. No other grid
-/// writes them or uses `out` meanwhile. `times` has two words for this node, or none: when it began, which is
-/// the greatest number before, and when it ended, 0 before, in nanoseconds of the global timer.
+/// `inputs` has the nodes whose arrays of `out.len()` elements in `arrays` this node reads. During
+/// the launch no other grid writes them or uses `out`. `times` is empty or has two words for this
+/// node: the start time, initialised to the greatest number, and the end time, initialised to 0, in
+/// nanoseconds of the global timer.
 #[kernel(launchable)]
 pub unsafe fn dag_node(
     arrays: Global<u32>,
@@ -28,7 +29,7 @@ pub unsafe fn dag_node(
 /// The arguments of [`dag_node`].
 pub type Args = (Global<u32>, Global<u32>, Global<u32>, u32, u32, u32, Global<u64>);
 
-/// The body of a node's own kernel.
+/// The body of the kernel of a single node.
 #[device]
 pub(super) fn one_node((arrays, inputs, out, operation, value, cycles, times): Args) {
     note(times, false);
@@ -43,19 +44,19 @@ pub(super) fn one_node((arrays, inputs, out, operation, value, cycles, times): A
 /// Computes the elements of a node.
 #[device]
 fn elements(arrays: Global<u32>, inputs: Global<u32>, out: Global<u32>, what: (Operation, u32)) {
-    // In one dimension and 32 bits, because this is most of what a thread computes.
+    // In one dimension and 32 bits, because this is most of a thread's work.
     let threads = thread::block_dim_x();
     let first = thread::block_idx_x() * threads + thread::thread_idx_x();
     let share = Share { first, stride: thread::grid_dim_x() * threads };
     compute(arrays, inputs.len(), |k| inputs.read(k), out, what, share);
 }
 
-/// [`dag_node`] for launches that overlap: it waits for the grid before it by itself. It does no other work and
-/// notes no times: each instruction makes an edge of a chain longer.
+/// [`dag_node`] for overlapping launches: the kernel itself waits for the grid before it. It does
+/// no extra work and records no times: each instruction would lengthen the edge of a chain.
 ///
 /// # Safety
 ///
-/// As for [`dag_node`].
+/// Same as for [`dag_node`].
 #[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
 #[kernel]
 pub unsafe fn dag_node_overlapped(
@@ -74,7 +75,7 @@ pub unsafe fn dag_node_overlapped(
 ///
 /// # Safety
 ///
-/// As for [`dag_node`].
+/// Same as for [`dag_node`].
 #[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
 #[kernel]
 pub unsafe fn dag_node_overlapped_noted(

@@ -9,29 +9,29 @@ use gridsync_kernels::grid::tasks::{Task, Tasks};
 pub mod argument {
     /// The number of the [`Operation`](super::Operation).
     pub const OPERATION: usize = 0;
-    /// The node's own number.
+    /// The node's number.
     pub const VALUE: usize = 1;
-    /// How many cycles the node takes at least.
+    /// Minimum cycles of the node.
     pub const CYCLES: usize = 2;
     /// The node, which is the index of its array.
     pub const NODE: usize = 3;
-    /// Which part of the node this is, of how many.
+    /// The part of the node that this task computes.
     pub const PART: usize = 4;
     /// The number of parts.
     pub const PARTS: usize = 5;
-    /// Where the node's inputs begin in the list of all inputs.
+    /// The index of the node's first input in the list of all inputs.
     pub const FIRST: usize = 6;
-    /// How many there are.
+    /// The number of inputs.
     pub const COUNT: usize = 7;
     /// 1 if the task's inputs carry their values, in the order of the node's inputs.
     pub const CARRIED: usize = 8;
-    /// The first of the node's inputs, up to [`NEAR`] of them: a load less than from the list.
+    /// The first of the node's inputs, up to [`NEAR`] of them: saves a load from the list.
     pub const INPUT: usize = 9;
-    /// How many inputs are among the arguments.
+    /// Number of inputs among the arguments.
     pub const NEAR: usize = 3;
 }
 
-/// What all tasks use.
+/// The memory that all tasks share.
 #[derive(Clone, Copy)]
 struct Memory {
     arrays: Global<u32>,
@@ -40,7 +40,7 @@ struct Memory {
     times: Global<u64>,
 }
 
-/// Runs the body of a task, and notes when if somebody wants to know.
+/// Runs the body of a task, and records its times if `times` is not empty.
 #[device]
 fn noted<T>(task: &Task<'_>, Memory { times, .. }: Memory, body: impl FnOnce() -> T) -> T {
     if times.is_empty() {
@@ -80,7 +80,7 @@ fn run(task: &Task<'_>, Memory { arrays, inputs, elements, .. }: Memory) -> u32 
         first: task.argument(argument::PART) * threads + thread::in_32_bits::index_in_block(),
         stride: task.argument(argument::PARTS) * threads,
     };
-    // Only a node of one element has a value, and then this is it.
+    // Only a node of one element returns a value, so this is that element.
     let input = |k| match k < argument::NEAR {
         true => task.argument(argument::INPUT + k),
         false => inputs.read(k),
@@ -88,14 +88,14 @@ fn run(task: &Task<'_>, Memory { arrays, inputs, elements, .. }: Memory) -> u32 
     compute(arrays, count, input, out, (operation, all), share)
 }
 
-/// All nodes in one kernel, which wait for each other edge by edge.
+/// All nodes in one kernel; they wait for each other edge by edge.
 ///
 /// # Safety
 ///
-/// `plan` and `state` are those of one plan for this grid, with [`argument`]s; no edge of it is missing.
-/// `arrays` has `elements` elements for each node, and `inputs` the inputs of all nodes. Nodes that get
-/// their inputs carried have one element. `times` has two words for each node, as for
-/// [`dag_node`](super::nodes::dag_node), or none at all.
+/// `plan` and `state` are those of one plan for this grid, with [`argument`]s; no edge of it is
+/// missing. `arrays` has `elements` elements for each node, and `inputs` the inputs of all nodes.
+/// Nodes with carried inputs have one element. `times` has two words for each node, as for
+/// [`dag_node`](super::nodes::dag_node), or is empty.
 #[kernel(cooperative)]
 pub unsafe fn dag_edges(
     plan: Global<u64>,
@@ -147,12 +147,12 @@ fn run_by_words(
     }
 }
 
-/// All nodes in one kernel, whose arrays are sent as words: no node waits for the end of another.
+/// All nodes in one kernel, with arrays sent as words: no node waits for the end of another.
 ///
 /// # Safety
 ///
-/// As for [`dag_edges`], but all nodes take words. `words` has `elements` words for each node, which are 0
-/// before the first launch and belong to this plan.
+/// Same as for [`dag_edges`], but the inputs of all nodes are words. `words` has `elements` words
+/// for each node, which are 0 before the first launch and used only by this plan.
 #[kernel(cooperative)]
 pub unsafe fn dag_words(
     plan: Global<u64>,
@@ -171,12 +171,12 @@ pub unsafe fn dag_words(
     }
 }
 
-/// All nodes in one kernel, level by level, with a barrier of the grid after each level.
+/// All nodes in one kernel, level by level, with a grid barrier after each level.
 ///
 /// # Safety
 ///
-/// As for [`dag_edges`]; the plan has barriers in place of edges, equally many for each block. `barrier`
-/// has the words of the barrier.
+/// Same as for [`dag_edges`]; the plan has barriers in place of edges, the same number for each
+/// block. `barrier` has the words of the barrier.
 #[kernel(cooperative)]
 pub unsafe fn dag_levels(
     plan: Global<u64>,

@@ -3,14 +3,14 @@
 use cuda_std::prelude::*;
 use cuda_std::time;
 
-/// Passes at least `cycles` cycles.
+/// Spins for at least `cycles` cycles.
 #[device]
 fn pass(cycles: u32) {
     let start = time::clock();
     while time::clock() - start < cycles.into() {}
 }
 
-/// Calls `f` with each number below `len` in one thread of the grid.
+/// Calls `f` with each number below `len`, each in one thread of the grid.
 #[device]
 fn each(len: usize, f: impl Fn(usize)) {
     let mut i = thread::index();
@@ -20,33 +20,33 @@ fn each(len: usize, f: impl Fn(usize)) {
     }
 }
 
-/// Passes some cycles, and fills `out` with `value`.
+/// Spins for `cycles`, and fills `out` with `value`.
 ///
 /// # Safety
 ///
-/// Nobody else uses `out` meanwhile.
+/// Nothing else uses `out` during the launch.
 #[kernel(launchable, prefix = "device_launch_")]
 pub unsafe fn fill(out: Global<u32>, value: u32, cycles: u32) {
     pass(cycles);
     each(out.len(), |i| out.write(i, value));
 }
 
-/// Passes some cycles, and writes the products of the elements of `a` and `b` to `c`.
+/// Spins for `cycles`, and writes the products of the elements of `a` and `b` to `c`.
 ///
 /// # Safety
 ///
-/// `a`, `b` and `c` have the same length, and nobody else uses them meanwhile.
+/// `a`, `b` and `c` have the same length, and nothing else uses them during the launch.
 #[kernel(launchable, prefix = "device_launch_")]
 pub unsafe fn multiply(a: Global<u32>, b: Global<u32>, c: Global<u32>, cycles: u32) {
     pass(cycles);
     each(c.len(), |i| c.write(i, a.read(i) * b.read(i)));
 }
 
-/// Notes `number` in `log`: element 0 counts the notes, and the others are the notes in their order.
+/// Appends `number` to `log`: element 0 is the number of entries, and the entries follow in order.
 ///
 /// # Safety
 ///
-/// One thread. `log` has room for all notes.
+/// One thread. `log` has room for all entries.
 #[kernel(launchable, prefix = "device_launch_")]
 pub unsafe fn note(log: Global<u32>, number: u32, cycles: u32) {
     pass(cycles);
@@ -58,17 +58,17 @@ pub unsafe fn note(log: Global<u32>, number: u32, cycles: u32) {
 ///
 /// # Safety
 ///
-/// `to` is at least as long as `from`, and nobody else uses them meanwhile.
+/// `to` is at least as long as `from`, and nothing else uses them during the launch.
 #[kernel(launchable, prefix = "device_launch_")]
 pub unsafe fn copy(from: Global<u32>, to: Global<u32>) {
     each(from.len(), |i| to.write(i, from.read(i)));
 }
 
-/// Writes each of its arguments of different sizes to `out`, as bits.
+/// Writes each of its arguments, of different sizes, to `out`, as bits.
 ///
 /// # Safety
 ///
-/// One thread; `out` has seven elements that nobody else uses meanwhile.
+/// One thread; `out` has seven elements that nothing else uses during the launch.
 #[kernel(launchable, prefix = "device_launch_")]
 #[allow(clippy::too_many_arguments)]
 pub unsafe fn mixed(a: u8, b: u64, c: u16, out: Global<u64>, d: f32, e: i8, f: f64, g: i32) {

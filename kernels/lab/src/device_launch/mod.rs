@@ -1,8 +1,8 @@
 //! Kernels that launch kernels.
 //!
-//! * [`schedules`]: three ways to compute one result by three children.
-//! * [`order`]: parents whose children note the order in which they run.
-//! * [`values`]: what children get, and what they see; refusals; questions about the device.
+//! * [`schedules`]: three ways to compute one result with three children.
+//! * [`order`]: parents whose children log the order in which they run.
+//! * [`values`]: values that children receive and see; refused launches; queries of the device.
 //! * [`children`]: the kernels that these launch.
 
 pub mod children;
@@ -13,7 +13,7 @@ pub mod values;
 use cuda_std::device_runtime::Error;
 use cuda_std::prelude::*;
 
-/// What a parent says of its launches: 0, or the number of the first error.
+/// Writes the outcome of a parent's launches: 0, or the code of the first error.
 ///
 /// `status` has one element. Called by one thread of the grid.
 #[device]

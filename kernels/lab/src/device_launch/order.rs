@@ -1,4 +1,4 @@
-//! Parents whose children note their numbers in a log, one thread each.
+//! Parents whose children append their numbers to a log, one thread each.
 
 use super::children::note;
 use super::tell;
@@ -11,14 +11,14 @@ fn one() -> Geometry {
     Geometry::new(1, 1)
 }
 
-/// Launches a note of `number`.
+/// Launches a [`note`] of `number`.
 #[device]
 fn noted(log: Global<u32>, number: u32, cycles: u32, queue: &impl Queue) -> Result<(), Error> {
-    // SAFETY: the callers give a log that has room.
+    // SAFETY: the callers pass a log with enough room.
     unsafe { launch::<note>(one(), queue, (log, number, cycles)) }
 }
 
-/// 1 and 2 in two streams; 1 passes the cycles first.
+/// 1 and 2 in two streams; 1 spins first.
 #[device]
 fn in_any_order(log: Global<u32>, cycles: u32) -> Result<(), Error> {
     let block = Block::this();
@@ -27,20 +27,20 @@ fn in_any_order(log: Global<u32>, cycles: u32) -> Result<(), Error> {
     noted(log, 2, 0, &right)
 }
 
-/// As above, but an event lets 2 wait for 1.
+/// Like [`in_any_order`], but an event makes 2 wait for 1.
 #[device]
 fn by_an_event(log: Global<u32>, cycles: u32) -> Result<(), Error> {
     let block = Block::this();
     let (left, right, event) = (block.stream()?, block.stream()?, block.event()?);
     noted(log, 1, cycles, &left)?;
     event.record(&left)?;
-    // What is launched into the left stream after the event holds nothing back.
+    // Launches into the left stream after the event delay nothing.
     noted(log, 3, cycles, &left)?;
     right.wait(&event)?;
     noted(log, 2, 0, &right)
 }
 
-/// 1 and 2 by a child of a child; 3 and 4 as tail launches, launched first.
+/// 1 and 2 by a grandchild; 3 and 4 as tail launches, launched first.
 #[device]
 fn with_a_tail(log: Global<u32>, cycles: u32) -> Result<(), Error> {
     noted(log, 3, 0, &TailLaunch)?;
@@ -50,8 +50,8 @@ fn with_a_tail(log: Global<u32>, cycles: u32) -> Result<(), Error> {
     unsafe { launch::<delegate>(one(), &FireAndForget, (log, 2, cycles)) }
 }
 
-/// A child that launches a child of its own, which notes `number`. If that is refused, the count of
-/// the notes becomes too large by 2^16, which the test sees.
+/// A child that launches another child, which logs `number`. If that is refused, the number of
+/// entries becomes too large by 2^16, which the test detects.
 ///
 /// # Safety
 ///
@@ -63,14 +63,14 @@ pub unsafe fn delegate(log: Global<u32>, number: u32, cycles: u32) {
     }
 }
 
-/// Notes `left`, and launches itself with one less, as long as it is above 0.
+/// Logs `left`, and launches itself with `left - 1`, as long as `left` is above 0.
 ///
 /// # Safety
 ///
-/// One thread; the log has room for `left + 1` notes.
+/// One thread; the log has room for `left + 1` entries.
 #[kernel(launchable, prefix = "device_launch_")]
 pub unsafe fn count_down(log: Global<u32>, left: u32, status: Global<u32>) {
-    // SAFETY: this thread alone; its child runs afterwards.
+    // SAFETY: only this thread writes; its child runs afterwards.
     unsafe { write_note(log, left) };
     if left > 0 {
         // SAFETY: the log has room for the rest.
@@ -79,7 +79,7 @@ pub unsafe fn count_down(log: Global<u32>, left: u32, status: Global<u32>) {
     }
 }
 
-/// Notes a number now.
+/// Logs a number immediately.
 ///
 /// # Safety
 ///
@@ -91,11 +91,11 @@ unsafe fn write_note(log: Global<u32>, number: u32) {
 }
 
 /// The first thread of each block launches 2·block and 2·block + 1 into the block's default stream.
-/// The first number passes the cycles.
+/// The child with the first number spins for `cycles`.
 ///
 /// # Safety
 ///
-/// `log` has a place more than two for each block, and `status` has one element for each block.
+/// `log` has one element plus two for each block, and `status` has one element for each block.
 #[kernel(prefix = "device_launch_")]
 pub unsafe fn block_streams(log: Global<u32>, cycles: u32, status: Global<u32>) {
     if thread::is_first_in_block() {
@@ -108,11 +108,11 @@ pub unsafe fn block_streams(log: Global<u32>, cycles: u32, status: Global<u32>) 
     }
 }
 
-/// Launches `count` notes at once, until one is refused.
+/// Launches `count` notes, until one is refused.
 ///
 /// # Safety
 ///
-/// One thread; `log` has room for `count` notes.
+/// One thread; `log` has room for `count` entries.
 #[kernel(prefix = "device_launch_")]
 pub unsafe fn many(log: Global<u32>, count: u32, status: Global<u32>) {
     let mut outcome = Ok(());
@@ -130,8 +130,8 @@ macro_rules! orders {
         ///
         /// # Safety
         ///
-        /// One thread. `log` has room for four notes, `status` has one element, and nobody else uses
-        /// them until the launch has ended.
+        /// One thread. `log` has room for four entries, `status` has one element, and nothing else
+        /// uses them until the launch has ended.
         #[kernel(prefix = "device_launch_")]
         pub unsafe fn $name(log: Global<u32>, cycles: u32, status: Global<u32>) {
             tell(status, $launches(log, cycles));
@@ -139,9 +139,9 @@ macro_rules! orders {
     )*};
 }
 orders! {
-    /// Launches notes of 1 and 2 that nothing orders.
+    /// Launches notes of 1 and 2, unordered.
     unordered: in_any_order;
-    /// Launches notes of 1 and 2 that an event orders.
+    /// Launches notes of 1 and 2, ordered by an event.
     ordered: by_an_event;
     /// Launches notes of 1 and 2, and tail launches of 3 and 4.
     tail: with_a_tail;

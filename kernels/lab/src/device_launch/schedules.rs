@@ -7,7 +7,7 @@ use cuda_std::device_runtime::{
 };
 use cuda_std::prelude::*;
 
-/// What the children work on. The costs are cycles that each of them passes first.
+/// The memory of the children, and the cycles for which each of them spins first.
 #[derive(Clone, Copy)]
 struct Work {
     a: Global<u32>,
@@ -26,21 +26,21 @@ impl Work {
     /// `a = 5`.
     #[device]
     fn a(self, queue: &impl Queue) -> Result<(), Error> {
-        // SAFETY: the parents order what uses `a`.
+        // SAFETY: the parents order the uses of `a`.
         unsafe { launch::<fill>(self.geometry(), queue, (self.a, 5, self.cycles)) }
     }
 
     /// `b = 7`.
     #[device]
     fn b(self, queue: &impl Queue) -> Result<(), Error> {
-        // SAFETY: the parents order what uses `b`.
+        // SAFETY: the parents order the uses of `b`.
         unsafe { launch::<fill>(self.geometry(), queue, (self.b, 7, self.cycles)) }
     }
 
     /// `c = a · b`.
     #[device]
     fn c(self, queue: &impl Queue) -> Result<(), Error> {
-        // SAFETY: the parents order this after what writes `a` and `b`.
+        // SAFETY: the parents order this after the writes of `a` and `b`.
         unsafe { launch::<multiply>(self.geometry(), queue, (self.a, self.b, self.c, self.cycles)) }
     }
 }
@@ -55,7 +55,7 @@ fn in_one_stream(work: Work) -> Result<(), Error> {
     work.c(&stream)
 }
 
-/// Two streams: `a` in one and `b` in the other. An event lets `c` wait for both.
+/// Two streams: `a` in one and `b` in the other. An event makes `c` wait for both.
 #[device]
 fn in_two_streams(work: Work) -> Result<(), Error> {
     let block = Block::this();
@@ -82,7 +82,7 @@ macro_rules! schedules {
         ///
         /// # Safety
         ///
-        /// `a`, `b` and `c` have the same length, `status` has one element, and nobody else uses
+        /// `a`, `b` and `c` have the same length, `status` has one element, and nothing else uses
         /// them until the launch has ended.
         #[kernel(prefix = "device_launch_")]
         pub unsafe fn $name(
@@ -99,10 +99,10 @@ macro_rules! schedules {
     )*};
 }
 schedules! {
-    /// Launches the children one after the other.
+    /// Launches the children into one stream.
     serial: in_one_stream;
-    /// Launches the fillings into two streams, and the product after both.
+    /// Launches the two fills into two streams, and the product after both.
     two_streams: in_two_streams;
-    /// Launches the fillings at once, and the product as a tail launch.
+    /// Launches the two fills at once, and the product as a tail launch.
     two_phases: in_two_phases;
 }

@@ -1,4 +1,4 @@
-//! What a child sees and gets, what is refused, and what a kernel can ask.
+//! Values that a child sees and receives, refused launches, and queries of the device.
 
 use super::children::{copy, mixed, note};
 use super::tell;
@@ -7,12 +7,12 @@ use cuda_std::device_runtime::{
 };
 use cuda_std::prelude::*;
 
-/// Every thread writes its number to `values`. After a barrier of the block, its first thread
-/// replaces its own number by 100, and launches a copy of the block's part.
+/// Every thread writes its index to `values`. After a block barrier, the first thread
+/// replaces its own value by 100, and launches a copy of the block's part.
 ///
 /// # Safety
 ///
-/// `values` and `copies` have one element for each thread, `status` one for each block, and nobody
+/// `values` and `copies` have one element for each thread, `status` one for each block, and nothing
 /// else uses them until the launch has ended.
 #[kernel(prefix = "device_launch_")]
 pub unsafe fn hand_down(values: Global<u32>, copies: Global<u32>, status: Global<u32>) {
@@ -37,7 +37,7 @@ pub unsafe fn hand_down(values: Global<u32>, copies: Global<u32>, status: Global
 ///
 /// # Safety
 ///
-/// One thread; `out` has seven elements and `status` one, which nobody else uses.
+/// One thread; `out` has seven elements and `status` one, which nothing else uses.
 #[kernel(prefix = "device_launch_")]
 pub unsafe fn pass_mixed(out: Global<u64>, status: Global<u32>) {
     let args = (1, 1 << 40, 515, out, 1.5, -2, -0.1, -70_000);
@@ -45,12 +45,12 @@ pub unsafe fn pass_mixed(out: Global<u64>, status: Global<u32>) {
     tell(status, unsafe { launch::<mixed>(Geometry::new(1, 1), &FireAndForget, args) });
 }
 
-/// Launches a note with this shape. If that is refused, it launches one thread that notes 7.
+/// Launches a note with this shape. If that is refused, launches one thread that logs 7.
 ///
 /// # Safety
 ///
-/// One thread; `log` has room for a note, `status` has two elements, and nobody else uses them. The
-/// shape has one thread, or is refused.
+/// One thread; `log` has room for an entry, `status` has two elements, and nothing else uses them.
+/// The shape has one thread, or is refused.
 #[kernel(prefix = "device_launch_")]
 pub unsafe fn refused(
     log: Global<u32>,
@@ -60,7 +60,7 @@ pub unsafe fn refused(
     status: Global<u32>,
 ) {
     let shape = Geometry::new(blocks, threads).with_dynamic_shared(shared);
-    // SAFETY: one thread, or none.
+    // SAFETY: the shape has one thread, or the launch is refused.
     let outcome = unsafe { launch::<note>(shape, &FireAndForget, (log, 1, 0)) };
     if outcome.is_err() {
         // SAFETY: one thread.
@@ -70,7 +70,7 @@ pub unsafe fn refused(
     tell(status, outcome);
 }
 
-/// Asks for everything that a kernel can ask.
+/// Queries everything that a kernel can query.
 #[device]
 fn answers(out: Global<u32>) -> Result<(), Error> {
     out.write(0, device()?);
@@ -81,12 +81,12 @@ fn answers(out: Global<u32>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Writes the number of the device, the most threads and the most shared memory of a block, the
-/// lanes of a warp and the number of multiprocessors to `out`.
+/// Writes the device number, the most threads and the most shared memory of a block, the lanes of a
+/// warp and the number of multiprocessors to `out`.
 ///
 /// # Safety
 ///
-/// One thread; `out` has five elements and `status` one, which nobody else uses.
+/// One thread; `out` has five elements and `status` one, which nothing else uses.
 #[kernel(prefix = "device_launch_")]
 pub unsafe fn ask(out: Global<u32>, status: Global<u32>) {
     tell(status, answers(out));

@@ -1,16 +1,16 @@
-//! The forms in which a kernel is compiled: what becomes of its branches and of their arms.
+//! The forms in which a kernel is compiled: they differ in how branches and arms are compiled.
 
 use super::STEPS;
 use crate::threads::lanes_of_warp;
 use cuda_std::prelude::*;
 use cuda_std::warp::{lane_id, warp_vote_ballot};
 
-/// What a thread does at its branches and in their arms.
+/// Code of a thread at its branches and in their arms.
 pub(super) trait Form {
-    /// The form, at the start of a thread. `rounds` and `zero` are those of the kernel.
+    /// Starts a thread. `rounds` and `zero` are those of the kernel.
     fn new(rounds: u32, zero: u32) -> Self;
 
-    /// Marks `condition` as that of a branch, and returns it. All lanes of the warp call it.
+    /// Marks `condition` as that of a branch, and returns it. Called by all lanes of the warp.
     fn branch(&mut self, condition: bool) -> bool;
 
     /// The work of an arm: computes `value`.
@@ -29,7 +29,7 @@ pub(super) struct Written;
 /// An arm is a loop.
 pub(super) struct Looped {
     rounds: u32,
-    /// 0, which the compiler does not know.
+    /// 0, unknown to the compiler.
     zero: u32,
 }
 
@@ -77,8 +77,8 @@ impl Form for Looped {
         thread::branch(condition)
     }
 
-    /// Each step halves the distance to `value`. The compiler would compute a loop that started at
-    /// a known number, and unroll one that it could count.
+    /// Each step halves the distance to `value`. The compiler would evaluate a loop that started at
+    /// a known number, and unroll one with a known number of rounds.
     #[device]
     fn arm(&self, value: f32) -> f32 {
         let (mut x, mut round) = (self.zero as f32, 0);
@@ -93,8 +93,8 @@ impl Form for Looped {
         }
     }
 
-    /// Adds a 0 that the compiler does not know. If it saw that a second condition is the opposite
-    /// of the first, it would make one branch of both.
+    /// Adds a 0 that is unknown to the compiler. If the compiler saw that a second condition is the
+    /// opposite of the first, it would merge both into one branch.
     #[device]
     fn same(&self, tid: u32) -> u32 {
         tid + self.zero
@@ -128,7 +128,7 @@ impl Form for Counted {
         self.arms.same(tid)
     }
 
-    /// The first lane adds what the warp has counted.
+    /// The first lane adds the counts of the warp.
     #[device]
     fn finish(self, counts: Global<u32>) {
         if lane_id() == 0 {

@@ -1,7 +1,7 @@
-//! Branches on which the lanes of a warp may part: short kernels that write 100 or 200.
+//! Branches on which the lanes of a warp may diverge: short kernels that write 100 or 200.
 //!
-//! Each kernel comes in three forms. As it is **written**, its arms are so short that the compiler
-//! needs no branch: it selects one of two values. With **loops** in its arms the branch stays. The
+//! Each kernel comes in three forms. As **written**, its arms are so short that the compiler needs
+//! no branch: it selects one of two values. With **loops** in its arms the branch remains. The
 //! **counted** form has the same loops, and counts the branches of its warps.
 //!
 //! [`ways`] has the kernel whose lanes take up to 32 different paths.
@@ -14,7 +14,7 @@ pub mod ways;
 use cuda_std::prelude::*;
 use form::{Counted, Form, Looped, Written};
 
-/// The two numbers in `counts`: branches of a warp, and those on which its lanes parted.
+/// The two numbers in `counts`: branches of a warp, and those on which its lanes diverged.
 pub const COUNTS: usize = 2;
 
 /// Dependent multiply-adds in a round of a loop.
@@ -34,8 +34,8 @@ macro_rules! kernels {
     (@ $body:ident $form:ident $name:ident, $how:literal) => {
         #[doc = concat!("Runs `", stringify!($body), "`, ", $how, ".")]
         ///
-        /// Each thread writes its element of `c`. The counted form adds what its warps have counted
-        /// to `counts`. The other forms leave it alone.
+        /// Each thread writes its element of `c`. The counted form adds the counts of its warps to
+        /// `counts`. The other forms leave it unchanged.
         ///
         /// # Safety
         ///
@@ -60,7 +60,7 @@ kernels! {
 }
 kernels!(@ math2 Written divergence_warm_up, "as it is written, to be launched before the others");
 
-/// Even threads get 100, odd ones 200: the lanes of each warp part.
+/// Even threads get 100, odd ones 200: the lanes of each warp diverge.
 #[device]
 fn math1(tid: u32, form: &mut impl Form) -> f32 {
     let (mut a, mut b) = (0.0, 0.0);
@@ -72,7 +72,7 @@ fn math1(tid: u32, form: &mut impl Form) -> f32 {
     a + b
 }
 
-/// Even warps get 100, odd ones 200: no warp parts if blocks are made of whole warps.
+/// Even warps get 100, odd ones 200: no warp diverges if blocks consist of whole warps.
 #[device]
 fn math2(tid: u32, form: &mut impl Form) -> f32 {
     let (mut a, mut b) = (0.0, 0.0);
@@ -84,7 +84,7 @@ fn math2(tid: u32, form: &mut impl Form) -> f32 {
     a + b
 }
 
-/// As [`math1`], with the condition in a variable.
+/// Like [`math1`], with the condition in a variable.
 #[device]
 fn math3(tid: u32, form: &mut impl Form) -> f32 {
     let (mut a, mut b) = (0.0, 0.0);
@@ -97,7 +97,7 @@ fn math3(tid: u32, form: &mut impl Form) -> f32 {
     a + b
 }
 
-/// As [`math3`], with a second `if` in place of the `else`: each warp parts twice.
+/// Like [`math3`], with a second `if` in place of the `else`: each warp diverges twice.
 #[device]
 fn math3_ifs(tid: u32, form: &mut impl Form) -> f32 {
     let (mut a, mut b) = (0.0, 0.0);
@@ -112,7 +112,7 @@ fn math3_ifs(tid: u32, form: &mut impl Form) -> f32 {
     a + b
 }
 
-/// As [`math2`], with a shift and a mask.
+/// Like [`math2`], with a shift and a mask.
 ///
 /// Rust does not need the inner parentheses of `((tid >> 5) & 1) == 0`: `==` binds weaker than `&`.
 #[device]
@@ -126,7 +126,7 @@ fn math4(tid: u32, form: &mut impl Form) -> f32 {
     a + b
 }
 
-/// What C makes of `tid >> 5 & 1 == 0`: **wrong**, on purpose. In C `==` binds tighter than `&`. So
+/// How C parses `tid >> 5 & 1 == 0`: **wrong**, on purpose. In C `==` binds tighter than `&`. So
 /// the condition is `(tid >> 5) & (1 == 0)`, which is always false, and every thread gets 200.
 #[device]
 fn math4_fault(tid: u32, form: &mut impl Form) -> f32 {

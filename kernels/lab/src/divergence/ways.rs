@@ -1,19 +1,20 @@
-//! Up to 32 different paths through one kernel: dealt to the lanes of each warp, or to whole warps.
+//! Up to 32 different paths through one kernel, distributed over the lanes of each warp or over
+//! whole warps.
 
 use super::STEPS;
 use cuda_std::prelude::*;
 use cuda_std::time::clock;
 use cuda_std::warp::WARP_SIZE;
 
-/// Lets the threads of a block take `ways` different paths, each a chain of `rounds` times
+/// Makes the threads of a block follow `ways` different paths, each a chain of `rounds` times
 /// [`STEPS`] dependent multiply-adds (`along`).
 ///
-/// The paths are dealt to the lanes of each warp in turn, or to whole warps if `to_warps` is not 0.
-/// Each thread writes the result of its path to its element of `results`. `cycles` gets the cycles
-/// from the start of the first path to the end of the last.
+/// The paths are distributed round-robin over the lanes of each warp, or over whole warps if
+/// `to_warps` is not 0. Each thread writes the result of its path to its element of `results`.
+/// `cycles` gets the cycles from the start of the first path to the end of the last.
 ///
-/// The emulator tells two paths apart by the lines of their calls. So these have to be in the
-/// kernel itself, a line each.
+/// The emulator distinguishes paths by the lines of their calls. So the calls must be in the kernel
+/// itself, each on its own line.
 ///
 /// # Safety
 ///
@@ -74,10 +75,10 @@ pub unsafe fn divergence_ways(
     }
 }
 
-/// The path `PATH`: each step halves the distance to 2·(`PATH` + 1). Each path has its own constant,
-/// so that the compiler cannot make one loop of two paths. It would compute a loop that started at a
-/// known number, and unroll one that it could count: 32 long loops would not fit in the caches for
-/// instructions.
+/// The path `PATH`: each step halves the distance to 2·(`PATH` + 1). Each path has a different
+/// constant, which keeps the compiler from merging two paths into one loop. It would evaluate a
+/// loop that started at a known number, and unroll one with a known number of rounds: 32 long loops
+/// would not fit in the instruction caches.
 #[device]
 fn along<const PATH: u32>(rounds: u32, zero: u32) -> f32 {
     let (mut x, mut round) = (zero as f32, 0);

@@ -1,4 +1,5 @@
-//! Ladders: one computation in many steps, from one thread to the library's way. A file is a rung.
+//! Ladders: one computation in many steps, from one thread to the library's implementation. Each
+//! file is a rung.
 //!
 //! * [`sums`]: the sum of an array, in seventeen steps.
 //! * [`scans`]: for each element of an array the sum up to it, in eleven steps.
@@ -6,5 +7,5 @@
 pub mod scans;
 pub mod sums;
 
-/// Threads of a block, unless a rung says otherwise.
+/// Threads of a block, unless a rung specifies otherwise.
 pub const THREADS: u32 = 256;

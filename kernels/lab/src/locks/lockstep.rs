@@ -1,16 +1,16 @@
-//! The deadlock of lanes that move in lockstep, and its cure.
+//! The deadlock of lanes that run in lockstep, and its fix.
 //!
 //! Before Volta a warp had one program counter. After a loop, the lanes that had left it waited
-//! until the last one left it too. In a loop that takes a lock, the lane that has the lock then
-//! waits for the lanes that wait for the lock. Since Volta each lane has a program counter of its
-//! own, and this happens only if the program itself says that the lanes wait for each other.
+//! until the last one left it too. In a loop that acquires a lock, the lane that holds it then
+//! waits for the lanes that wait for the lock. Since Volta each lane has a separate program
+//! counter, and this happens only if the program itself makes the lanes wait for each other.
 
 use cuda_std::prelude::*;
 use cuda_std::warp::{FULL_MASK, sync_warp, warp_vote_all};
 use gridsync_kernels::grid::lock::SpinLock;
 
 /// Adds one to `counter` in each lane under a lock, with the lanes in lockstep after the loop that
-/// takes the lock: **wrong**, on purpose. It never ends. Launch it in the emulator only.
+/// acquires the lock: **wrong**, on purpose. It never ends. Launch it in the emulator only.
 ///
 /// # Safety
 ///
@@ -24,12 +24,12 @@ pub unsafe fn locks_lockstep(lock: Global<u32>, counter: Global<u32>) {
     lock.store(0, 0, Ordering::Release, Scope::Device);
 }
 
-/// The same, cured: the section and the release are in the loop. So whenever the lanes meet, none
-/// of them holds the lock. This works on any GPU.
+/// The fixed version: the section and the release are in the loop. So whenever the lanes
+/// synchronise, none of them holds the lock. This works on any GPU.
 ///
 /// # Safety
 ///
-/// As for [`locks_lockstep`].
+/// Same as for [`locks_lockstep`].
 #[kernel]
 pub unsafe fn locks_lockstep_cured(lock: Global<u32>, counter: Global<u32>) {
     let mut lock = SpinLock::attach(lock);

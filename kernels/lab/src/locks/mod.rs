@@ -1,6 +1,6 @@
 //! Locks that threads of a whole grid contend for: each guards a counter, and a linked list.
 //!
-//! * [`TextbookLock`]: the lock of the textbooks, which the locks of the library are compared with.
+//! * [`TextbookLock`]: the textbook lock, as a baseline for the locks of the library.
 //! * [`lockstep`]: two lanes of one warp, one of which waits for the other forever.
 
 pub mod lockstep;
@@ -13,19 +13,19 @@ use cuda_std::time::global_timer;
 use cuda_std::warp::{FULL_MASK, WARP_SIZE, warp_index, warp_vote_any};
 use gridsync_kernels::grid::lock::{Lock, QueueLock, SpinLock, TicketLock};
 
-/// The words of a node of the list: the number of the next node plus 1, or 0 at the end; and the
+/// The words of a node of the list: the index of the next node plus 1, or 0 at the end; and the
 /// thread that pushed it.
 pub const NODE: usize = 2;
 
-/// Turns of a waiting thread between two looks at the time.
+/// Iterations of a waiting thread between two checks of the time.
 const TURNS_PER_LOOK: u32 = 64;
 
 macro_rules! kernels {
     ($($what:literal $count:ident $push:ident: |$words:ident| $lock:expr, $counts:ident, $pushes:ident;)*) => {$(
         #[doc = concat!("Counts under ", $what, ".")]
         ///
-        /// Each thread takes the lock, adds one to `counter` by a plain load and a plain store, and
-        /// releases the lock, until the counter is at `sections`. `taken` gets the number of
+        /// Each thread acquires the lock, adds one to `counter` by a plain load and a plain store,
+        /// and releases the lock, until the counter is at `sections`. `taken` gets the number of
         /// additions of each thread. A thread that has waited for `patience_ns` nanoseconds ends,
         /// and counts itself in `gave_up`.
         ///
@@ -49,13 +49,13 @@ macro_rules! kernels {
 
         #[doc = concat!("Pushes nodes to a linked list under ", $what, ".")]
         ///
-        /// Each thread pushes `each` nodes of its own to the head of the list. A thread that has
+        /// Each thread pushes `each` separate nodes onto the head of the list. A thread that has
         /// waited for `patience_ns` nanoseconds ends, and counts itself in `gave_up`.
         ///
         /// # Safety
         ///
-        /// As above; `head` has one element, 0; `nodes` has `each` times [`NODE`] elements per
-        /// thread.
+        /// Same as for the counting kernel of this lock; `head` has one element, 0; `nodes` has
+        /// `each` times [`NODE`] elements per thread.
         #[kernel]
         pub unsafe fn $push(
             lock: Global<u32>,
@@ -78,13 +78,13 @@ kernels! {
     "a ticket lock" locks_ticket_count locks_ticket_push:
         |words| TicketLock::attach(words), count, push;
     "a queue lock" locks_queue_count locks_queue_push:
-        // SAFETY: there is a node for each thread of the grid.
+        // SAFETY: each thread of the grid has its own node.
         |words| unsafe { QueueLock::attach(words, thread::index()) }, count, push;
     "a spin lock that one lane takes for its warp" locks_warp_count locks_warp_push:
         |words| SpinLock::attach(words), count_by_warps, push_by_warps;
 }
 
-/// Tells a waiting thread to give up after `patience_ns` nanoseconds.
+/// A closure that makes a waiting thread give up after `patience_ns` nanoseconds.
 #[device]
 fn impatient(patience_ns: u64) -> impl FnMut() -> bool {
     let (mut turns, mut start) = (0u32, 0);
@@ -106,7 +106,8 @@ fn give_up(gave_up: Global<u32>) {
     gave_up.add(0, 1, Ordering::Relaxed, Scope::Device);
 }
 
-/// The section: adds one to the counter unless it is at `sections`. Returns whether it did.
+/// The critical section: adds one to the counter unless it is at `sections`. Returns whether it
+/// did.
 #[device]
 fn add_one(counter: Global<u32>, sections: u32) -> bool {
     let now = counter.read(0);
@@ -116,7 +117,7 @@ fn add_one(counter: Global<u32>, sections: u32) -> bool {
     now < sections
 }
 
-/// The section: puts node number `node` at the head of the list.
+/// The critical section: pushes node `node` onto the head of the list.
 #[device]
 fn put(head: Global<u32>, nodes: Global<u32>, node: usize) {
     nodes.write(node * NODE, head.read(0));
@@ -196,7 +197,7 @@ fn count_by_warps(
         guard.in_turn(|| added = add_one(counter, sections));
         drop(guard);
         mine += u32::from(added);
-        // The lanes go on together, because each of them is in the mask.
+        // The lanes stay together, because each of them is in the mask.
         if !warp_vote_any(lanes, added) {
             break;
         }

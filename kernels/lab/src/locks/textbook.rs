@@ -1,4 +1,4 @@
-//! The lock of the textbooks.
+//! The textbook lock.
 
 use cuda_std::prelude::*;
 use gridsync_kernels::grid::lock::Lock;
@@ -13,9 +13,9 @@ use gridsync_kernels::grid::lock::Lock;
 /// atomicExch(&lock, 0);
 /// ```
 ///
-/// It is correct. But every thread that waits writes to the word all the time, or tries to, and the
-/// release has to queue up among these attempts. The fences are sequentially consistent ones, more
-/// than an acquire and a release need.
+/// It is correct. But every waiting thread writes to the word all the time, or tries to, and the
+/// release has to queue up among these attempts. The fences are sequentially consistent, which is
+/// more than an acquire and a release need.
 #[derive(Debug)]
 pub struct TextbookLock {
     word: Global<u32>,
@@ -23,7 +23,7 @@ pub struct TextbookLock {
 
 impl TextbookLock {
     /// Attaches to the lock in `word`, one element, 0 before the first use. Called by every thread
-    /// that wants to take it.
+    /// that wants to acquire it.
     #[device]
     pub fn attach(word: Global<u32>) -> Self {
         Self { word }

@@ -1,7 +1,7 @@
-//! Reading with a fixed number of bytes in flight.
+//! Reads with a fixed number of bytes in flight.
 //!
-//! In each round a thread loads a few packs of 16 bytes, all before it uses any. The addresses of the
-//! next round depend on what these loads give. So a thread never has more packs in flight, however
+//! In each round a thread loads a few packs of 16 bytes, all before it uses any. The addresses of
+//! the next round depend on the loaded values. So a thread never has more packs in flight, however
 //! the compiler unrolls the loop, and waits for the slowest of them.
 
 use super::{SHARED_WORDS, copied};
@@ -18,7 +18,7 @@ pub const SHARED_PACKS: usize = 4;
 /// Threads of a block of [`memory_read_shared`].
 pub const SHARED_THREADS: usize = SHARED_WORDS / PACK;
 
-/// The factor of [`word`]: odd, and all of its bits look random.
+/// The factor of [`word`]: odd, with random-looking bits.
 const FACTOR: u32 = 0x9e37_79b1;
 
 /// Word `i` of the arrays that are read. The sum of any run of words has a closed form.
@@ -26,11 +26,11 @@ pub const fn word(i: u32) -> u32 {
     i.wrapping_mul(FACTOR)
 }
 
-/// Fills the array that is read with [`word`].
+/// Fills the array to read with [`word`].
 ///
 /// # Safety
 ///
-/// Nothing else uses `words`; there are at most 2^32 of them.
+/// Nothing else uses `words`, which are at most 2^32.
 #[kernel]
 pub unsafe fn memory_fill(words: Global<u32>) {
     let mut i = thread::index();
@@ -44,9 +44,10 @@ macro_rules! reads {
     ($($name:ident: $packs:literal;)*) => {$(
         #[doc = concat!("Reads with ", $packs, " packs in flight in each thread.")]
         ///
-        /// All threads together read packs one after the other, from pack `first` on and in a circle,
-        /// as many in each of `rounds` rounds as they can have in flight. Each thread writes the sum
-        /// of the words that it read to its element of `sums`. The loads do not use the L1.
+        /// All threads together read consecutive packs, starting at pack `first` and wrapping
+        /// around. In each of `rounds` rounds they read as many as they can have in flight. Each
+        /// thread writes the sum of the words that it read to its element of `sums`. The loads
+        /// bypass the L1.
         ///
         /// # Safety
         ///
@@ -93,9 +94,9 @@ fn read<const PACKS: usize>(
     sums.write(me as usize, sum);
 }
 
-/// The sum of all words of the packs, if `zero` is 0, which the compiler does not know. So it has to
-/// wait for one word of each pack before it adds any: otherwise it would wait for some packs before
-/// it loads the others, to save registers.
+/// The sum of all words of the packs, provided that `zero` is 0, which the compiler does not know.
+/// So it has to wait for one word of each pack before it adds any: otherwise it would wait for some
+/// packs before it loads the others, to save registers.
 #[device]
 fn sum_of<const PACKS: usize>(packs: &[[u32; PACK]; PACKS], zero: u32) -> u32 {
     let loaded = packs.iter().fold(0, |all, pack| all ^ pack[0]) & zero;
@@ -108,9 +109,9 @@ fn sum_of<const PACKS: usize>(packs: &[[u32; PACK]; PACKS], zero: u32) -> u32 {
 /// Reads the same 16 KiB of shared memory again and again: with [`SHARED_THREADS`] threads, all of
 /// them [`SHARED_PACKS`] times a round.
 ///
-/// A block first copies `words` there. `sums` gets the sum of the words that each thread read, and
-/// `cycles` the cycles of each block. The lanes of a warp read packs side by side, without bank
-/// conflicts.
+/// A block first copies `words` to shared memory. `sums` gets the sum of the words that each thread
+/// read, and `cycles` the cycles of each block. The lanes of a warp read adjacent packs, without
+/// bank conflicts.
 ///
 /// # Safety
 ///
@@ -135,7 +136,7 @@ pub unsafe fn memory_read_shared(
             let pack = (next + apart) as usize % SHARED_THREADS;
             copy.read_pack(pack * PACK, CacheHint::Default)
         });
-        // Nothing but additions: much more, and the threads would wait for arithmetic.
+        // Only additions: with much more, the threads would wait for arithmetic.
         sum = packs.iter().flatten().fold(sum, |sum, &word| sum.wrapping_add(word));
     }
     thread::sync_threads();

@@ -1,7 +1,7 @@
 //! One thread walks a cycle: each word holds the index of the next, so no load can start before the
-//! one before it has ended. And barriers and shuffles, one after the other.
+//! previous one has ended. Also sequences of barriers and of shuffles.
 //!
-//! A step has one instruction more than its load: it computes the address from the index.
+//! A step has one instruction in addition to its load: it computes the address from the index.
 
 use super::{LINE, copied};
 #[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
@@ -9,7 +9,7 @@ use cuda_std::cluster;
 use cuda_std::prelude::*;
 use cuda_std::time::clock;
 
-/// Makes a cycle over lines: the first word of line `i` gets the index of the first word of line
+/// Makes a cycle of lines: the first word of line `i` gets the index of the first word of line
 /// `next[i]`.
 ///
 /// # Safety
@@ -28,12 +28,12 @@ macro_rules! walks {
     ($($(#[$doc:meta])* $name:ident: |$words:ident, $at:ident| $load:expr;)*) => {$(
         $(#[$doc])*
         ///
-        /// Begins at word `first`, makes `warm` steps, and then `steps` more, which `cycles[0]` gets
-        /// the cycles of. `found[0]` gets the index to which the last step leads.
+        /// Begins at word `first`, makes `warm` steps, and then `steps` more. `cycles[0]` gets the
+        /// cycles of the latter. `found[0]` gets the index to which the last step leads.
         ///
         /// # Safety
         ///
-        /// `first` is an index into `words`, and so is every word that the walk comes to; `found` and
+        /// `first` is an index into `words`, and so is every word that the walk visits; `found` and
         /// `cycles` have one element. The grid is one thread.
         #[kernel]
         pub unsafe fn $name(
@@ -49,19 +49,19 @@ macro_rules! walks {
     )*};
 }
 walks! {
-    /// Walks by plain loads, which may hit the L1.
+    /// Walks with plain loads, which may hit the L1.
     memory_walk_l1: |words, at| words.read(at);
-    /// Walks by relaxed loads of the device's scope. These must see what other multiprocessors
-    /// write, so they do not use the L1.
+    /// Walks with relaxed loads of device scope. These must see writes of other multiprocessors, so
+    /// they do not use the L1.
     memory_walk_l2: |words, at| words.load(at, Ordering::Relaxed, Scope::Device);
 }
 
-/// Walks in shared memory, where it first copies `words`, which are at most
-/// [`SHARED_WORDS`](super::SHARED_WORDS). The rest is as for the other walks.
+/// Walks in shared memory, after copying `words` to it, which are at most
+/// [`SHARED_WORDS`](super::SHARED_WORDS). Otherwise like the other walks.
 ///
 /// # Safety
 ///
-/// As for the other walks.
+/// Same as for the other walks.
 #[kernel]
 pub unsafe fn memory_walk_shared(
     words: Global<u32>,
@@ -75,12 +75,13 @@ pub unsafe fn memory_walk_shared(
     walk(found, cycles, (first, warm, steps), |at| copy.read(at));
 }
 
-/// Walks in the shared memory of the second block of a cluster. Both blocks first copy `words`, which
-/// are at most [`SHARED_WORDS`](super::SHARED_WORDS), to their shared memory. The first block walks.
+/// Walks in the shared memory of the second block of a cluster. Both blocks first copy `words`,
+/// which are at most [`SHARED_WORDS`](super::SHARED_WORDS), to their shared memory. The first block
+/// walks.
 ///
 /// # Safety
 ///
-/// As for the other walks, but the grid is a cluster of two blocks of one thread.
+/// Same as for the other walks, but the grid is a cluster of two blocks of one thread.
 #[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
 #[kernel]
 pub unsafe fn memory_walk_cluster(
@@ -92,16 +93,16 @@ pub unsafe fn memory_walk_cluster(
     steps: u32,
 ) {
     let other = cluster::shared_of(copied(words), 1);
-    // Both blocks run, and have copied.
+    // Both blocks have started, and finished copying.
     cluster::sync();
     if cluster::rank() == 0 {
         walk(found, cycles, (first, warm, steps), |at| other.read(at));
     }
-    // The second block must not end while the first one reads its memory.
+    // The second block must not end while the first one is still reading its memory.
     cluster::sync();
 }
 
-/// Runs and times a walk. `load` gives the word at an index.
+/// Runs and times a walk. `load` returns the word at an index.
 #[device]
 fn walk(
     found: Global<u32>,
@@ -122,7 +123,7 @@ fn walk(
     cycles.write(0, end - start);
 }
 
-/// Crosses the barrier of the block `steps` times. Each thread then writes `steps` to its element of
+/// Crosses the block barrier `steps` times. Each thread then writes `steps` to its element of
 /// `found`, and the cycles to its element of `cycles`.
 ///
 /// # Safety
@@ -140,8 +141,8 @@ pub unsafe fn memory_barrier(found: Global<u32>, cycles: Global<u64>, steps: u32
     cycles.write(me, end - start);
 }
 
-/// Passes the number of each lane on to the lane below it, `steps` times, and writes what has come
-/// to each lane to its element of `found`, and the cycles to its element of `cycles`.
+/// Shuffles the index of each lane down by one lane, `steps` times. Writes the value that each lane
+/// ends up with to its element of `found`, and the cycles to its element of `cycles`.
 ///
 /// # Safety
 ///

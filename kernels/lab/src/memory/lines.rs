@@ -1,29 +1,29 @@
-//! How far single lines of the L2 are from each multiprocessor.
+//! Distance of single lines of the L2 from each multiprocessor.
 
 use super::LINE;
 use cuda_std::prelude::*;
 use cuda_std::time::clock;
 
-/// Loads of a line before the timed ones: the first may bring the line into the L2.
+/// Loads of a line before the timed ones: the first may fetch the line into the L2.
 const WARM: u32 = 2;
 
 /// Loads of the shorter of two timed runs.
 const FEW: u32 = 8;
 
-/// Loads by which the longer run is longer: enough to make the cost of reading the clock small.
+/// Additional loads of the longer run: enough to make the cost of reading the clock negligible.
 pub const LOADS: u32 = 32;
 
-/// Times loads of each line by itself: one load after the other, at most one in flight.
+/// Times sequential loads of each line separately, with at most one in flight.
 ///
-/// The first word of each line holds its own index. Each block visits all lines. For each it makes a
-/// run of few loads, and a run of [`LOADS`] more; `cycles` gets the difference, and `found` the index
-/// that the last load gave. Both have an element for each line of each block. Blocks begin at
-/// different lines, so that they rarely look at the same one.
+/// The first word of each line holds its own index. Each block visits all lines. For each it times
+/// a run of few loads, and a run with [`LOADS`] more; `cycles` gets the difference, and `found` the
+/// index that the last load returned. Both have an element for each line of each block. Blocks
+/// begin at different lines, so they rarely load the same one at the same time.
 ///
 /// # Safety
 ///
-/// `words` has whole lines as above; `cycles` and `found` have an element per line and block. Blocks
-/// have one thread.
+/// `words` has whole lines whose first words hold their indices; `cycles` and `found` have an
+/// element per line and block. Blocks have one thread.
 #[kernel]
 pub unsafe fn memory_lines(words: Global<u32>, cycles: Global<u32>, found: Global<u32>) {
     let lines = words.len() / LINE;

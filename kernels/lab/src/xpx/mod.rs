@@ -1,13 +1,13 @@
-//! X→P→X in three forms: without a barrier, with a barrier of the block, with a barrier of the
-//! grid. `stage.rs` has a kernel for one stage and `single.rs` has kernels for all stages, to
-//! compare many launches with one.
+//! X→P→X in three forms: without a barrier, with a block barrier, with a grid barrier. `stage.rs`
+//! has a kernel for one stage and `single.rs` has kernels for all stages, to compare many launches
+//! with one.
 //!
 //! Stage (i): every `P[j]` becomes the mean of all X. Stage (ii): every `X[j]` becomes the mean of
-//! all P. Stage (ii) needs what *all* threads of the grid wrote in stage (i). Without a barrier,
-//! whole warps may read a P that is not written yet. With a barrier of the block only, whole blocks
-//! may do so. With a barrier of the grid, no thread does.
+//! all P. Stage (ii) needs the writes of *all* threads of the grid in stage (i). Without a barrier,
+//! whole warps may read a P that is not written yet. With only a block barrier, whole blocks may do
+//! so. With a grid barrier, no thread does.
 //!
-//! Every thread computes the mean again for each of its elements. That takes n loads for each of n
+//! Every thread recomputes the mean for each of its elements. That requires n loads for each of n
 //! elements, n² loads in the whole grid.
 //!
 //! `stagger_ns` delays block b by b × `stagger_ns`, and warp w of a block by w × `stagger_ns` more,
@@ -44,11 +44,11 @@ pub unsafe fn xpx_no_barrier(x: Global<f32>, p: Global<f32>, stagger_ns: u32) {
     each_mean(p, x);
 }
 
-/// X→P→X with a barrier of the block between the stages: whole blocks are wrong.
+/// X→P→X with a block barrier between the stages: whole blocks are wrong.
 ///
 /// # Safety
 ///
-/// As for [`xpx_no_barrier`].
+/// Same as for [`xpx_no_barrier`].
 #[kernel]
 pub unsafe fn xpx_block_barrier(x: Global<f32>, p: Global<f32>, stagger_ns: u32) {
     delay(stagger_ns);
@@ -57,11 +57,11 @@ pub unsafe fn xpx_block_barrier(x: Global<f32>, p: Global<f32>, stagger_ns: u32)
     each_mean(p, x);
 }
 
-/// X→P→X, `rounds` times, with a barrier of the grid between all stages: right.
+/// X→P→X, `rounds` times, with a grid barrier between all stages: correct.
 ///
 /// # Safety
 ///
-/// As for [`xpx_no_barrier`]; `barrier` has the words of a [`GridBarrier`], and all blocks are
+/// Same as for [`xpx_no_barrier`]; `barrier` has the words of a [`GridBarrier`], and all blocks are
 /// co-resident.
 #[kernel(cooperative)]
 pub unsafe fn xpx_grid_barrier(
@@ -100,9 +100,9 @@ fn each_mean(from: Global<f32>, to: Global<f32>) {
 }
 
 /// The mean of all elements, added up in order.
-// The loads of a turn come before its additions, so that they are in flight together. Then the loop
-// takes the time of the additions in every kernel. Without this, the compiler made loops of very
-// different speed, and that hid the difference between the barriers.
+// The loads of an iteration come before its additions, to have them all in flight together. Then
+// the additions determine the time of the loop in every kernel. Without this, the compiler made
+// loops of very different speed, which hid the difference between the barriers.
 #[device]
 fn mean(from: Global<f32>) -> f32 {
     let (mut sum, mut i) = (0.0, 0);
@@ -128,5 +128,5 @@ fn delay(stagger_ns: u32) {
     }
 }
 
-/// The longest sleep that PTX promises (PTX ISA, "nanosleep").
+/// The longest sleep that PTX guarantees (PTX ISA, "nanosleep").
 const MAX_SLEEP_NS: u32 = 1_000_000;

@@ -13,14 +13,15 @@ macro_rules! kernels {
         ///
         /// # Safety
         ///
-        /// `x` and `p` are different memory of the same length, at least 1; `barrier` has the words
+        /// `x` and `p` do not overlap and have the same length, at least 1; `barrier` has the words
         /// of the design ([`Barrier::words`]); all blocks are co-resident.
         #[kernel(cooperative)]
         pub unsafe fn $kernel(x: Global<f32>, p: Global<f32>, barrier: Global<u32>, rounds: u32) {
             transform(x, p, <$design>::attach(barrier), rounds);
         }
 
-        // SAFETY: the kernel crosses the barrier, and touches `x` and `p`.
+        // SAFETY: the kernel crosses the barrier, and accesses only the barrier's words, `x` and
+        // `p`.
         #[cfg(not(target_arch = "nvptx64"))]
         unsafe impl Transforms for $design {
             type Xpx = $kernel;
@@ -37,11 +38,11 @@ kernels! {
     TreeBarrier: xpx_tree_barrier;
 }
 
-/// A barrier with a kernel that transforms X→P→X with it. On the host only.
+/// A barrier with a kernel that transforms X→P→X with it. Host only.
 ///
 /// # Safety
 ///
-/// A safe function launches the kernel. The kernel touches only the memory of its arguments, and
+/// A safe function launches the kernel. The kernel accesses only the memory of its arguments, and
 /// only the [`words`](Barrier::words) of the barrier's memory.
 #[cfg(not(target_arch = "nvptx64"))]
 pub unsafe trait Transforms: Barrier {

@@ -11,22 +11,23 @@ use cuda_std::prelude::*;
 ///
 /// # Safety
 ///
-/// `from` and `to` are different memory; `from` has at least one element.
+/// `from` and `to` do not overlap; `from` has at least one element.
 #[kernel]
 pub unsafe fn xpx_stage(from: Global<f32>, to: Global<f32>) {
     each_mean(from, to);
 }
 
-/// Does the same in a launch that [overlaps](dependent) the stage before: its blocks start while
-/// that stage runs, and wait for its end before they touch memory. From compute capability 9.0 on.
+/// Same as [`xpx_stage`], in a launch that [overlaps](dependent) the stage before: its blocks start
+/// while that stage runs, and wait for its end before they access memory. Needs compute capability
+/// 9.0 or higher.
 ///
 /// # Safety
 ///
-/// As for [`xpx_stage`].
+/// Same as for [`xpx_stage`].
 #[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
 #[kernel]
 pub unsafe fn xpx_stage_overlapped(from: Global<f32>, to: Global<f32>) {
-    // This is safe this early, because the next stage waits for the end of this one anyway.
+    // This is safe so early, because the next stage waits for the end of this one anyway.
     dependent::let_next_start();
     // Every thread reads what the stage before wrote, and overwrites what the stage before read.
     dependent::wait_for_previous();

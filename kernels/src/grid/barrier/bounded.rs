@@ -1,4 +1,4 @@
-//! The bounded barrier: gives up after a time limit, and says which blocks were missing.
+//! The bounded barrier: gives up after a time limit, and reports the missing blocks.
 
 #[cfg(doc)]
 use super::Barrier;
@@ -6,7 +6,7 @@ use super::{Members, NAME, STRIDE};
 use cuda_std::prelude::*;
 use cuda_std::protocol::join_barrier;
 
-/// The counter grows by this in each round. It is also the largest number of blocks.
+/// The amount by which the counter grows in each round. It is also the largest number of blocks.
 const ROUND: u32 = 1 << 20;
 
 /// Indices of the words: the counter of arrivals; the rank + 1 of the block that gave up; the round
@@ -23,12 +23,12 @@ pub struct Expired;
 
 /// A barrier to find out why a grid hangs: its wait ends after a time limit, in every block.
 ///
-/// The first block that waits longer than the limit writes down which blocks are missing. From then
-/// on every unfinished wait ends with [`Expired`], the kernel returns, and the context survives.
-/// The host reads the missing blocks from the words ([`BoundedBarrier::missing`]). Zero the words
+/// The first block that waits longer than the limit records which blocks are missing. After that
+/// every unfinished wait ends with [`Expired`], the kernel returns, and the context survives. The
+/// host reads the missing blocks from the words ([`BoundedBarrier::missing`]). Zero the words
 /// before the next use. Each arrival needs one store more than in
 /// [`GrowingBarrier`](super::GrowingBarrier), so use it in debug builds and tests of a kernel.
-// Not `Copy`: each copy would keep a goal of its own.
+// Not `Copy`: each copy would have a separate goal.
 #[derive(Debug)]
 pub struct BoundedBarrier {
     words: Global<u32>,
@@ -40,7 +40,7 @@ pub struct BoundedBarrier {
 
 impl BoundedBarrier {
     /// The number of words of device memory for up to `blocks` blocks. They are 0 before the first
-    /// use. [`Barrier::words`] has the other rules.
+    /// use. See [`Barrier::words`] for the other rules.
     #[must_use]
     pub const fn words(blocks: usize) -> usize {
         ROSTER + blocks + blocks.div_ceil(32)
@@ -58,14 +58,14 @@ impl BoundedBarrier {
         Self { words, members, limit_ns, goal: (now / ROUND * ROUND).wrapping_add(ROUND) }
     }
 
-    /// Arrives and waits. What any thread did before is visible to every thread after, as with
-    /// [`Barrier`].
+    /// Arrives and waits. The accesses of any thread before it are visible to every thread after
+    /// it, as with [`Barrier`].
     ///
     /// Every thread of every block that takes part calls it the same number of times, and not again
     /// after it has failed.
     ///
     /// # Errors
-    /// [`Expired`] if blocks are missing, in all threads of the block.
+    /// Fails with [`Expired`] in all threads of the block if blocks are missing.
     #[device(protocol = NAME)]
     pub fn sync(&mut self) -> Result<(), Expired> {
         // The release below then covers what all threads of the block wrote.
@@ -96,7 +96,7 @@ impl BoundedBarrier {
         full()
     }
 
-    /// Writes down which blocks are missing, unless another block does.
+    /// Records which blocks are missing, unless another block does.
     fn give_up(&self) {
         let (words, count) = (self.words, self.members.count() as usize);
         let me = self.members.rank() + 1;
@@ -104,7 +104,7 @@ impl BoundedBarrier {
             return;
         }
         words.write(ROUND_GIVEN_UP, self.goal / ROUND);
-        // If the last block arrives now, other blocks may be at the next round already.
+        // If the last block arrives now, other blocks may already be at the next round.
         let next = self.goal.wrapping_add(ROUND);
         let mut missing = 0;
         for rank in 0..count {
@@ -126,10 +126,10 @@ pub struct Missing {
     pub round: u32,
     /// The rank of the block that gave up.
     pub given_up_by: u32,
-    /// How many blocks take part.
+    /// Number of blocks that take part.
     pub blocks: u32,
-    /// The ranks of the blocks that had not arrived, in order. It is empty if the last of them
-    /// arrived just then; in that case the limit was too short.
+    /// The ranks of the blocks that had not arrived, in order. Empty if the last of them arrived
+    /// just then; in that case the limit was too short.
     pub ranks: Vec<u32>,
 }
 
@@ -151,7 +151,7 @@ impl core::fmt::Display for Missing {
     }
 }
 
-/// The first of the blocks, and how many more there are.
+/// The ranks of the first blocks, and the number of the others.
 #[cfg(not(target_arch = "nvptx64"))]
 pub(super) fn names(blocks: &[u32]) -> String {
     let names: Vec<String> = blocks.iter().take(SHOWN).map(u32::to_string).collect();
@@ -161,14 +161,14 @@ pub(super) fn names(blocks: &[u32]) -> String {
     }
 }
 
-/// At most this many missing blocks are named; the rest are only counted.
+/// At most this many missing blocks are listed; the rest are only counted.
 #[cfg(not(target_arch = "nvptx64"))]
 const SHOWN: usize = 16;
 
 #[cfg(not(target_arch = "nvptx64"))]
 impl BoundedBarrier {
-    /// Returns which blocks were missing, or `None` if no block gave up. `words` is what a launch
-    /// has left there, and `blocks` is the number of blocks that took part.
+    /// Returns which blocks were missing, or `None` if no block gave up. `words` are those left by
+    /// a launch, and `blocks` is the number of blocks that took part.
     ///
     /// # Panics
     /// If `words` is too short for `blocks` blocks.

@@ -1,16 +1,16 @@
-//! The cluster barrier: the blocks of a cluster meet at Hopper's cluster barrier, and the first
-//! blocks of all clusters meet in global memory.
+//! The cluster barrier: the blocks of a cluster synchronise at Hopper's cluster barrier, and the
+//! first blocks of all clusters in global memory.
 
 use super::{Barrier, GrowingBarrier, Members};
 use cuda_std::cluster;
 use cuda_std::prelude::*;
 
-/// A barrier in two levels, from compute capability 9.0: `barrier.cluster` within each cluster, and
-/// a [`GrowingBarrier`] between the first blocks of the clusters.
+/// A barrier in two levels, for compute capability 9.0 or higher: `barrier.cluster` within each
+/// cluster, and a [`GrowingBarrier`] between the first blocks of the clusters.
 ///
 /// Fewer blocks arrive in global memory, by a factor of the cluster's size. In return each crossing
-/// has two barriers of the cluster. A launch without clusters has clusters of one block. The
-/// members are whole clusters, and the ranks within a cluster are consecutive.
+/// has two cluster barriers. A launch without clusters has clusters of one block. The members are
+/// whole clusters, and the ranks within a cluster are consecutive.
 #[derive(Debug)]
 pub struct ClusterBarrier {
     clusters: GrowingBarrier,
@@ -28,11 +28,11 @@ impl Barrier for ClusterBarrier {
         Self { clusters: GrowingBarrier::attach_among(state, clusters) }
     }
 
-    /// Announces that the block has arrived. Waits for the other blocks of its cluster.
+    /// Arrives. Waits for the other blocks of its cluster.
     #[device]
     fn arrive(&mut self) {
-        // One fence then covers what all threads of the block wrote. `cluster::arrive` would make a
-        // fence in each thread.
+        // One fence then covers the writes of all threads of the block. `cluster::arrive` would
+        // issue a fence in each thread.
         thread::sync_threads();
         if thread::is_first_in_block() {
             thread::fence(Ordering::AcqRel, Scope::Device);

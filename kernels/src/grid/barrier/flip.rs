@@ -12,12 +12,12 @@ const PHASE: u32 = 1 << 31;
 /// the same without the returned value.
 ///
 /// The arrival returns the current phase, and the block waits until the phase changes. So a block
-/// keeps no state between crossings, but it cannot look before the result is back.
+/// keeps no state between crossings, but it cannot poll before the result is back.
 #[derive(Debug)]
 pub struct FlipBarrier {
     word: Global<u32>,
     members: Members,
-    /// The word before this block arrived. Only the first thread knows it.
+    /// The word before this block arrived. Valid in the first thread only.
     before: u32,
 }
 

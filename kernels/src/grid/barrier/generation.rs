@@ -1,4 +1,4 @@
-//! The reset barrier, repaired: a counter that wraps to 0, and a generation that changes for good.
+//! The reset barrier, repaired: a counter that wraps to 0, and a generation whose change persists.
 
 use super::{Barrier, Members, NAME, STRIDE};
 use cuda_std::prelude::*;
@@ -8,19 +8,19 @@ use cuda_std::protocol::join_barrier;
 const COUNT: usize = 0;
 const GENERATION: usize = STRIDE;
 
-/// [`ResetBarrier`](super::ResetBarrier) with the fewest changes that make it right.
+/// [`ResetBarrier`](super::ResetBarrier) with the fewest changes that make it correct.
 ///
 /// As there, the counter is an `atomicInc` that wraps to 0 with the last arrival, the fences are
-/// `__threadfence`, and the spin is volatile. This one adds a barrier of the block before the
-/// arrival, a fence after the spin, and the generation. The last block to arrive increments the
-/// generation, and the others wait for that. A slow block cannot miss it.
+/// `__threadfence`, and the spin is volatile. This one adds a block barrier before the arrival, a
+/// fence after the spin, and the generation. The last block to arrive increments the generation,
+/// and the others wait for that. A slow block cannot miss it.
 /// [`ReleaseBarrier`](super::ReleaseBarrier) does the same with release and acquire, not fences.
-// Not `Copy`: each copy would keep a generation of its own.
+// Not `Copy`: each copy would have a separate generation.
 #[derive(Debug)]
 pub struct GenerationBarrier {
     state: Global<u32>,
     members: Members,
-    /// The number of full rounds. Only the first thread knows it.
+    /// The number of full rounds. Valid in the first thread only.
     generation: u32,
 }
 
@@ -40,7 +40,7 @@ impl Barrier for GenerationBarrier {
     #[device(protocol = NAME)]
     fn arrive(&mut self) {
         thread::device_fence();
-        // Otherwise the first thread could arrive while others of the block still write.
+        // Otherwise the first thread could arrive while others of the block are still writing.
         thread::sync_threads();
         if thread::is_first_in_block() {
             let (state, last) = (self.state, self.members.count() - 1);

@@ -1,4 +1,4 @@
-//! The barrier to use: the fastest design for the grid at hand.
+//! The barrier to use: the fastest design for the current grid.
 
 use super::split::{Counters, words};
 use super::{Barrier, Members};
@@ -12,7 +12,7 @@ use cuda_std::prelude::*;
 const ONE_COUNTER: (u32, u32) = (264, 512);
 
 /// The grid barrier to use. It picks [`LateBarrier`](super::LateBarrier) or
-/// [`SplitBarrier`](super::SplitBarrier) with two counters, each in words of its own. The choice
+/// [`SplitBarrier`](super::SplitBarrier) with two counters, each with separate words. The choice
 /// depends on the number of blocks and of threads, so it is the same in all blocks.
 ///
 /// ```no_run
@@ -30,7 +30,7 @@ const ONE_COUNTER: (u32, u32) = (264, 512);
 ///     values.write(me, other);
 /// }
 /// ```
-// Not `Copy`: each copy would keep a round of its own.
+// Not `Copy`: each copy would have a separate round.
 #[derive(Debug)]
 pub struct GridBarrier(Counters);
 
@@ -43,7 +43,8 @@ impl Barrier for GridBarrier {
     fn attach_among(state: Global<u32>, members: Members) -> Self {
         let (blocks, threads) = ONE_COUNTER;
         let one = members.count() <= blocks && thread::in_32_bits::threads_per_block() <= threads;
-        // Both designs are the same code with other numbers, so a crossing needs no slow branch.
+        // Both designs are the same code with different constants, so a crossing needs no slow
+        // branch.
         let (start, counters) = if one { (0, 1) } else { (words(1), 2) };
         Self(Counters::attach(state.part(start, words(counters)), members, counters))
     }

@@ -5,22 +5,22 @@ use core::marker::PhantomData;
 use cuda_std::prelude::*;
 use cuda_std::protocol::join_barrier;
 
-/// The counter grows by this in each round. It is also the largest number of blocks.
+/// The amount by which the counter grows in each round. It is also the largest number of blocks.
 const ROUND: u32 = 1 << 20;
 
-/// A barrier over one counter that only grows. It waits by the spin of form `L`.
+/// A barrier with one counter that only grows. It waits with the spin of form `L`.
 ///
 /// It is Xiao and Feng's lock-based barrier (IPDPS 2010) with three changes. As there, the counter
 /// is never reset, which saves instructions and a branch. First, the arrival is a release and the
 /// wait an acquire; their code has neither. Second, the wait ends when the counter is at the goal
-/// *or past it*, not at `==`: a fast block may be at the next round when a slow one looks. Third, a
+/// *or past it*, not at `==`: a fast block may be at the next round when a slow one polls. Third, a
 /// round adds a power of two, not the number of blocks: the counter may wrap and serve any grid.
-// Not `Copy`: each copy would keep a goal of its own.
+// Not `Copy`: each copy would have a separate goal.
 #[derive(Debug)]
 pub struct GrowingBarrier<L: Look = Acquire> {
     counter: Global<u32>,
     members: Members,
-    /// The value of the counter when all blocks have arrived. Only the first thread knows it.
+    /// The value of the counter when all blocks have arrived. Valid in the first thread only.
     goal: u32,
     look: PhantomData<L>,
 }

@@ -12,13 +12,13 @@ const FLAGS: usize = STRIDE;
 /// OOPSLA 2016).
 ///
 /// A block sets its flag in to the round. Each thread of block 0 waits for its share of the flags
-/// in; then these threads meet and set all flags out. Each other block waits for its own flag out.
-/// Any number of blocks and threads works, down to one. Xiao and Feng's coordinator is block 1 and
-/// needs one thread for each block.
+/// in; then these threads synchronise and set all flags out. Each other block waits for its own
+/// flag out. Any number of blocks and threads works, down to one. Xiao and Feng's coordinator is
+/// block 1 and needs one thread for each block.
 ///
-/// Block 0 releases the other blocks while it waits. If it does other work between arriving and
-/// waiting, all blocks wait for that work.
-// Not `Copy`: each copy would keep a round of its own.
+/// Block 0 releases the other blocks while it waits. If it does other work between arrive and wait,
+/// all blocks wait for that work.
+// Not `Copy`: each copy would have a separate round.
 #[derive(Debug)]
 pub struct LockFreeBarrier {
     state: Global<u32>,

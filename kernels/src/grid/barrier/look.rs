@@ -1,25 +1,25 @@
-//! The forms of a spin: how a waiting thread looks at a word again and again.
+//! The forms of a spin: how a waiting thread polls a word.
 
 use cuda_std::prelude::*;
 
-/// A way to wait until a counter has reached a goal. A plain load would not do: the compiler takes
-/// it out of the loop.
+/// A way to wait until a counter has reached a goal. A plain load would not work: the compiler
+/// hoists it out of the loop.
 pub trait Look {
     /// Waits until element `at` of `words`, which only grows (modulo 2^32), has reached or passed
-    /// `goal`. It is an acquire at device scope of what the arriving threads released.
+    /// `goal`. Acquires, at device scope, what the arriving threads released.
     ///
     /// Called by one thread.
     fn until_reached(words: Global<u32>, at: usize, goal: u32);
 }
 
-/// Whether a counter with the value `now` has reached `goal`. It compares the distance, because a
-/// slow thread may find the counter past the goal, and because the counter wraps around.
+/// Whether a counter with the value `now` has reached `goal`. Compares the distance, because the
+/// counter may be past the goal when a slow thread polls it, and because it wraps around.
 #[inline(always)]
 fn reached(now: u32, goal: u32) -> bool {
     now.wrapping_sub(goal) as i32 >= 0
 }
 
-/// By acquire loads: `ld.acquire.gpu`.
+/// Acquire loads: `ld.acquire.gpu`.
 #[derive(Clone, Copy, Debug)]
 pub enum Acquire {}
 
@@ -30,7 +30,7 @@ impl Look for Acquire {
     }
 }
 
-/// By volatile loads, and a fence at the end, which makes the wait an acquire.
+/// Volatile loads, and a fence at the end, which makes the wait an acquire.
 #[derive(Clone, Copy, Debug)]
 pub enum Volatile {}
 
@@ -42,7 +42,7 @@ impl Look for Volatile {
     }
 }
 
-/// By a loop of volatile loads written in PTX, and a fence at the end.
+/// A loop of volatile loads written in PTX, and a fence at the end.
 #[derive(Clone, Copy, Debug)]
 pub enum Ptx {}
 

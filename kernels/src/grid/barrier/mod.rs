@@ -1,5 +1,5 @@
-//! Barriers of the whole grid, or of some of its blocks. The README in this folder has the protocol
-//! of each.
+//! Barriers of the whole grid, or of some of its blocks. The README in this folder documents the
+//! protocol of each.
 //!
 //! All blocks that take part must be co-resident. Launch kernels with a barrier cooperatively
 //! (`#[kernel(cooperative)]`), or they may wait for blocks that cannot start before they end.
@@ -7,8 +7,8 @@
 //! | design | file |
 //! |---|---|
 //! | [`GridBarrier`], the one to use | `grid.rs` |
-//! | [`ResetBarrier`], wrong, to show the faults | `reset.rs` |
-//! | [`GenerationBarrier`], the same repaired | `generation.rs` |
+//! | [`ResetBarrier`], wrong, to demonstrate the faults | `reset.rs` |
+//! | [`GenerationBarrier`], its repaired version | `generation.rs` |
 //! | [`GrowingBarrier`], with each form of spin | `growing.rs` |
 //! | [`LockFreeBarrier`] | `lock_free.rs` |
 //! | [`FlipBarrier`], as in cooperative groups | `flip.rs` |
@@ -16,11 +16,12 @@
 //! | [`SplitBarrier`], [`LateBarrier`] | `split.rs` |
 //! | [`ReleaseBarrier`] | `release.rs` |
 //! | [`TreeBarrier`] | `tree.rs` |
-//! | `ClusterBarrier`, from compute capability 9.0 | `cluster.rs` |
+//! | `ClusterBarrier`, compute capability 9.0 or higher | `cluster.rs` |
 //!
-//! [`Exchange`] is a barrier that carries a value per block, for collectives of the whole grid. [`BoundedBarrier`] gives up after a
-//! time limit and says which blocks are missing. [`SystemBarrier`], [`SystemExchange`] and [`BoundedSystemBarrier`]
-//! are the same over all blocks of several GPUs.
+//! [`Exchange`] is a barrier that carries a value per block, for collectives of the whole grid.
+//! [`BoundedBarrier`] gives up after a time limit and reports the missing blocks.
+//! [`SystemBarrier`], [`SystemExchange`] and [`BoundedSystemBarrier`] are the same across all
+//! blocks of several GPUs.
 
 mod bounded;
 #[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
@@ -77,22 +78,22 @@ const STRIDE: usize = 64;
 
 /// A barrier of the whole grid, or of some of its blocks.
 ///
-/// Every thread of every block that takes part calls each function the same number of times. What
-/// any thread did in memory before [`arrive`](Self::arrive) is visible to every thread after
+/// Every thread of every block that takes part calls each function the same number of times. Memory
+/// accesses of any thread before [`arrive`](Self::arrive) are visible to every thread after
 /// [`wait`](Self::wait): the pair is a release and an acquire at device scope. Between the two a
 /// block may do other work, which the barrier does not order.
 pub trait Barrier: Sized {
     /// The number of words of device memory for a barrier of up to `blocks` blocks.
     ///
-    /// They are 0 before the first use. They belong to one launch at a time. Grids of up to
-    /// `blocks` blocks may use them one after another, and a graph may replay these launches. They
-    /// must be zeroed again only after a fault has stopped a launch.
+    /// They are 0 before the first use. Only one launch may use them at a time. Grids of up to
+    /// `blocks` blocks may use them in sequence, and a graph may replay these launches. They must
+    /// be zeroed again only after a fault has stopped a launch.
     fn words(blocks: usize) -> usize;
 
     /// Attaches to the barrier of `members` in `state`, which has the [`words`](Self::words).
     ///
-    /// Called by every thread of each block that takes part, before the block first arrives. It
-    /// may attach again, except between arriving and waiting, and then uses only the new barrier.
+    /// Called by every thread of each block that takes part, before the block first arrives. It may
+    /// attach again, except between arrive and wait, and then uses only the new barrier.
     fn attach_among(state: Global<u32>, members: Members) -> Self;
 
     /// Attaches to the barrier of the whole grid in `state`, as
@@ -104,7 +105,7 @@ pub trait Barrier: Sized {
         Self::attach_among(state, Members::grid())
     }
 
-    /// Announces that the block has arrived. Waits for its threads, but not for other blocks.
+    /// Arrives. Waits for the threads of this block, but not for other blocks.
     fn arrive(&mut self);
 
     /// Waits until all blocks have arrived.

@@ -11,9 +11,9 @@ const PHASE: u32 = 1 << 31;
 ///
 /// In each round the members together add 2^31: the top bit, the phase, flips, and the other bits
 /// are 0 again. A launch reads the phase from the word. This is the arithmetic of CUDA's
-/// cooperative groups. But here each block knows the current phase, so the arrival needs no result
+/// cooperative groups. But here each block keeps the current phase, so the arrival needs no result
 /// (`red`), which saves a round trip to the L2.
-// Not `Copy`: each copy would keep a phase of its own.
+// Not `Copy`: each copy would have a separate phase.
 #[derive(Debug)]
 pub struct PhaseBarrier {
     word: Global<u32>,

@@ -4,7 +4,7 @@ use super::{Barrier, Members, NAME, STRIDE};
 use cuda_std::prelude::*;
 use cuda_std::protocol::join_barrier;
 
-/// The counter grows by this in each round.
+/// The amount by which the counter grows in each round.
 const ROUND: u32 = 1 << 31;
 
 /// Indices of the counter of arrivals and of the number of the last full round.
@@ -13,14 +13,14 @@ const RELEASED: usize = STRIDE;
 
 /// A barrier in which the last block to arrive releases the others through a second word.
 ///
-/// The waiting blocks do not disturb the arriving ones, because they look at another line. But the
-/// arrival has to return a value, and the release takes a second trip through the L2.
-// Not `Copy`: each copy would keep a round of its own.
+/// The waiting blocks do not disturb the arriving ones, because they poll another line. But the
+/// arrival has to return a value, and the release needs a second trip through the L2.
+// Not `Copy`: each copy would have a separate round.
 #[derive(Debug)]
 pub struct ReleaseBarrier {
     state: Global<u32>,
     members: Members,
-    /// The last full round. Only the first thread knows it.
+    /// The last full round. Valid in the first thread only.
     round: u32,
 }
 
@@ -65,8 +65,8 @@ impl Barrier for ReleaseBarrier {
     }
 }
 
-/// Arrives at the counter at `at`. Returns whether this member is the last to arrive; then what the
-/// others released is visible to the caller. The counter needs no reset.
+/// Arrives at the counter at index `at`. Returns whether this member is the last to arrive; then
+/// everything that the others released is visible to the caller. The counter needs no reset.
 ///
 /// Called by one thread of each member.
 #[device]

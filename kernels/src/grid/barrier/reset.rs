@@ -1,4 +1,4 @@
-//! The reset barrier in its first published form: wrong in five ways, kept to show them.
+//! The reset barrier in its first published form: wrong in five ways, kept to demonstrate them.
 
 use super::{Barrier, Members};
 use cuda_std::prelude::*;
@@ -7,32 +7,32 @@ use cuda_std::prelude::*;
 const COUNT: usize = 0;
 const MISSES: usize = 1;
 
-/// How long a block looks for the 0 before it counts a miss, in ns. A crossing takes about 1000.
+/// How long a block polls for the 0 before it counts a miss, in ns. A crossing lasts about 1000.
 const PATIENCE_NS: u64 = 50_000;
 
 /// A barrier with a counter that is reset while blocks may still wait for it: `atomicInc` wraps to
 /// 0 with the last arrival, and all other blocks wait to see that 0. **Do not use it.** Its faults:
 ///
-/// 1. A block that looks too late misses the 0, because a fast block is at the next round already.
-///    Then all blocks wait forever. Here a block that has looked for 50 µs counts a miss in the
-///    second word and goes on, so that tests can count the fault.
-/// 2. There is no barrier of the block before the arrival, so the first thread may arrive while
-///    others of its block still write.
-/// 3. The 0 that `init` writes may overwrite the arrivals of blocks that found a 0 already.
-/// 4. There is no fence after the spin, so later reads may return data older than the 0.
-/// 5. It assumes that all blocks are resident, but neither says nor checks it.
+/// 1. A block that polls too late misses the 0, because a fast block is already at the next round.
+///    Then all blocks wait forever. Here a block that has polled for 50 µs counts a miss in the
+///    second word and continues, which lets tests count the fault.
+/// 2. It has no block barrier before the arrival, so the first thread may arrive while others of
+///    its block are still writing.
+/// 3. The 0 that `init` writes may overwrite the arrivals of blocks that already saw a 0.
+/// 4. It has no fence after the spin, so later reads may return data older than the 0.
+/// 5. It assumes that all blocks are resident, but neither documents nor checks it.
 ///
-/// [`GenerationBarrier`](super::GenerationBarrier) is the same, repaired.
+/// [`GenerationBarrier`](super::GenerationBarrier) is the repaired version.
 #[derive(Debug)]
 pub struct ResetBarrier {
     state: Global<u32>,
     members: Members,
-    /// Whether this block was the last to arrive. Only the first thread knows it.
+    /// Whether this block was the last to arrive. Valid in the first thread only.
     was_last: bool,
 }
 
 impl ResetBarrier {
-    /// Returns how many times blocks missed the 0, in the `words` that a launch has left.
+    /// Returns how many times blocks missed the 0, from the `words` left by a launch.
     #[must_use]
     pub fn misses(words: &[u32]) -> u32 {
         words[MISSES]

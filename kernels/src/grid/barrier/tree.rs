@@ -7,7 +7,7 @@ use cuda_std::prelude::*;
 use cuda_std::protocol::join_barrier;
 
 /// The number of blocks in a group.
-// Then 132 blocks make 9 groups, so the root has about as many arrivals as a group.
+// With this, 132 blocks make 9 groups, so the root has about as many arrivals as a group.
 const GROUP: u32 = 16;
 
 /// Indices of the root's counter, the number of the last full round, and the first group's counter.
@@ -19,14 +19,14 @@ const GROUPS: usize = 2 * STRIDE;
 /// barrier synchronization", IPDPS 2010, with two levels).
 ///
 /// At most 16 blocks add to the counter of a group, and one block of each group to the root. So no
-/// address has a long queue, and no block looks where others arrive. But each level waits for a
+/// address has a long queue, and no block polls where others arrive. But each level waits for a
 /// returned value, and the release follows: three trips through the L2 in a row instead of one.
-// Not `Copy`: each copy would keep a round of its own.
+// Not `Copy`: each copy would have a separate round.
 #[derive(Debug)]
 pub struct TreeBarrier {
     state: Global<u32>,
     members: Members,
-    /// The last full round. Only the first thread knows it.
+    /// The last full round. Valid in the first thread only.
     round: u32,
 }
 

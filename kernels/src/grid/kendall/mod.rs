@@ -1,12 +1,12 @@
 //! The counts for Kendall's rank correlation of two arrays: how many pairs of elements are in
 //! opposite order in the two (discordant), and how many are equal in one of them or in both (ties).
 //!
-//! There are two ways. For short arrays, [`by_pairs`] compares every element with every other in
+//! It has two methods. For short arrays, [`by_pairs`] compares every element with every other in
 //! one launch. For long arrays, elements become keys of 64 bits, with the rank of x above that of y
 //! ([`place`], or [`order`] and [`rank`]). The keys are sorted, and ties counted where equal ones
 //! are now adjacent ([`ties_of_keys`], [`ties_of_ranks`]). The inversions of the remaining y are
 //! the discordant pairs (Knight: "A Computer Method for Calculating Kendall's Tau with Ungrouped
-//! Data", 1966). `README.md` next to this file lists the launches and what they move.
+//! Data", 1966). `README.md` next to this file lists the launches and the data that they move.
 
 mod order;
 mod pairs;
@@ -30,10 +30,10 @@ pub const TIES_X: usize = 1;
 pub const TIES_Y: usize = 2;
 /// Pairs equal in both.
 pub const TIES_BOTH: usize = 3;
-/// 2^64 − 1 minus the index of the first NaN of x; 0 if there is none. The next word is that of y.
+/// 2^64 − 1 minus the index of the first NaN of x; 0 if x has none. The next word is that of y.
 pub const NAN: usize = 4;
 
-/// Which of the two arrays.
+/// One of the two arrays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)]
 pub enum Side {
@@ -56,8 +56,8 @@ impl Side {
 }
 
 /// Adds the sum of `part` over the block to word `which` of the counts. Called by all threads of
-/// the block, a multiple of 32. It contains one barrier of the block; between two calls the block
-/// needs another one.
+/// the block, a multiple of 32. It contains one block barrier; between two calls the block needs
+/// another one.
 #[device]
 pub fn count(counts: Global<u64>, which: usize, part: u64) {
     let total = block::reduce(Sum::<u64>::new(), part);
@@ -67,7 +67,7 @@ pub fn count(counts: Global<u64>, which: usize, part: u64) {
     }
 }
 
-/// Leaves the index of a NaN, if it is the first of its side.
+/// Records the index of a NaN, if it is the first of its side.
 #[device]
 fn report_nan(counts: Global<u64>, side: Side, index: usize) {
     let word = NAN + side as usize;

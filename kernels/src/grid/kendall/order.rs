@@ -9,8 +9,8 @@ pub trait Ordered: Number {
     /// The integer type, as wide as the number.
     type Bits: Scalar + Ord;
 
-    /// The lesser of two numbers has the lesser integer, and equal numbers have the same, so −0 and
-    /// +0 too. Meaningless for NaN.
+    /// The lesser of two numbers has the lesser integer, and equal numbers have the same, including
+    /// −0 and +0. Meaningless for NaN.
     fn ordered(self) -> Self::Bits;
 }
 
@@ -47,7 +47,7 @@ macro_rules! floats {
         impl Ordered for $ty {
             type Bits = $bits;
 
-            // As sign and magnitude: negative numbers are inverted, and the others come after them.
+            // Sign and magnitude: negative numbers are inverted, and the others sort after them.
             #[inline(always)]
             fn ordered(self) -> $bits {
                 const SIGN: $bits = 1 << (<$bits>::BITS - 1);
@@ -59,7 +59,7 @@ macro_rules! floats {
 }
 floats!(f32 => u32, f64 => u64);
 
-/// The integer of element `index`. A NaN leaves its index in the counts.
+/// The integer of element `index`. A NaN records its index in the counts.
 #[device]
 fn ordered<T: Ordered>(
     values: Global<T>,
@@ -74,7 +74,7 @@ fn ordered<T: Ordered>(
     value.ordered()
 }
 
-/// Sets a half of key `index`.
+/// Sets one half of key `index`.
 #[device]
 fn set_half(keys: Global<u64>, index: usize, side: Side, rank: u32) {
     // The lower half comes first in memory.
@@ -85,8 +85,9 @@ fn set_half(keys: Global<u64>, index: usize, side: Side, rank: u32) {
     keys.cast::<u32>().write(2 * index + half, rank);
 }
 
-/// Sets the halves of `keys` for `side` to the elements themselves: their 32 bits, put in order,
-/// serve as ranks. Called by at least one thread per element, in a grid of any shape.
+/// Sets the halves of `keys` for `side` to the elements themselves: their 32 bits, mapped to
+/// preserve the order, serve as ranks. Called by at least one thread per element, in a grid of any
+/// shape.
 #[device]
 pub fn place<T: Ordered<Bits = u32>>(
     values: Global<T>,
@@ -100,7 +101,7 @@ pub fn place<T: Ordered<Bits = u32>>(
     }
 }
 
-/// Sets `bits` to the integers of the elements, to be sorted for [`rank`]. Called as [`place`].
+/// Sets `bits` to the integers of the elements, to be sorted for [`rank`]. Called like [`place`].
 #[device]
 pub fn order<T: Ordered<Bits = u64>>(
     values: Global<T>,
@@ -114,9 +115,9 @@ pub fn order<T: Ordered<Bits = u64>>(
     }
 }
 
-/// Sets the halves of `keys` for `side` to the ranks of the elements: how many are less than each.
-/// A binary search in `sorted`, the sorted result of [`order`], finds them. Called as [`place`];
-/// there are fewer than 2^32 elements.
+/// Sets the halves of `keys` for `side` to the ranks of the elements: the number of elements less
+/// than each. A binary search in `sorted`, the sorted result of [`order`], finds them. Called like
+/// [`place`]; the array has fewer than 2^32 elements.
 #[device]
 pub fn rank<T: Ordered<Bits = u64>>(
     values: Global<T>,

@@ -17,10 +17,10 @@ shared_array! {
 
 /// Counts the discordant pairs and the ties of `x` and `y` by comparing all n·(n − 1)/2 pairs.
 ///
-/// The arrays have one length and are divided into tiles of [`PAIRS_TILE`]. Called by every thread
-/// of a grid with as many blocks along x, and along y, as there are tiles, of `PAIRS_TILE` threads
-/// each. Block (i, j) compares tile i with tile j, and returns at once if j is before i. A thread
-/// has one element of tile i; tile j is in shared memory. It contains barriers of the block.
+/// The arrays have the same length and are divided into tiles of [`PAIRS_TILE`]. Called by every
+/// thread of a grid with as many blocks along x, and along y, as tiles, of `PAIRS_TILE` threads
+/// each. Block (i, j) compares tile i with tile j, and returns immediately if j is before i. A
+/// thread has one element of tile i; tile j is in shared memory. It contains block barriers.
 #[device]
 pub fn by_pairs<T: Number>(x: Global<T>, y: Global<T>, counts: Global<u64>) {
     let (row, column) = (thread::block_idx_x(), thread::block_idx_y());

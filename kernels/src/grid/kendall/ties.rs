@@ -6,7 +6,7 @@ use cuda_std::prelude::*;
 /// Counts the pairs of sorted `keys` that are equal in the upper half, and those equal in all bits.
 ///
 /// Called by every thread of a grid along x with at least one thread per key, in blocks of a
-/// multiple of 32 threads. It contains barriers of the block.
+/// multiple of 32 threads. It contains block barriers.
 #[device]
 pub fn ties_of_keys(keys: Global<u64>, counts: Global<u64>) {
     let at = thread::index();
@@ -15,15 +15,15 @@ pub fn ties_of_keys(keys: Global<u64>, counts: Global<u64>) {
     count(counts, TIES_BOTH, pairs(keys.len(), at, |i| keys.read(i)));
 }
 
-/// Counts the equal pairs of the sorted ranks of y. Called as [`ties_of_keys`].
+/// Counts the equal pairs of the sorted ranks of y. Called like [`ties_of_keys`].
 #[device]
 pub fn ties_of_ranks(ranks: Global<u32>, counts: Global<u64>) {
     let part = pairs(ranks.len(), thread::index(), |i| ranks.read(i));
     count(counts, TIES_Y, part);
 }
 
-/// The pairs of the run of equal values that ends at `last`: t·(t − 1)/2 for t of them, or 0 if no
-/// run ends there. `at(i)` is value i of `len` sorted values.
+/// The number of pairs in the run of equal values that ends at `last`: t·(t − 1)/2 for t of them,
+/// or 0 if no run ends there. `at(i)` is value i of `len` sorted values.
 ///
 /// The search for the start of the run doubles its steps and then halves them: two reads for a run
 /// of two, and 2·log₂ t for a long run.

@@ -14,7 +14,7 @@ use cuda_std::warp::{lane_id, sync_warp};
 pub struct Guard<'a, L: Lock> {
     held: L::Held,
     taken: Caller,
-    /// A handle takes its lock once at a time.
+    /// A handle holds its lock at most once at a time.
     handle: PhantomData<&'a mut L>,
 }
 
@@ -40,12 +40,12 @@ impl<L: Lock> Drop for Guard<'_, L> {
 
 /// Lanes of one warp hold the lock together until each of them has dropped its guard.
 ///
-/// All lanes drop their guards at the same place of the program. What any of them did before is
-/// released.
+/// All lanes drop their guards at the same point of the program. The accesses of all of them before
+/// that are released.
 #[derive(Debug)]
 #[must_use = "the lock is released when the guards are dropped"]
 pub struct WarpGuard<'a, L: Lock> {
-    /// What the lowest lane needs to release the lock. None in the other lanes.
+    /// The data that the lowest lane needs to release the lock. `None` in the other lanes.
     held: Option<L::Held>,
     lanes: u32,
     taken: Caller,
@@ -64,8 +64,8 @@ impl<L: Lock> WarpGuard<'_, L> {
         Self { held, lanes, taken: Caller::here(), handle: PhantomData }
     }
 
-    /// Does `section` once in each lane, one lane after the other, the lowest first. Each lane sees
-    /// what the lanes before it did. Called by all lanes that hold the lock.
+    /// Runs `section` once in each lane, in sequence, the lowest lane first. Each lane sees the
+    /// writes of the lanes before it. Called by all lanes that hold the lock.
     #[device]
     pub fn in_turn(&self, mut section: impl FnMut()) {
         let mut rest = self.lanes;
@@ -83,7 +83,7 @@ impl<L: Lock> Drop for WarpGuard<'_, L> {
     #[inline(always)]
     fn drop(&mut self) {
         self.taken.within(|| {
-            // The release below then covers what all lanes have done.
+            // The release below then covers the accesses of all lanes.
             sync_warp(self.lanes);
             if let Some(held) = self.held {
                 // SAFETY: the guard was made for a lock that this lane holds.

@@ -1,14 +1,14 @@
-//! Locks for the threads of a whole grid. The README in this folder has the protocol of each.
+//! Locks for the threads of a whole grid. The README in this folder documents the protocol of each.
 //!
-//! | lock | file | who is next | where a thread waits |
+//! | lock | file | next holder | waiting threads poll |
 //! |---|---|---|---|
-//! | [`SpinLock`] | `spin.rs` | whoever looks at the right time | at the one word |
-//! | [`TicketLock`] | `ticket.rs` | whoever came first | at the one word |
-//! | [`QueueLock`] | `queue.rs` | whoever came first | at a line of its own |
+//! | [`SpinLock`] | `spin.rs` | whichever thread polls at the right time | the one word |
+//! | [`TicketLock`] | `ticket.rs` | the thread that arrived first | the one word |
+//! | [`QueueLock`] | `queue.rs` | the thread that arrived first | a separate line each |
 //!
-//! A lock is in words of device memory that all threads share. Each thread **attaches** to it, and
-//! has a handle of its own. [`lock`](Lock::lock) gives a [`Guard`]: the thread holds the lock as
-//! long as the guard lives.
+//! A lock consists of words of device memory that all threads share. Each thread **attaches** to
+//! it, and gets a separate handle. [`lock`](Lock::lock) returns a [`Guard`]: the thread holds the
+//! lock as long as the guard lives.
 //!
 //! ```no_run
 //! use cuda_std::prelude::*;
@@ -23,16 +23,16 @@
 //! }
 //! ```
 //!
-//! **What it orders.** Taking the lock is an acquire and releasing it is a release, both at device
-//! scope. So a thread sees everything that the threads before it did while they held the lock, and
-//! before that. Plain loads and stores are enough for the data that a lock guards.
+//! **What it orders.** Acquiring the lock is an acquire and releasing it is a release, both at
+//! device scope. So a thread sees everything that earlier holders wrote while they held the lock,
+//! and before that. Plain loads and stores are enough for the data that a lock guards.
 //!
-//! **Do not hold a lock across a barrier of the block or the grid.** A thread that holds the lock
-//! then waits for threads that wait for the lock. The same goes for a barrier of the warp, except
-//! through a [`WarpGuard`].
+//! **Do not hold a lock across a block or grid barrier.** A thread that holds the lock then waits
+//! for threads that wait for the lock. The same applies to a warp barrier, except through a
+//! [`WarpGuard`].
 //!
-//! A lock lets one thread in at a time, so keep locks few and sections short. If one addition is
-//! all that a section does, an atomic addition does it without a lock.
+//! A lock lets one thread in at a time, so keep locks few and sections short. If a section only
+//! does one addition, an atomic addition does it without a lock.
 
 mod guard;
 mod queue;
@@ -49,35 +49,38 @@ use cuda_std::prelude::*;
 use cuda_std::trap;
 use cuda_std::warp::{lane_id, sync_warp, warp_vote_any};
 
-/// The words of a cache line of 128 bytes. Words that different threads wait at are that far apart.
+/// The words of a cache line of 128 bytes, which is the distance between words that different
+/// threads poll.
 const LINE: usize = 32;
 
 /// A lock, as one thread sees it.
 ///
-/// Any thread may take it at any time: not all threads need to, and the blocks need not be
-/// resident together. A thread that waits has started, and so has the thread that holds the lock.
-/// A thread that never releases the lock, because its guard was forgotten or waits itself, makes
+/// Any thread may acquire it at any time: not all threads need to, and the blocks need not be
+/// co-resident. A thread that waits has started, and so has the thread that holds the lock. A
+/// thread that never releases the lock, because its guard was forgotten or it waits itself, makes
 /// all others wait forever.
 ///
 /// The words of a lock are 0 before the first use. A launch in which every guard was dropped leaves
 /// them ready for the next. Launches that overlap may share them.
 pub trait Lock: Sized {
-    /// What the thread that holds the lock needs to release it.
+    /// The data that the thread that holds the lock needs to release it.
     type Held: Copy + Debug;
 
-    /// Waits until this thread holds the lock. Stops waiting when `give_up` returns true: it is
-    /// asked in each turn. Then the thread does not hold the lock, and the result is `None`.
+    /// Waits until this thread holds the lock. Stops waiting when `give_up`, which is called in
+    /// each iteration, returns true. Then the thread does not hold the lock, and the result is
+    /// `None`.
     ///
-    /// A thread that gives up keeps its place in the line of a [`TicketLock`] or a [`QueueLock`].
-    /// When its turn comes, the lock stays closed to all. So a give-up is for kernels that then end
-    /// with an error; zero the words before the next use.
+    /// A thread that gives up keeps its position in the queue of a [`TicketLock`] or a
+    /// [`QueueLock`]. When its turn comes, the lock stays closed to all. So give up only in kernels
+    /// that then end with an error; zero the words before the next use.
     fn acquire_unless(&mut self, give_up: impl FnMut() -> bool) -> Option<Self::Held>;
 
     /// Releases the lock.
     ///
     /// # Safety
     ///
-    /// This thread has acquired the lock and not released it since. `held` is from then.
+    /// This thread has acquired the lock and not released it since. `held` is the value that
+    /// acquiring returned.
     unsafe fn release(held: Self::Held);
 
     /// Waits for the lock without ever giving up.
@@ -106,23 +109,23 @@ pub trait Lock: Sized {
         Some(unsafe { Guard::new(held) })
     }
 
-    /// Does `section` while it holds the lock.
+    /// Runs `section` while it holds the lock.
     #[device]
     fn with<R>(&mut self, section: impl FnOnce() -> R) -> R {
         let _guard = self.lock();
         section()
     }
 
-    /// Takes the lock once for several lanes of a warp. They hold it together until all of them
+    /// Acquires the lock once for several lanes of a warp. They hold it together until all of them
     /// have dropped their guards.
     ///
     /// Every lane of the mask `lanes`, and no other, calls it, with the same mask. The lowest lane
-    /// takes the lock with its own handle, and later releases it. The other lanes wait in
-    /// [`sync_warp`], without a look at memory; their handles are not used. So the lanes of a warp
+    /// acquires the lock with its own handle, and later releases it. The other lanes wait in
+    /// [`sync_warp`], without accessing memory; their handles are not used. So the lanes of a warp
     /// may share one node of a [`QueueLock`].
     ///
-    /// In between, the lanes hold the lock at the same time. They do their sections one after the
-    /// other ([`WarpGuard::in_turn`]), or combine them with functions of the warp.
+    /// In between, the lanes hold the lock at the same time. They run their sections in sequence
+    /// ([`WarpGuard::in_turn`]), or combine them with warp functions.
     #[device]
     fn warp_lock(&mut self, lanes: u32) -> WarpGuard<'_, Self> {
         let held = acquire_by_first(self, lanes);
@@ -143,7 +146,7 @@ pub trait Lock: Sized {
         Some(unsafe { WarpGuard::new(held, lanes) })
     }
 
-    /// Does `section` in every lane of `lanes` at the same time, while the warp holds the lock. The
+    /// Runs `section` in every lane of `lanes` at the same time, while the warp holds the lock. The
     /// lanes call it as they call [`warp_lock`](Self::warp_lock).
     #[device]
     fn warp_with<R>(&mut self, lanes: u32, section: impl FnOnce() -> R) -> R {
@@ -152,8 +155,8 @@ pub trait Lock: Sized {
     }
 }
 
-/// The lowest lane of `lanes` acquires the lock, and the other lanes see what it has acquired. Only the lowest one
-/// gets a value.
+/// The lowest lane of `lanes` acquires the lock, and the other lanes see what it has acquired. Only
+/// the lowest one gets a value.
 #[device]
 fn acquire_by_first<L: Lock>(lock: &mut L, lanes: u32) -> Option<L::Held> {
     let first = lane_id() == lanes.trailing_zeros();

@@ -1,4 +1,4 @@
-//! The queue lock: threads line up, and each waits at a line of its own.
+//! The queue lock: threads queue up, and each polls a separate line.
 
 use super::{LINE, Lock};
 use cuda_std::prelude::*;
@@ -6,15 +6,15 @@ use cuda_std::prelude::*;
 /// The index of the tail: the node at the end of the queue, or [`NOBODY`] if the lock is free.
 const TAIL: usize = 0;
 
-/// No node. Nodes count from 1 in the words.
+/// No node. In the words, nodes count from 1.
 const NOBODY: u32 = 0;
 
-/// A lock that threads get in the order in which they came: **fair**. It is the lock of
+/// A lock that threads acquire in the order in which they arrive: **fair**. It is the lock of
 /// Mellor-Crummey and Scott ("Algorithms for scalable synchronization on shared-memory
 /// multiprocessors", ACM TOCS 1991).
 ///
-/// Each thread brings a **node**, a line of its own. It waits there, and only the thread before it
-/// in the queue writes there. So a release disturbs one waiting thread, not all of them.
+/// Each thread contributes a **node**, a separate line. It polls that line, and only the thread
+/// before it in the queue writes there. So a release disturbs one waiting thread, not all of them.
 #[derive(Debug)]
 pub struct QueueLock {
     words: Global<u32>,
@@ -22,7 +22,7 @@ pub struct QueueLock {
     me: u32,
 }
 
-/// The index of the word that the thread of `node` waits at: 1 while it has to wait.
+/// The index of the word that the thread of `node` polls: 1 while it has to wait.
 #[inline(always)]
 const fn waits(node: u32) -> usize {
     node as usize * LINE
@@ -42,14 +42,14 @@ impl QueueLock {
     }
 
     /// Attaches to the lock in `words`, with node number `node`, from 0. Called by every thread
-    /// that wants to take it.
+    /// that wants to acquire it.
     ///
     /// # Safety
     ///
     /// `words` has the [`words`](Self::words) of more than `node` nodes. As long as this handle is
-    /// used, no other thread uses the node, except lanes of the same warp that always take the lock
-    /// together ([`Lock::warp_lock`]). Two threads with one node would hold the lock at the same
-    /// time.
+    /// used, no other thread uses the node, except lanes of the same warp that always acquire the
+    /// lock together ([`Lock::warp_lock`]). Two threads with one node would hold the lock at the
+    /// same time.
     #[device]
     pub unsafe fn attach(words: Global<u32>, node: usize) -> Self {
         Self { words, me: node as u32 + 1 }
@@ -86,7 +86,7 @@ impl Lock for QueueLock {
             if last == me {
                 return;
             }
-            // Another thread is at the tail already, and about to say that it is behind this one.
+            // Another thread is already at the tail, and about to link its node behind this one.
             spin::until(|| {
                 next = words.load(behind(me), Ordering::Acquire, Scope::Device);
                 next != NOBODY

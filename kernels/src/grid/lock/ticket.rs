@@ -9,17 +9,17 @@ const NEXT: usize = 0;
 const SERVED: usize = LINE;
 
 /// The pause of a thread for each thread that is still between it and the next one. A hand-over
-/// takes longer than twice that, and a pause may last twice as long as asked for (PTX ISA,
+/// lasts longer than twice that, and a pause may last twice the requested time (PTX ISA,
 /// "nanosleep"), so no thread oversleeps its turn.
 const PAUSE_NS: u32 = 200;
 
-/// The longest pause, so that a thread that may give up is not away for long.
+/// The longest pause: keeps a thread that may give up from sleeping too long.
 const LONGEST_NS: u32 = 1 << 15;
 
-/// A lock that threads get in the order in which they came: **fair**.
+/// A lock that threads acquire in the order in which they arrive: **fair**.
 ///
-/// All waiting threads look at the same word. The farther back a thread is in the line, the longer
-/// it sleeps between looks (proportional backoff); the next one does not sleep.
+/// All waiting threads poll the same word. The farther back a thread is in the queue, the longer it
+/// sleeps between polls (proportional backoff); the next one does not sleep.
 #[derive(Debug)]
 pub struct TicketLock {
     words: Global<u32>,
@@ -32,7 +32,7 @@ impl TicketLock {
         SERVED + 1
     }
 
-    /// Attaches to the lock in `words`. Called by every thread that wants to take it.
+    /// Attaches to the lock in `words`. Called by every thread that wants to acquire it.
     #[device]
     pub fn attach(words: Global<u32>) -> Self {
         Self { words }
@@ -46,7 +46,7 @@ impl Lock for TicketLock {
     #[device]
     fn acquire_unless(&mut self, mut give_up: impl FnMut() -> bool) -> Option<Self::Held> {
         let words = self.words;
-        // Relaxed: the number only decides the order.
+        // Relaxed: the ticket only determines the order.
         let ticket = words.fetch_add(NEXT, 1, Ordering::Relaxed, Scope::Device);
         let mut served = false;
         spin::until(|| {

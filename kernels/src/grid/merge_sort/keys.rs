@@ -4,17 +4,17 @@ use super::{EACH, Key, THREADS, TILE};
 use cuda_std::memory::Pack;
 use cuda_std::prelude::*;
 
-/// Bytes of shared memory that all lanes of a warp reach at once, one word per bank (CUDA C++
+/// Bytes of shared memory that all lanes of a warp access at once, one word per bank (CUDA C++
 /// Programming Guide, "Shared Memory").
 const BANKS: usize = 128;
 
 shared_array! {
-    /// The keys of a tile, of at most 8 bytes, and one free place for every [`BANKS`] bytes.
+    /// The keys of a tile, of at most 8 bytes, and one free slot for every [`BANKS`] bytes.
     fn gridsync_merge_keys() -> [u64; TILE + TILE * 8 / BANKS];
 }
 
-/// The keys of a block's tile in shared memory. One place in every 128 bytes stays free: so threads
-/// that each take [`EACH`] consecutive keys cause no bank conflicts.
+/// The keys of a block's tile in shared memory. One slot in every 128 bytes stays free, so threads
+/// that each access [`EACH`] consecutive keys cause no bank conflicts.
 #[derive(Clone, Copy)]
 pub(super) struct Keys<K: Key>(Shared<K>);
 
@@ -24,7 +24,7 @@ impl<K: Key> Keys<K> {
         Self(gridsync_merge_keys().cast())
     }
 
-    /// The place of key `i`.
+    /// The slot of key `i`.
     #[inline(always)]
     fn place(i: u32) -> usize {
         (i + i / (BANKS / size_of::<K>()) as u32) as usize
@@ -40,20 +40,20 @@ impl<K: Key> Keys<K> {
         self.0.write(Self::place(i), key);
     }
 
-    /// The keys of a thread, from `first` on.
+    /// The keys of a thread, starting at `first`.
     #[device]
     pub(super) fn held(self, first: u32) -> [K; EACH] {
         Pack::from_fn(|i| self.read(first + i as u32))
     }
 
-    /// Sets every key `i` to `key(i)`. Called by all threads of the block; they take adjacent keys.
+    /// Sets every key `i` to `key(i)`. Called by all threads of the block; they set adjacent keys.
     #[device]
     pub(super) fn fill(self, thread: u32, key: impl Fn(u32) -> K) {
         self.fill_some(thread, TILE as u32, key);
     }
 
-    /// [`fill`](Self::fill) for the first `len` keys. All are requested before the first is stored,
-    /// so that they are in flight together.
+    /// [`fill`](Self::fill) for the first `len` keys. Requests all before it stores the first, to
+    /// have them all in flight together.
     #[device]
     pub(super) fn fill_some(self, thread: u32, len: u32, key: impl Fn(u32) -> K) {
         let place = |turn: usize| turn as u32 * THREADS + thread;

@@ -3,11 +3,11 @@
 //!
 //! [`sort_tile`] sorts runs of [`TILE`] keys, one per block, in shared memory. [`merge_runs`]
 //! merges neighbouring runs into runs of twice the length, one launch for each level; the end of a
-//! launch is the barrier between levels. `README.md` next to this file says how many keys a level
-//! moves, and how blocks find their parts.
+//! launch is the barrier between levels. `README.md` next to this file explains how many keys a
+//! level moves, and how blocks find their parts.
 //!
 //! The sort is stable, as far as keys without a payload can show it: of equal keys the left one
-//! comes first, so equal keys are no inversion.
+//! comes first, so equal keys are not an inversion.
 
 mod keys;
 mod path;
@@ -30,7 +30,7 @@ const EACH: usize = 8;
 pub const TILE: usize = THREADS as usize * EACH;
 
 shared_array! {
-    /// How many keys of the left run come before the block's part, and how many up to its end.
+    /// The number of keys of the left run before the block's part, and the number up to its end.
     fn gridsync_merge_splits() -> [u64; 2];
 }
 
@@ -48,20 +48,20 @@ impl Key for u64 {
     const GREATEST: Self = Self::MAX;
 }
 
-/// Sorts the [`TILE`] keys of this block: sets `output` to what `load` gives for its indices, in
-/// order. Gives this thread's share of the inversions: the sum over the block is their number, at
-/// most `TILE`·(`TILE` − 1)/2.
+/// Sorts the [`TILE`] keys of this block: sets `output` to the sorted values that `load` returns
+/// for its indices. Returns this thread's share of the inversions: the sum over the block is their
+/// number, at most `TILE`·(`TILE` − 1)/2.
 ///
 /// Called by every thread of a grid of [`THREADS`] along x, one block for each `TILE` keys of
 /// `output`; the last may be short. `load` is called once for each index of `output`, and may read
-/// that same memory. It contains several barriers of the block, but none at the end.
+/// that same memory. It contains several block barriers, but none at the end.
 #[device]
 pub fn sort_tile<K: Key>(load: impl Fn(usize) -> K, output: Global<K>) -> u32 {
     let keys = Keys::<K>::of_block();
     let first = thread::block_idx_x() as usize * TILE;
     let thread = thread::thread_idx_x();
     keys.fill(thread, |i| match first + i as usize {
-        // Padding of the last tile stays after all keys and makes no inversions.
+        // Padding of the last tile stays after all keys and causes no inversions.
         index if index >= output.len() => K::GREATEST,
         index => load(index),
     });
@@ -84,12 +84,12 @@ pub fn sort_tile<K: Key>(load: impl Fn(usize) -> K, output: Global<K>) -> u32 {
     inversions
 }
 
-/// Merges neighbouring runs of `run` keys of `input` into runs of 2·`run` in `output`. Gives this
+/// Merges neighbouring runs of `run` keys of `input` into runs of 2·`run` in `output`. Returns this
 /// thread's share of the inversions between the two runs: the sum over the grid is their number.
 ///
 /// Called by every thread of a grid of [`THREADS`] along x, one block for each [`TILE`] keys; the
 /// last block may be short, and so may the last run. `run` is `TILE` times a power of two. `output`
-/// is as long as `input` and separate from it. Barriers of the block inside, none at the end.
+/// is as long as `input` and does not overlap it. It contains block barriers, but none at the end.
 #[device]
 pub fn merge_runs<K: Key>(input: Global<K>, output: Global<K>, run: usize) -> u64 {
     let keys = Keys::<K>::of_block();
@@ -133,8 +133,8 @@ pub fn merge_runs<K: Key>(input: Global<K>, output: Global<K>, run: usize) -> u6
     u64::from(within) + beyond
 }
 
-/// Puts the keys of each thread into shared memory for all to read. A barrier of the block comes
-/// before and after.
+/// Puts the keys of each thread into shared memory for all to read. A block barrier comes before
+/// and after.
 #[device]
 fn leave<K: Key>(keys: Keys<K>, mine: u32, held: [K; EACH]) {
     thread::sync_threads();
@@ -142,7 +142,7 @@ fn leave<K: Key>(keys: Keys<K>, mine: u32, held: [K; EACH]) {
     thread::sync_threads();
 }
 
-/// Writes the first `len` keys of shared memory to `output`, from element `first` on.
+/// Writes the first `len` keys of shared memory to `output`, starting at element `first`.
 #[device]
 fn store<K: Key>(keys: Keys<K>, output: Global<K>, first: usize, len: usize) {
     let thread = thread::thread_idx_x();

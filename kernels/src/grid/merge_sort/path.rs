@@ -1,4 +1,4 @@
-//! Which keys of two runs in device memory a block merges.
+//! Finds the keys of two runs in device memory that a block merges.
 
 use super::Key;
 use cuda_std::prelude::*;
@@ -15,7 +15,7 @@ pub(super) struct Neighbours<K: Key> {
 }
 
 impl<K: Key> Neighbours<K> {
-    /// The runs of `run` keys each from key `start` on.
+    /// The runs of `run` keys each, starting at key `start`.
     #[inline(always)]
     pub(super) fn at(keys: Global<K>, start: usize, run: usize) -> Self {
         let len = keys.len();
@@ -43,11 +43,11 @@ impl<K: Key> Neighbours<K> {
     }
 }
 
-/// How many of the first `count` keys of the merged runs come from the left one. Called by all
-/// lanes of a warp; all have the result.
+/// The number of keys from the left run among the first `count` keys of the merged runs. Called by
+/// all lanes of a warp; all get the result.
 ///
-/// Each step tests 32 places at once and leaves less than 1/32 of them: four steps for runs of 2^20
-/// keys, where halving would wait for memory twenty times.
+/// Each step tests 32 positions at once and leaves less than 1/32 of them: four steps for runs of
+/// 2^20 keys, where halving would wait for memory twenty times.
 #[device]
 pub(super) fn split_by_warp<K: Key>(pair: Neighbours<K>, count: usize, lane: u32) -> usize {
     let mut low = count.saturating_sub(pair.end - pair.middle);
@@ -55,7 +55,7 @@ pub(super) fn split_by_warp<K: Key>(pair: Neighbours<K>, count: usize, lane: u32
     while low < high {
         let step = (high - low).div_ceil(WARP_SIZE as usize);
         let at = low + (lane as usize + 1) * step - 1;
-        // True up to some lane, and false from there on.
+        // True up to some lane, and false in all later ones.
         let comes_first = at < high && pair.left(at) <= pair.right(count - 1 - at);
         let first = warp_vote_ballot(FULL_MASK, comes_first).count_ones() as usize;
         low += first * step;

@@ -34,10 +34,11 @@ pub(super) fn sort_held<K: Key>(mut held: [K; EACH]) -> ([K; EACH], u32) {
     (held, inversions)
 }
 
-/// The keys at `from` and after it in the merged runs, and the number of inversions between the
-/// runs that their keys of the right run make: for each, the keys that remain of the left run.
+/// The keys at index `from` and after it in the merged runs, and the number of inversions between
+/// the runs that those of these keys that come from the right run cause: for each, the number of
+/// keys that remain of the left run.
 ///
-/// Past the last place the keys are meaningless and count nothing. `from` is at most the number of
+/// Keys past the last index are meaningless and count nothing. `from` is at most the number of
 /// keys.
 #[device]
 pub(super) fn merge<K: Key>(keys: Keys<K>, runs: Runs, from: u32) -> ([K; EACH], u32) {
@@ -65,8 +66,8 @@ pub(super) fn merge<K: Key>(keys: Keys<K>, runs: Runs, from: u32) -> ([K; EACH],
     (merged, inversions)
 }
 
-/// How many of the first `count` keys of the merged runs come from the left one: where the merge
-/// path crosses a diagonal (Green, McColl, Bader: "GPU Merge Path", 2012).
+/// The number of keys from the left run among the first `count` keys of the merged runs: where the
+/// merge path crosses a diagonal (Green, McColl, Bader: "GPU Merge Path", 2012).
 #[device]
 fn split<K: Key>(keys: Keys<K>, Runs { start, middle, end }: Runs, count: u32) -> u32 {
     let mut low = count.saturating_sub(end - middle);

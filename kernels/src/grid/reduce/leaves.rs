@@ -16,7 +16,7 @@ pub(super) fn chain<O: Operation>(
     count: u32,
     at: ThreadPosition,
 ) -> O::Accumulator {
-    // As many looks as most chains have leaves. Useless looks would delay the others, and so would
+    // As many polls as most chains have leaves. Useless polls would delay the others, and so would
     // instructions that are not in the cache yet.
     if count <= 4 * at.threads && O::Accumulator::WORDS <= 2 {
         chain_by::<O, 4>(op, leaves, count, at)
@@ -28,7 +28,7 @@ pub(super) fn chain<O: Operation>(
     }
 }
 
-/// [`chain`] with `LOOKS` leaves looked at together.
+/// [`chain`] with `LOOKS` leaves polled together.
 #[device]
 fn chain_by<O: Operation, const LOOKS: usize>(
     op: O,
@@ -37,7 +37,7 @@ fn chain_by<O: Operation, const LOOKS: usize>(
     at: ThreadPosition,
 ) -> O::Accumulator {
     let (mut next, step, end) = match O::COMMUTATIVE {
-        // Adjacent threads take adjacent leaves: fewer lines to load.
+        // Adjacent threads poll adjacent leaves: fewer lines to load.
         true => (at.thread, at.threads, count),
         false => {
             let each = count.div_ceil(at.threads);
@@ -46,7 +46,7 @@ fn chain_by<O: Operation, const LOOKS: usize>(
         }
     };
     let mut chain = op.identity();
-    // A turn takes some leaves or none, and missing ones are loaded again. The lanes of a warp
+    // An iteration takes several leaves or none, and loads missing ones again. The lanes of a warp
     // repeat together: separately, each would make its own requests.
     spin::until(|| {
         if next < end {

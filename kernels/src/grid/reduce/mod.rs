@@ -1,18 +1,18 @@
 //! The reduction of an array by the whole grid, in one launch.
 //!
-//! The array is divided into tiles, one per block. [`Shape`] says how, and in which order
-//! everything is combined. Each block stores the result of its tile, or of each strip while there
-//! are few strips, as stamped words. The block that *started* last waits for these words and
+//! The array is divided into tiles, one per block. [`Shape`] defines how, and in which order
+//! everything is combined. Each block stores the result of its tile, or of each strip if the array
+//! has few strips, as stamped words. The block that *started* last waits for these words and
 //! combines them.
 //!
 //! It is the block that started last, not the one that finished last. All other blocks have
-//! started, so their words will arrive even if few blocks are resident, in whatever order the
-//! hardware starts them. A block draws its number at its start, while it waits for its first loads
-//! anyway. So nothing is drawn or fenced at its end: only the last word has to travel to the
-//! waiting block.
+//! started, so their words will arrive even if few blocks are resident, whatever order the hardware
+//! starts them in. A block draws its number at its start, while it waits for its first loads
+//! anyway. So its end has no draw and no fence: only the last word has to travel to the waiting
+//! block.
 //!
 //! Each tile has its own block. In prototypes on an H200 the hardware spread these more evenly, and
-//! read memory faster, than blocks that stay and take several tiles.
+//! read memory faster, than persistent blocks that process several tiles.
 //!
 //! Moves n elements once, and a few words twice.
 
@@ -40,14 +40,14 @@ shared_array! {
     fn gridsync_reduce_strips() -> [u32; 4 * LARGE as usize];
     /// The results of each warp's chains.
     fn gridsync_reduce_chains() -> [u32; 4 * LARGE as usize];
-    /// What the first thread read from the state.
+    /// The values that the first thread read from the state.
     fn gridsync_reduce_state() -> [u32; 2];
 }
 
-/// Words of the state. The stamp is in a cache line of its own: in the line that all blocks count
-/// in, a read would wait for the increments.
+/// Words of the state. The stamp is in a separate cache line: in the line that all blocks
+/// increment, a read would wait for the increments.
 pub const STATE: usize = 65;
-/// Words of the state of a row. Rows are many, so these are adjacent.
+/// Words of the state of a row. A launch has many rows, so these are adjacent.
 pub const ROW_STATE: usize = 2;
 const STARTED: usize = 0;
 
@@ -55,16 +55,16 @@ const STARTED: usize = 0;
 /// combined value of all elements, not [finished](Operation::finish).
 ///
 /// If `result` has more words, it has those of an accumulator for each tile, and gets the combined
-/// value of each tile. Nothing waits for anything then, and the workspace is not touched. So several
-/// can share an array: each takes some of its tiles, which need not be all of the grid's shape.
+/// value of each tile. Then no block waits, and the workspace is not accessed. So several launches
+/// can share an array: each handles some of its tiles, which need not be all of the grid's shape.
 ///
 /// Called by every thread of a grid along x that matches a [`Shape`]: `tiles` blocks of `warps`
 /// warps, `runs` runs per strip. Only the shape for the input's length gives the promised order.
-/// Nobody writes `input` while the kernel runs, so it overlaps no other view. The workspace
-/// has [`MOST_TILES`] words for each word of an accumulator, and [`STATE`] words of state. The
-/// first thread of the block that started last writes the result, each word by one relaxed store at
-/// system scope. Later work on the stream sees it. No co-residency needed. The launch may
-/// [overlap](cuda_std::dependent) the kernel before it.
+/// `input` is not written while the kernel runs, so it overlaps no other view. The workspace has
+/// [`MOST_TILES`] words for each word of an accumulator, and [`STATE`] words of state. The first
+/// thread of the block that started last writes the result, each word with one relaxed store at
+/// system scope. Later work on the stream sees it. The blocks need not be co-resident. The launch
+/// may [overlap](cuda_std::dependent) the kernel before it.
 #[device(protocol = "the reduction")]
 pub fn reduce<O: Operation>(
     op: O,
@@ -82,7 +82,7 @@ pub fn reduce<O: Operation>(
     reduce_strips(op, workspace, MOST_TILES, (result, goal), strip);
 }
 
-/// What is reduced to one value.
+/// The part that is reduced to one value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Goal {
     /// The whole array.
@@ -115,7 +115,7 @@ fn reduce_strips<O: Operation>(
         // Both are requested now, and used when the tile is done.
         started = draw(state, STARTED, tiles);
         stamp = last_stamp(state, state.len() - 1);
-        // A look at a leaf that is not in the L2 would wait for device memory.
+        // Polling a leaf that is not in the L2 would wait for device memory.
         words.prefetch(first_leaf as usize);
     }
     let strip = strip(tile, at);
@@ -151,7 +151,7 @@ fn reduce_strips<O: Operation>(
         return;
     }
 
-    // Only this block still works, so the blocks of the next kernel will be spread evenly.
+    // Only this block is still working, so the blocks of the next kernel will be spread evenly.
     let_next_start();
     let count = match leaves_are_strips {
         true => tiles * at.warps,
@@ -173,7 +173,7 @@ fn reduce_strips<O: Operation>(
 }
 
 /// Combines the values of all warps of the block, in order. Called by all lanes of a warp; the
-/// first lane has the result.
+/// first lane gets the result.
 #[device]
 fn combine_warps<O: Operation>(op: O, values: Slots, at: ThreadPosition) -> O::Accumulator {
     let value = match at.lane {
@@ -187,14 +187,14 @@ fn combine_warps<O: Operation>(op: O, values: Slots, at: ThreadPosition) -> O::A
     }
 }
 
-/// Writes each word once, so that a host that shares the memory can wait for each.
+/// Writes each word once, so a host that shares the memory can wait for each.
 #[device]
 fn write<T: Carried>(result: Global<u32>, value: T) {
     for_each_word(value, |i, word| result.store(i, word, Ordering::Relaxed, Scope::System));
 }
 
 /// Leaves the stamp for the next launch; the block counter has wrapped to 0. Called by all threads
-/// of the block that started last. It has seen every word, so no other block touches any of them.
+/// of the block that started last. It has seen every word, so no other block accesses any of them.
 #[device]
 fn leave_for_next(words: Global<u64>, state: Global<u32>, mut stamp: u32, at: ThreadPosition) {
     if is_last_stamp(stamp) {

@@ -5,22 +5,22 @@
 //!
 //! * A **pack** is 16 bytes of the array. A **row** is 32 adjacent packs, one per lane of a warp. A
 //!   **run** is eight rows, 4 KiB, which a warp loads together.
-//! * A **tile** is `warps × runs` runs. A **strip** is the part of a tile that one warp takes.
-//! * If the operation commutes, the warps take runs in turn. Each lane goes through the rows of its
-//!   strip in order, with an accumulator for each place in a pack. At the end of the strip it
-//!   combines the places, and then the warp combines the lanes.
-//! * If the operation does not commute, a strip is adjacent runs. Each row is combined by itself,
-//!   first the places and then the lanes, and then added to the strip, in the order of the rows.
+//! * A **tile** is `warps × runs` runs. A **strip** is the part of a tile that one warp processes.
+//! * If the operation commutes, the runs are dealt to the warps in turn. Each lane processes the
+//!   rows of its strip in order, with an accumulator for each position in a pack. At the end of the
+//!   strip it combines these accumulators, and then the warp combines the lanes.
+//! * If the operation does not commute, a strip is adjacent runs. Each row is combined separately,
+//!   first the positions and then the lanes, and then added to the strip, in the order of the rows.
 //! * The strips of the tile are combined.
-//! * The results of the tiles are the **leaves**. While there are few strips, the strips are the
-//!   leaves, and are not combined within a tile. There are as many **chains** as a block has
-//!   threads. Leaf `l` belongs to chain `l mod chains`, or each chain has adjacent leaves if the
-//!   operation does not commute. Each chain is combined in order, and then the chains are combined.
+//! * The results of the tiles are the **leaves**. If the array has few strips, the strips are the
+//!   leaves, and are not combined within a tile. A block has as many **chains** as threads. Leaf
+//!   `l` belongs to chain `l mod chains`, or each chain has adjacent leaves if the operation does
+//!   not commute. Each chain is combined in order, and then the chains are combined.
 //!
-//! Places, lanes, strips and chains are combined in order and by pairs: first with second, third
+//! Positions, lanes, strips and chains are combined in order and by pairs: first with second, third
 //! with fourth, then the results in the same way until one is left.
 //!
-//! Places past the end of the array count as the identity.
+//! Positions past the end of the array count as the identity.
 
 use cuda_std::memory::Scalar;
 use cuda_std::warp::WARP_SIZE;
@@ -32,8 +32,8 @@ pub(super) const ROWS: usize = 8;
 pub(super) const RUN: usize = ROWS * WARP_SIZE as usize;
 
 /// The most tiles of any array; workspaces are sized for this.
-// Eight for each thread of the block that combines them, which looks at eight together. With more
-// it would take several turns, of about 0.7 µs each on an H200.
+// Eight for each thread of the block that combines them, which polls eight together. With more it
+// would need several iterations, of about 0.7 µs each on an H200.
 pub const MOST_TILES: usize = 1 << 12;
 
 /// Warps of a block for a small array.
@@ -42,7 +42,7 @@ pub const SMALL: u32 = 8;
 /// Warps of a block for a large one.
 pub const LARGE: u32 = 16;
 
-/// The most leaves that are strips.
+/// The most strips that can be leaves.
 const FEW_STRIPS: u32 = 1 << 10;
 
 /// A class of array sizes, and its tiles.
@@ -124,7 +124,7 @@ impl Shape {
         }
     }
 
-    /// The most combinations that any element goes through on its way into the result of an array
+    /// The most combinations that any element passes through on its way into the result of an array
     /// of `T`: each is a rounding in a floating-point sum.
     #[inline]
     #[must_use]
@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_length_is_parted_into_tiles_that_a_workspace_has_room_for() {
+    fn tiles_of_every_length_fit_in_a_workspace() {
         let sizes = (0..46).flat_map(|e| [(1 << e) - 1, 1 << e, (1 << e) + 1, 3 << e]);
         for len in sizes {
             let shape = Shape::of::<f32>(len);
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_million_floats_are_1024_strips_and_a_billion_4096_tiles() {
+    fn a_million_floats_have_1024_strips_and_a_billion_have_4096_tiles() {
         let small = Shape { warps: 8, runs: 1, tiles: 128 };
         assert_eq!(Shape::of::<f32>(1 << 20), small);
         assert!(small.leaves_are_strips());

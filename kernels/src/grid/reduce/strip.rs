@@ -1,4 +1,4 @@
-//! What a warp does with its strip of a tile: with an accumulator for each place in a lane's pack,
+//! How a warp reduces its strip of a tile: with an accumulator for each position in a lane's pack,
 //! or row by row in the order of the elements if the operation does not commute.
 
 use super::shape::{ROWS, RUN};
@@ -9,7 +9,7 @@ use cuda_std::memory::Pack;
 use cuda_std::prelude::*;
 use cuda_std::warp::WARP_SIZE;
 
-/// Combines this warp's strip of `tile`. Called by all lanes of a warp; all have the result.
+/// Combines this warp's strip of `tile`. Called by all lanes of a warp; all get the result.
 #[device]
 pub(super) fn strip<O: Operation>(
     op: O,
@@ -24,8 +24,8 @@ pub(super) fn strip<O: Operation>(
     }
 }
 
-/// The accumulators of a lane for a strip, if the operation commutes: one for each place in a pack.
-/// These are independent chains, and need no shuffles before the end of the strip.
+/// The accumulators of a lane for a strip, if the operation commutes: one for each position in a
+/// pack. These are independent chains, and need no shuffles before the end of the strip.
 pub(super) type Places<O> =
     <<O as Operation>::Element as Scalar>::Pack<<O as Operation>::Accumulator>;
 
@@ -83,8 +83,8 @@ fn whole_run<O: Operation>(
     })
 }
 
-/// [`whole_run`] for a run at the start of `rest` that is not whole or not aligned. Nothing past
-/// the end is taken.
+/// [`whole_run`] for a run at the start of `rest` that is not whole or not aligned. Elements past
+/// the end are ignored.
 #[device]
 fn run_with_care<O: Operation>(
     op: O,
@@ -180,8 +180,7 @@ fn run_in_order<O: Operation>(
     let packs = whole_packs(rest, is_aligned);
     let mut first = 0;
     while first < ROWS && first * WARP_SIZE as usize * width < rest.len() {
-        // As many loads together as there are registers for. For loads past the end see
-        // `run_with_care`.
+        // As many loads together as registers allow. For loads past the end see `run_with_care`.
         let loaded: [_; ROWS / 2] = Pack::from_fn(|row| {
             let pack = (first + row) as u32 * WARP_SIZE + lane;
             let at = pack.min(packs.max(1) - 1) as usize * width;

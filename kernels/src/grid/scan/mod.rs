@@ -1,16 +1,16 @@
 //! The scan of an array by the whole grid, in one launch: for each element, the combined value of
 //! all elements up to it.
 //!
-//! The array is divided into tiles, one per block, and tiles into groups. [`Shape`] says how, and
-//! in which order everything is combined. A block scans its tile in registers and sends its
-//! combined value (its aggregate) to memory as a stamped word. Then it loads what earlier tiles
-//! have sent: each thread some tiles of its own group, and one word for all groups before. So
-//! nothing is read twice, and there is no look-back from tile to tile.
+//! The array is divided into tiles, one per block, and tiles into groups. [`Shape`] defines how,
+//! and in which order everything is combined. A block scans its tile in registers and sends its
+//! combined value (its aggregate) to memory as a stamped word. Then it loads the words of earlier
+//! tiles: each thread several tiles of its group, and one word for all groups before. So nothing is
+//! read twice, and no tile looks back from tile to tile.
 //!
 //! Blocks wait only for blocks that have *started*: a tile's number is a ticket, drawn at the
 //! start. So the wait ends however few blocks are resident, and in whatever order the hardware
-//! starts them. `README.md` next to this file describes the words, who writes them and why that
-//! suffices.
+//! starts them. `README.md` next to this file documents the words, which blocks write them, and why
+//! that suffices.
 //!
 //! Moves n elements in and n accumulators out, and a word or two for each tile.
 
@@ -44,8 +44,8 @@ pub trait ScanOperation: Operation<Output: Scalar> {}
 
 impl<O: Operation<Output: Scalar>> ScanOperation for O {}
 
-/// Words of the state of a workspace: those of the tiles, and two places for what a launch leaves
-/// to the next.
+/// Words of the state of a workspace: those of the tiles, and two slots for the value that a launch
+/// leaves to the next.
 pub const STATE: usize = LEFT + 2 * 4;
 const LEFT: usize = tiles::STATE;
 
@@ -53,12 +53,12 @@ const LEFT: usize = tiles::STATE;
 ///
 /// Called by every thread of a grid along x that matches a [`Shape`]: `tiles` blocks of `warps`
 /// warps, `rows` rows per warp, `group` tiles per group. Only the shape for the input's length
-/// gives the promised order. `output` is as long as `input`. It is separate memory, or the same if
-/// elements and accumulators have the same size. Nobody else writes `input` while the kernel runs.
-/// The workspace has [`STATE`] words of state, and an accumulator's words for each of the shape's
-/// [places](Shape::places). A launch that continues has the accumulator type of the previous one.
-/// Later work on the stream sees the results. No co-residency needed. The launch may
-/// [overlap](cuda_std::dependent) the kernel before it.
+/// gives the promised order. `output` is as long as `input`. It does not overlap it, or is the same
+/// memory if elements and accumulators have the same size. Nothing else writes `input` while the
+/// kernel runs. The workspace has [`STATE`] words of state, and an accumulator's words for each of
+/// the shape's [places](Shape::places). A launch that continues has the accumulator type of the
+/// previous one. Later work on the stream sees the results. The blocks need not be co-resident. The
+/// launch may [overlap](cuda_std::dependent) the kernel before it.
 ///
 /// Input or output that does not begin at a multiple of 16 bytes is read or written element by
 /// element: more slowly, with the same bits.
@@ -115,8 +115,8 @@ fn scan_by<O: ScanOperation, const ROWS: usize>(
     tiles.leave_for_next(workspace.state, at);
 }
 
-/// The scan of the tile of `strip`, as if nothing were before it, and its aggregate. Called by all threads of
-/// the block. It contains a barrier of the block.
+/// The scan of the tile of `strip`, as if nothing came before it, and its aggregate. Called by all
+/// threads of the block. It contains a block barrier.
 #[device]
 fn tile_of<O: ScanOperation, const ROWS: usize>(
     op: O,
@@ -138,7 +138,7 @@ where
     (held, aggregate)
 }
 
-/// The value before the array: what the previous launch left, if this one continues it.
+/// The value before the array: the value left by the previous launch, if this one continues it.
 #[device]
 fn found<O: ScanOperation>(op: O, state: Global<u32>, mode: Mode) -> O::Accumulator {
     if !mode.goes_on {

@@ -1,6 +1,6 @@
-//! What a launch of a scan computes, and how it continues the previous launch.
+//! The form of a scan's results, and how a launch continues the previous one.
 
-/// What the scan gives for an element.
+/// The result of the scan for an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)]
 pub enum Form {
@@ -22,19 +22,19 @@ impl Form {
     }
 }
 
-/// The part that a launch has in a scan.
+/// The part of a scan that a launch computes.
 ///
-/// An array may be scanned part by part, one launch after the other. If each part but the last is a
+/// An array may be scanned part by part, in one launch per part. If each part but the last is a
 /// whole number of groups, the bits are those of a single launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mode {
-    /// What the scan gives for an element.
+    /// The result of the scan for an element.
     pub form: Form,
     /// Whether it continues from the value that the previous launch left.
     pub goes_on: bool,
     /// Whether it leaves a value for a launch that continues.
     pub leaves: bool,
-    /// Whether the previous launch left its value in the second of two places, not the first. This
+    /// Whether the previous launch left its value in the second of two slots, not the first. This
     /// launch uses the other one, because blocks may still read the value.
     pub in_second: bool,
 }

@@ -9,13 +9,13 @@
 //! **Within a tile.** A **pack** is 16 bytes of the array. A **row** is 32 adjacent packs, one per
 //! lane of a warp. A warp has `rows` consecutive rows, and a tile has `warps` warps.
 //!
-//! * `packed(x)`: the elements of the pack up to x, one after the other: ((x₀ ⊕ x₁) ⊕ x₂) ⊕ x.
+//! * `packed(x)`: the elements of the pack up to x, sequentially: ((x₀ ⊕ x₁) ⊕ x₂) ⊕ x.
 //! * `lanes(x)`: the packs of the row before the pack of x. Their totals go through
 //!   [`warp::scan`](crate::warp::scan).
-//! * `rows(x)`: the rows of the warp before the row of x, one after the other. The total of a row
-//!   is what that scan leaves in lane 31.
+//! * `rows(x)`: the rows of the warp before the row of x, sequentially. The total of a row is that
+//!   scan's value in lane 31.
 //! * `warps(x)`: the warps of the tile before the warp of x, by the same scan over the totals of
-//!   the warps: the rows of each, one after the other. The result of this scan for all warps is the
+//!   the warps: the rows of each, sequentially. The result of this scan for all warps is the
 //!   **aggregate** of the tile.
 //!
 //! **Across tiles.** A group is `group` adjacent tiles. `tree(…)` is the balanced binary tree over
@@ -26,11 +26,12 @@
 //!
 //! **The result** for x, inclusive, is `prefix(t)` ⊕ ((`warps(x)` ⊕ (`rows(x)` ⊕ `lanes(x)`)) ⊕
 //! `packed(x)`). For the exclusive scan `packed(x)` ends before x, so it is the identity at the
-//! first place of a pack. So in floating point the exclusive scan is not always the inclusive one
-//! moved by a place, to the last bit.
+//! first position of a pack. So in floating point the exclusive scan is not always the inclusive
+//! one shifted by one position, to the last bit.
 //!
-//! Places past the end of the array count as the identity. For [exact](crate::op::Operation::EXACT)
-//! operations the scan by bulk copies chooses its own bracketing within a warp.
+//! Positions past the end of the array count as the identity. For
+//! [exact](crate::op::Operation::EXACT) operations the scan by bulk copies chooses its own
+//! bracketing within a warp.
 
 use crate::grid::tiles::{MOST_GROUP, MOST_WARPS};
 use cuda_std::memory::Scalar;
@@ -41,7 +42,7 @@ struct Size {
     /// The most bytes of the array.
     up_to: usize,
     warps: u32,
-    /// Bytes of accumulators that a lane holds in its rows, unless one row takes more.
+    /// Bytes of accumulators that a lane keeps in its rows, unless one row needs more.
     held: usize,
 }
 
@@ -68,7 +69,7 @@ impl Shape {
     /// The tiles of an array of `len` elements of `T`, scanned in `A`.
     ///
     /// # Panics
-    /// If there are 2^31 tiles or more: from 16 TiB on.
+    /// If the array has 2^31 tiles or more: 16 TiB or more.
     #[must_use]
     pub fn of<T: Scalar, A>(len: usize) -> Self {
         let bytes = len.saturating_mul(size_of::<T>());
@@ -81,7 +82,7 @@ impl Shape {
     /// The tiles of `len` elements that are a part of a large array, even if `len` is small.
     ///
     /// # Panics
-    /// As for [`of`](Self::of).
+    /// Same as for [`of`](Self::of).
     #[must_use]
     pub fn of_part<T: Scalar, A>(len: usize) -> Self {
         Self::with::<T>(len, MOST_WARPS, most_rows::<T, A>(), MOST_GROUP)
@@ -99,7 +100,7 @@ impl Shape {
     /// The tiles of an array of `len` elements of `T`, from the other numbers.
     ///
     /// # Panics
-    /// As for [`of`](Self::of).
+    /// Same as for [`of`](Self::of).
     #[must_use]
     pub fn with<T: Scalar>(len: usize, warps: u32, rows: u32, group: u32) -> Self {
         let mut shape = Self { warps, rows, group, tiles: 1 };
@@ -116,7 +117,7 @@ impl Shape {
         self.warps as usize * self.strip::<T>()
     }
 
-    /// Elements of a tile that one warp takes.
+    /// Elements of a tile that one warp processes.
     #[inline]
     #[must_use]
     pub const fn strip<T: Scalar>(self) -> usize {
@@ -144,7 +145,7 @@ impl Shape {
         self.tiles.div_ceil(self.group)
     }
 
-    /// Places for the values that blocks send to each other: one per tile and one per group.
+    /// Slots for the values that blocks send to each other: one per tile and one per group.
     #[inline]
     #[must_use]
     pub const fn places(self) -> usize {
@@ -155,7 +156,7 @@ impl Shape {
     /// in `A`. A small array has smaller tiles, and may have more of them than a larger array.
     ///
     /// # Panics
-    /// As for [`of`](Self::of).
+    /// Same as for [`of`](Self::of).
     #[must_use]
     pub fn most_places<T: Scalar, A>(longest: usize) -> usize {
         let lens = SIZES.map(|size| longest.min(size.up_to / size_of::<T>()));
@@ -163,12 +164,12 @@ impl Shape {
         places.into_iter().max().unwrap_or(0)
     }
 
-    /// The most combinations that any element of `T` goes through on its way into a result: each is
-    /// a rounding in a floating-point sum.
+    /// The most combinations that any element of `T` passes through on its way into a result: each
+    /// is a rounding in a floating-point sum.
     ///
-    /// Into the aggregate of its tile: in its pack, over the lanes, the rows and the warps. From
-    /// there, either the three ⊕ of its own tile and that of the prefix; or the tree, one ⊕ for
-    /// each later base, that of base and tree, and that of the prefix.
+    /// Into the aggregate of its tile: in its pack, over the lanes, the rows and the warps. After
+    /// that, either the three ⊕ of its own tile and that of the prefix; or the tree, one ⊕ for each
+    /// later base, that of base and tree, and that of the prefix.
     #[inline]
     #[must_use]
     pub const fn depth<T: Scalar>(self) -> u32 {
@@ -203,7 +204,7 @@ mod tests {
     use cuda_std::f16;
 
     #[test]
-    fn every_length_is_parted_into_tiles_that_hold_it_and_no_more() {
+    fn tiles_of_every_length_hold_it_and_no_more() {
         let sizes = (0..40).flat_map(|e| [(1 << e) - 1, 1 << e, (1 << e) + 1, 3 << e]);
         for len in sizes {
             let shape = Shape::of::<f32, f32>(len);
@@ -215,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_room_for_the_longest_array_has_room_for_all() {
+    fn a_workspace_for_the_longest_array_fits_all_shorter_ones() {
         for longest in [0, 1, 4096, (1 << 18) - 1, 1 << 18, (1 << 18) + 1, 1 << 20, 1 << 30] {
             let most = Shape::most_places::<f32, f32>(longest);
             for len in (0..31).map(|e| 1 << e).filter(|&len| len <= longest) {
@@ -225,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lane_holds_fewer_rows_of_what_takes_more_registers() {
+    fn wider_accumulators_get_fewer_rows_per_lane() {
         assert_eq!(most_rows::<f32, f32>(), 8);
         assert_eq!(most_rows::<i32, i64>(), 4);
         assert_eq!(most_rows::<f16, f64>(), 2);
@@ -235,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_tile_is_32_kib_where_elements_and_results_have_one_size() {
+    fn a_large_tile_is_32_kib_if_elements_and_results_have_the_same_size() {
         let tile = |len| Shape::of::<f32, f32>(len).tile::<f32>() * size_of::<f32>();
         assert_eq!(tile((1 << 18) + 1), 32 << 10);
         assert_eq!(Shape::of::<u64, u64>(1 << 20).tile::<u64>() * size_of::<u64>(), 32 << 10);

@@ -1,12 +1,13 @@
 //! The scan of an array that is spread over several GPUs.
 //!
-//! The tiles of the array are dealt out in **stripes** of adjacent tiles, one stripe to each GPU in turn. So all
-//! GPUs are at about the same place of the array all the time, and none waits long for the tiles of another. Each
-//! GPU has its stripes one after the other in its own memory, reads and writes only those, and sends the
-//! aggregates of its tiles to the words of **every** GPU. Each tile looks only into the words of its own GPU.
+//! The array is divided into **stripes** of adjacent tiles, which are dealt to the GPUs in turn. So
+//! all GPUs are at about the same position in the array all the time, and none waits long for the
+//! tiles of another. Each GPU has its stripes consecutively in its own memory, reads and writes
+//! only those, and sends the aggregates of its tiles to the words of **every** GPU. Each tile polls
+//! only its GPU's words.
 //!
-//! Nothing else differs from the scan of one GPU: the bits are the same, and a tile waits only for tiles before
-//! it. `README.md` tells why that ends.
+//! Nothing else differs from the scan of one GPU: the bits are the same, and a tile waits only for
+//! tiles before it. `README.md` explains why the waits end.
 
 use super::{Form, Places, ScanOperation, Shape, Strip, most_rows, tile_of};
 use crate::block::ThreadPosition;
@@ -22,18 +23,18 @@ shared_array! {
     fn gridsync_scan_ticket() -> [u32; 1];
 }
 
-/// How the tiles of an array are dealt out to several GPUs.
+/// How the tiles of an array are dealt to several GPUs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stripes {
-    /// Tiles of a stripe: a power of two. Tile t of the array is in stripe t / `tiles`, and stripe s is on GPU
-    /// s mod the number of GPUs.
+    /// Tiles of a stripe: a power of two. Tile t of the array is in stripe t / `tiles`, and stripe
+    /// s is on GPU s mod the number of GPUs.
     pub tiles: u32,
     /// The stamp of this launch, the same on all GPUs: no word holds it yet.
     pub stamp: u32,
 }
 
 impl Stripes {
-    /// The number in the array of the own GPU's tile number `tile`.
+    /// The number in the array of tile `tile` of this GPU.
     #[inline(always)]
     pub(super) fn number(self, tile: u32, peers: Peers) -> u32 {
         let stripe = (tile >> self.tiles.trailing_zeros()) * peers.count + peers.own;
@@ -43,17 +44,18 @@ impl Stripes {
 
 /// Scans an array that is spread over several GPUs, to the bits of [`scan`](super::scan()).
 ///
-/// Called by every thread of a grid along x on each GPU, all of the same kernel. A block has `warps` warps and
-/// takes tiles until none is left, so any number of blocks will do; best are as many as fit at once, but not more
-/// than tiles. `shape` is the [`Shape`] for the length of the whole array. `input` and `output` are the stripes of
-/// this GPU, one after the other.
+/// Called by every thread of a grid along x on each GPU, all of the same kernel. A block has
+/// `warps` warps and processes tiles until none is left, so any number of blocks works; fastest
+/// with as many as fit at once, but not more than tiles. `shape` is the [`Shape`] for the length of
+/// the whole array. `input` and `output` are the stripes of this GPU, consecutively.
 ///
-/// `words` has the [head](crate::grid::barrier::head) that names the words of all GPUs, and after it an
-/// accumulator's words for each of the shape's [places](Shape::places), zeroed before the first launch. The state
-/// is that of one GPU, [`STATE`](super::STATE) words, zeroed as well. No GPU begins before the last launch has
-/// ended on all of them. All GPUs run their grids at the same time: a grid waits for tiles of the others.
+/// `words` has the [head](crate::grid::barrier::head) with the addresses of the words of all GPUs,
+/// and after it an accumulator's words for each of the shape's [places](Shape::places), zeroed
+/// before the first launch. The state is that of one GPU, [`STATE`](super::STATE) words, zeroed as
+/// well. No GPU begins before the last launch has ended on all of them. All GPUs run their grids at
+/// the same time: a grid waits for tiles of the others.
 ///
-/// An operation that uses the index of an element sees it count from 0 on each GPU.
+/// Operations that use the index of an element see it count from 0 on each GPU.
 #[device(protocol = "the scan over several GPUs")]
 pub fn scan_spread<O: ScanOperation>(
     op: O,
@@ -104,8 +106,8 @@ fn scan_by<O: ScanOperation, const ROWS: usize>(
     }
 }
 
-/// The next ticket of this block, for all of its threads. Each block draws one ticket more than its tiles. It
-/// contains a barrier of the block; another one has to come before the next call.
+/// The next ticket of this block, for all of its threads. Each block draws one ticket more than its
+/// tiles. It contains a block barrier; another one has to come before the next call.
 #[device]
 fn ticket(state: Global<u32>, own: u32, at: ThreadPosition) -> u32 {
     let ticket = gridsync_scan_ticket();
@@ -116,7 +118,8 @@ fn ticket(state: Global<u32>, own: u32, at: ThreadPosition) -> u32 {
     ticket.read(0)
 }
 
-/// Words for scans over several GPUs with so many words of [places](Shape::places), the head included.
+/// Words for scans across several GPUs with `words` words of [places](Shape::places), including the
+/// head.
 #[must_use]
 pub const fn head_and_places(words: usize) -> usize {
     HEAD + words

@@ -7,11 +7,11 @@ use core::array::from_fn;
 use cuda_std::memory::Pack;
 use cuda_std::prelude::*;
 
-/// An accumulator for each place in a pack of elements.
+/// An accumulator for each position in a pack of elements.
 pub(super) type Places<O> =
     <<O as Operation>::Element as Scalar>::Pack<<O as Operation>::Accumulator>;
 
-/// A result for each place in a pack of elements.
+/// A result for each position in a pack of elements.
 pub(super) type Results<O> = <<O as Operation>::Element as Scalar>::Pack<<O as Operation>::Output>;
 
 impl Strip {
@@ -29,9 +29,10 @@ impl Strip {
         let is_there = |row| row < self.rows;
         let none = Pack::splat(op.identity());
         if is_aligned && self.is_whole(input.len()) {
-            // Not read-only: the output may be the same memory.
+            // Not the read-only path: the output may be the same memory.
             let read = |row| input.read_pack(self.pack(row), CacheHint::Streaming);
-            // What a branch keeps apart, as a row that may not be there, is loaded after the others are lifted.
+            // Data behind a branch, such as a row that may not exist, is loaded after the others
+            // are lifted.
             if O::LONG || size_of::<O::Accumulator>() > size_of::<O::Element>() {
                 let packs: [_; ROWS] = from_fn(|row| is_there(row).then(|| read(row)));
                 warp::keep_loads_together::<O>();
@@ -87,8 +88,8 @@ impl Strip {
     }
 }
 
-/// What a lane holds of a tile: a scanned pack of each row of its warp. There are registers for
-/// `ROWS` rows, but small arrays use fewer.
+/// A lane's share of a tile: a scanned pack of each row of its warp. Registers exist for `ROWS`
+/// rows, but small arrays use fewer.
 pub(super) struct Held<O: ScanOperation, const ROWS: usize> {
     /// For each element, the combined value of the pack up to it.
     packs: [Places<O>; ROWS],
@@ -103,8 +104,8 @@ where
     [Places<O>; ROWS]: Pack<Places<O>>,
     [O::Accumulator; ROWS]: Pack<O::Accumulator>,
 {
-    /// Scans the packs that the lanes of a warp have loaded of a strip, as if nothing were before
-    /// the strip. Also gives the strip's combined value. Called by all lanes of the warp.
+    /// Scans the packs that the lanes of a warp have loaded of a strip, as if nothing came before
+    /// the strip. Also returns the strip's combined value. Called by all lanes of the warp.
     #[device]
     pub(super) fn scan(op: O, loaded: [Places<O>; ROWS]) -> (Self, O::Accumulator) {
         let packs = Self::packs(op, loaded);
@@ -118,13 +119,13 @@ where
         (Self::of(op, packs, before), rows)
     }
 
-    /// The packs, each scanned by itself.
+    /// The packs, each scanned separately.
     #[device]
     pub(super) fn packs(op: O, loaded: [Places<O>; ROWS]) -> [Places<O>; ROWS] {
         Pack::from_fn(|row| in_pack(op, loaded[row]))
     }
 
-    /// What each of these packs combines to.
+    /// The combined value of each of these packs.
     #[device]
     pub(super) fn totals(packs: [Places<O>; ROWS]) -> [O::Accumulator; ROWS] {
         Pack::from_fn(|row| packs[row][O::Element::PACK - 1])
@@ -136,8 +137,8 @@ where
         Self { packs, before, warps: op.identity() }
     }
 
-    /// Makes it exclusive: each place of a pack gets the value before it. `first` gives the index
-    /// of the first element of a row's pack.
+    /// Makes it exclusive: each position of a pack gets the value before it. `first` returns the
+    /// index of the first element of a row's pack.
     #[inline(always)]
     pub(super) fn shift(&mut self, op: O, first: impl Fn(usize) -> u64) {
         let packs = self.packs;
@@ -152,7 +153,7 @@ where
         });
     }
 
-    /// Gives the results row by row, where `prefix` is the combined value before the tile.
+    /// Returns the results row by row, where `prefix` is the combined value before the tile.
     #[device]
     pub(super) fn results(
         self,
@@ -182,7 +183,7 @@ pub(super) fn lift<O: Operation>(
     Pack::from_fn(|place| op.lift(pack[place], (first + place) as u64))
 }
 
-/// The inclusive scan of a pack, one element after the other.
+/// The inclusive scan of a pack, sequentially.
 #[inline(always)]
 fn in_pack<O: ScanOperation>(op: O, pack: Places<O>) -> Places<O> {
     let mut all = pack[0];
@@ -194,7 +195,7 @@ fn in_pack<O: ScanOperation>(op: O, pack: Places<O>) -> Places<O> {
     })
 }
 
-/// Writes the results of a pack from element `at` on: 16 bytes or more, by 16.
+/// Writes the results of a pack, starting at element `at`: 16 bytes or more, by 16.
 #[device]
 fn write_packs<O: ScanOperation>(output: Global<O::Output>, at: usize, results: Results<O>) {
     let (elements, width) = (O::Element::PACK, O::Output::PACK);

@@ -8,10 +8,10 @@ use cuda_std::memory::Pack;
 use cuda_std::prelude::*;
 use cuda_std::warp::{FULL_MASK, WARP_SIZE, warp_shuffle_idx};
 
-/// Rows of a warp that a lane has registers for.
+/// Rows of a warp that fit in a lane's registers.
 pub(super) const ROWS: usize = 8;
 
-/// The packs that a lane holds of its warp's strip: one of each row.
+/// The packs of its warp's strip that a lane keeps: one of each row.
 #[derive(Clone, Copy)]
 pub(super) struct Held<T: Scalar> {
     pub(super) strip: Strip,
@@ -58,7 +58,7 @@ impl<T: Scalar> Held<T> {
             };
         }
         let mut there = 0;
-        // The elements that exist from the lane's first pack on.
+        // The number of elements that exist from the lane's first pack to the end of the strip.
         let first = strip.pack(0).min(input.len());
         let left = (input.len() - first).min(strip.rows * Shape::row::<T>()) as u32;
         let packs = Pack::from_fn(|row| {
@@ -73,7 +73,7 @@ impl<T: Scalar> Held<T> {
         Self { strip, packs, there }
     }
 
-    /// The flags of the elements that `keeps` accepts. It gets the element and its index.
+    /// The flags of the elements that `keeps` accepts, called with the element and its index.
     #[inline(always)]
     pub(super) fn flags(self, keeps: impl Fn(T, usize) -> bool) -> u32 {
         let mut flags = 0;
@@ -103,7 +103,7 @@ impl<T: Scalar> Held<T> {
             0 if lane == 0 => flag::<T>(0, 0),
             _ => 0,
         };
-        // The element before the first lane's pack: of another warp, or of the previous row.
+        // The element before the first lane's pack: from another warp, or from the previous row.
         let mut before_first = match start {
             1.. if lane == 0 && start <= input.len() => input.read(start - 1),
             _ => T::default(),
@@ -162,7 +162,7 @@ impl Ranks {
         }
     }
 
-    /// How many elements the warp keeps.
+    /// The number of elements that the warp keeps.
     #[inline(always)]
     pub(super) fn total(self) -> u32 {
         let mut total = 0;
@@ -170,7 +170,8 @@ impl Ranks {
         total
     }
 
-    /// How many are kept before each pack of this lane, where `before` are kept before the warp.
+    /// The number of elements kept before each pack of this lane, where `before` are kept before
+    /// the warp.
     #[inline(always)]
     pub(super) fn after(self, mut before: u32) -> [u32; ROWS] {
         Pack::from_fn(|row| {

@@ -1,16 +1,16 @@
 //! Selects elements of an array, in order, by the whole grid in one launch: those that a predicate
-//! keeps ([`select`]), and if asked the others too, or the first of each run of equal elements
+//! keeps ([`select`]), and on request the others too, or the first of each run of equal elements
 //! ([`unique`]).
 //!
 //! The two differ only in which elements they keep. The array is divided into tiles as for a
-//! [scan](mod@super::scan), one per block. A block holds its tile in registers. One bit per element
-//! says whether it is kept, and a scan of the bits gives its place in the tile. How many the
-//! earlier tiles keep comes by the words of the scan, as the prefix of a sum. While these words are
-//! under way, the kept elements go to their places in shared memory. From there they are written to
-//! adjacent places.
+//! [scan](mod@super::scan), one per block. A block keeps its tile in registers. One bit per element
+//! is set if it is kept, and a scan of the bits gives its index in the tile. The number of elements
+//! that the earlier tiles keep arrives in the words of the scan, as the prefix of a sum. While
+//! these words are in flight, the kept elements are moved to their slots in shared memory, and then
+//! written to adjacent indices of the output.
 //!
 //! Reads every element once, and writes those that are kept once. The result depends only on the
-//! input. `README.md` next to this file says why waiting for other blocks is safe.
+//! input. `README.md` next to this file explains why waiting for other blocks is safe.
 
 mod held;
 mod predicate;
@@ -39,7 +39,7 @@ pub const WORDS: usize = 2;
 /// rows: one word has a bit for each element of a lane.
 ///
 /// # Panics
-/// As for [`Shape::of`].
+/// Same as for [`Shape::of`].
 #[must_use]
 pub fn shape<T: Scalar>(len: usize) -> Shape {
     match most_rows::<T>() {
@@ -52,7 +52,7 @@ pub fn shape<T: Scalar>(len: usize) -> Shape {
 /// The most [`places`](Shape::places) of the [`shape`] of any array of up to `longest` elements.
 ///
 /// # Panics
-/// As for [`Shape::of`].
+/// Same as for [`Shape::of`].
 #[must_use]
 pub fn most_places<T: Scalar>(longest: usize) -> usize {
     match most_rows::<T>() {
@@ -65,13 +65,13 @@ pub fn most_places<T: Scalar>(longest: usize) -> usize {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Outputs<T> {
-    /// The kept elements from the first place on, in order. The rest of this view stays unchanged.
+    /// The kept elements, in order, starting at index 0. The rest of this view stays unchanged.
     pub kept: Global<T>,
     /// All others, in order; empty if not wanted.
     pub rest: Global<T>,
     /// The indices of the kept elements in the input; empty if not wanted.
     pub positions: Global<u64>,
-    /// One number: how many elements are kept.
+    /// A single number: how many elements are kept.
     pub count: Global<u64>,
 }
 
@@ -82,12 +82,12 @@ unsafe impl<T: Scalar> KernelArg for Outputs<T> {}
 ///
 /// Called by every thread of a grid along x that is the [`shape`] of the input's length: `tiles`
 /// blocks of `warps` warps, `rows` rows per warp, `group` tiles per group. `kept`, and `rest` and
-/// `positions` unless they are empty, are as long as the input, or at least as what goes there. All
-/// views are separate. Nobody else touches the outputs, or writes `input`, while the kernel runs.
-/// The workspace has [`WORDS`] words for each place. It is zeroed before the first launch, left
-/// alone between launches of any lengths, and used by one launch at a time. Later work on the
-/// stream sees the results. No co-residency needed. The launch may [overlap](cuda_std::dependent) the
-/// kernel before it.
+/// `positions` unless they are empty, are as long as the input, or at least as long as the data
+/// written to them. No views overlap. Nothing else accesses the outputs, or writes `input`, while
+/// the kernel runs. The workspace has [`WORDS`] words for each place. It is zeroed before the first
+/// launch, left unchanged between launches of any lengths, and used by one launch at a time. Later
+/// work on the stream sees the results. The blocks need not be co-resident. The launch may
+/// [overlap](cuda_std::dependent) the kernel before it.
 ///
 /// Input that does not begin at a multiple of 16 bytes is read element by element, more slowly;
 /// outputs may begin anywhere.
@@ -106,10 +106,10 @@ pub fn select<P: Predicate>(
 }
 
 /// Writes the first element of each run of equal elements of `input` to `outputs`. The `positions`
-/// are where the runs begin.
+/// are the indices where the runs begin.
 ///
 /// Equality is `==`, that of IEEE 754 for floating point: −0 equals +0, and a NaN equals nothing
-/// and is a run of its own. Called as [`select`].
+/// and forms a separate run. Called like [`select`].
 #[device(protocol = "the selection")]
 pub fn unique<T: Scalar + PartialEq>(
     input: Global<T>,
@@ -121,8 +121,8 @@ pub fn unique<T: Scalar + PartialEq>(
     compact(input, outputs, workspace, (rows, group), |held, lane| held.run_starts(input, lane));
 }
 
-/// Writes the elements that `flags` has a [bit](held::flag) for. It is called by all lanes of a
-/// warp with the number of the lane.
+/// Writes the elements whose [bit](held::flag) is set in the result of `flags`, which is called by
+/// all lanes of a warp with the held tile and the lane's index.
 #[device]
 fn compact<T: Scalar>(
     input: Global<T>,
@@ -143,7 +143,7 @@ fn compact<T: Scalar>(
         tiles.send(u64::from(count), at);
     }
 
-    // While the counts of the earlier tiles are under way.
+    // While the counts of the earlier tiles are in flight.
     let tile = InArray::of::<T>(tiles.tile, rows, at, input.len());
     let element = |row: usize, place: usize| held.packs[row][place];
     staged::put::<T, _>(kept, ranks.after(before), element);
@@ -170,10 +170,10 @@ fn compact<T: Scalar>(
         staged::take(count, rest, at);
     }
     if !outputs.positions.is_empty() {
-        // The elements have been taken out of their places.
+        // The elements have been taken out of their slots.
         thread::sync_threads();
-        // A shuffle of the lane's own flags hides them from the compiler: it recomputes the ranks
-        // instead of keeping them in registers all the while.
+        // A shuffle of the lane's own flags hides them from the compiler: this makes it recompute
+        // the ranks instead of keeping them in registers.
         let (kept, _) = warp_shuffle_idx(FULL_MASK, kept, at.lane, WARP_SIZE);
         let first = (strip.pack(0) - tile.first) as u32;
         let position = |row: usize, place: usize| first + (row * Shape::row::<T>() + place) as u32;

@@ -16,7 +16,7 @@ shared_array! {
     fn gridsync_select_staged() -> [u64; TILE / 8 + TILE / BANKS];
 }
 
-/// The place of value `number`. Gaps of one value keep lanes that are a pack apart out of each
+/// The slot of value `number`. Gaps of one value keep lanes that are a pack apart out of each
 /// other's banks.
 #[inline(always)]
 fn slot<T: Scalar>(number: u32) -> usize {
@@ -24,8 +24,8 @@ fn slot<T: Scalar>(number: u32) -> usize {
     (number + number / gap) as usize
 }
 
-/// Puts the values of elements with a bit in `flags` next to each other, each row from its rank on.
-/// Called by every thread for its own. A barrier of the block must follow.
+/// Puts the values of elements with a bit in `flags` next to each other, each row starting at its
+/// rank. Called by every thread for its own. A block barrier must follow.
 #[device]
 pub(super) fn put<T: Scalar, V: Scalar>(
     flags: u32,
@@ -48,9 +48,10 @@ pub(super) fn put<T: Scalar, V: Scalar>(
     });
 }
 
-/// Writes the values from number `from` on to all of `output`. Called by all threads of the block.
+/// Writes the values, starting with number `from`, to all of `output`. Called by all threads of the
+/// block.
 ///
-/// By 16 bytes, except before the first multiple of 16 bytes and after the last one.
+/// In units of 16 bytes, except before the first multiple of 16 bytes and after the last one.
 #[device]
 pub(super) fn take<T: Scalar>(from: u32, output: Global<T>, at: ThreadPosition) {
     let staged = gridsync_select_staged().cast::<T>();

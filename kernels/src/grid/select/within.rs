@@ -24,7 +24,7 @@ pub struct Within<T> {
     outside: u32,
 }
 
-// SAFETY: `repr(C)` of numbers on both sides.
+// SAFETY: `repr(C)`, with numbers as fields.
 unsafe impl<T: Comparable> KernelArg for Within<T> {}
 
 /// A number that [`Within`] compares: f16, bf16, f32, f64, i32, u32, i64, u64.
@@ -41,10 +41,10 @@ pub trait Comparable: Scalar + PartialOrd {
     /// Whether `self` ≤ `other`.
     fn is_at_most(self, other: Self) -> bool;
 
-    /// The next lower number, if there is one. NaN for NaN.
+    /// The next lower number, if it exists. NaN for NaN.
     fn next_below(self) -> Option<Self>;
 
-    /// The next greater number, if there is one. NaN for NaN.
+    /// The next greater number, if it exists. NaN for NaN.
     fn next_above(self) -> Option<Self>;
 }
 
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn every_comparison_of_all_numbers_of_16_bits_with_their_neighbours_is_an_interval() {
+    fn every_comparison_of_16_bit_floats_with_their_neighbours_is_an_interval() {
         for bits in 0..u16::MAX {
             let beside = [bits, bits + 1, bits ^ 0x8000];
             compares_as_the_language_does(&beside.map(f16::from_bits));
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_and_what_is_infinite_can_be_left_out() {
+    fn nan_and_infinities_can_be_excluded() {
         let all = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, f64::MAX];
         let kept = |within: Within<f64>| all.map(|x| within.keeps(x, 0));
         assert_eq!(kept(Within::not_nan()), [false, true, true, true, true]);

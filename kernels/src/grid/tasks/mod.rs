@@ -1,8 +1,8 @@
-//! A graph of tasks inside one kernel: each block runs its list of tasks, and waits for tasks of others
-//! edge by edge.
+//! A graph of tasks inside one kernel: each block runs its list of tasks, and waits for tasks of
+//! others edge by edge.
 //!
-//! The host makes the plan: which block runs which task, in which order, and what each waits for. A kernel
-//! walks through its block's list:
+//! The host makes the plan: which block runs which task, in which order, and what each waits for. A
+//! kernel works through its block's list:
 //!
 //! ```
 //! use cuda_std::prelude::*;
@@ -22,14 +22,15 @@
 //! }
 //! ```
 //!
-//! An edge is one of three things ([`Link`]), from cheap to dear: nothing, within a block; a word that
-//! carries the value and the number of the launch, as in the look-back of a scan (Merrill and Garland, 2016);
-//! a release and an acquire, with the data in memory. No word is ever reset, because each one is written in
-//! each launch.
+//! An edge is one of three things ([`Link`]), from cheap to expensive: nothing, within a block; a
+//! word that carries the value and the number of the launch, as in the look-back of a scan (Merrill
+//! and Garland, 2016); a release and an acquire, with the data in memory. No word is ever reset,
+//! because each one is written in each launch.
 //!
-//! A fourth one is the body's own: it [sends](Task::send) a whole array as such words, and each thread of
-//! another task [receives](Task::receive) those that it needs. That takes twice the memory, and saves the
-//! fence, the wait for the slowest thread, and the way from the flag to the data.
+//! A fourth one is implemented by the body: it [sends](Task::send) a whole array as such words, and
+//! each thread of another task [receives](Task::receive) those that it needs. That doubles the
+//! memory, and saves the fence, the wait for the slowest thread, and the trip from the flag to the
+//! data.
 
 mod record;
 
@@ -45,13 +46,13 @@ use record::{ENDED_LINK, Encoded, FIRST_ARGUMENT, FIRST_INPUT, KEPT_LINK, SIGNAL
 /// The name of the graph in messages of the emulator.
 const NAME: &str = "the graph of tasks";
 
-/// How many records a page has. A page is loaded while the tasks of the page before it run: a short task
-/// takes less time than a load from the L2.
+/// The number of records of a page. A page is loaded while the tasks of the page before it run: a
+/// short task ends sooner than a load from the L2.
 const PAGE: usize = 8;
 
 shared_array! {
-    /// Two pages of records. The values of a task's inputs take the place of its links before it runs. There
-    /// are two, so that a warp can still read the last task of one page when the first warp turns to the
+    /// Two pages of records. Before a task runs, the values of its inputs replace its links. With
+    /// two pages, a warp can still read the last task of one page when the first warp turns to the
     /// next.
     fn gridsync_tasks() -> [u64; 2 * PAGE * RECORD];
 }
@@ -69,13 +70,14 @@ pub struct Tasks {
     state: Global<u64>,
     /// The index of the first node's word in the state.
     words: usize,
-    /// The number of this thread in its block.
+    /// The index of this thread in its block.
     thread: u32,
     /// The position of the next task in the block's list, and the length of the list.
     position: usize,
     count: usize,
-    /// In the first warp: this lane's words of the next page. Nothing touches them before the page is turned,
-    /// because a register whose load is in flight cannot even be copied without waiting for it.
+    /// In the first warp: this lane's words of the next page. Nothing uses them before the page is
+    /// turned, because a register whose load is in flight cannot even be copied without waiting for
+    /// it.
     next_page: [u64; PAGE],
     /// The number of this launch, which is the stamp of its words.
     launch: u32,
@@ -84,10 +86,10 @@ pub struct Tasks {
 impl Tasks {
     /// Attaches to the list of this block in `plan`. `state` has the words of the graph.
     ///
-    /// Called by every thread of the grid. Blocks are a multiple of 32 threads. The plan is for as many
-    /// blocks as the grid has, and **all of them are resident**: the kernel is cooperative. `state` has
-    /// [`state_words`] words, which are 0 before the first launch and belong to one plan and to one launch
-    /// at a time.
+    /// Called by every thread of the grid. Blocks are a multiple of 32 threads. The plan is for as
+    /// many blocks as the grid has, and **all of them are resident**: the kernel is cooperative.
+    /// `state` has [`state_words`] words, which are 0 before the first launch and used only by one
+    /// plan and by one launch at a time.
     #[device]
     pub fn attach(plan: Global<u64>, state: Global<u64>) -> Self {
         let (block, blocks) = (thread::block_index(), thread::block_count());
@@ -110,11 +112,11 @@ impl Tasks {
         tasks
     }
 
-    /// Waits until the block's next task may run, and returns it; none after the last one.
+    /// Waits until the block's next task may run, and returns it; `None` after the last one.
     ///
-    /// Called by every thread of the block, until it returns none. It has a barrier of the block. What the
-    /// task's inputs wrote is visible to all threads, for inputs that are [`Link::Ended`] or that the block
-    /// itself ran.
+    /// Called by every thread of the block, until it returns `None`. It has a block barrier.
+    /// Everything that the task's inputs wrote is visible to all threads, for inputs that are
+    /// [`Link::Ended`] or that the block itself ran.
     #[device(protocol = NAME)]
     pub fn next(&mut self) -> Option<Task<'_>> {
         loop {
@@ -160,7 +162,8 @@ impl Tasks {
         }
     }
 
-    /// Puts the page that begins here into shared memory, and begins to load the next one.
+    /// Puts the page that begins at this position into shared memory, and begins to load the next
+    /// one.
     #[device]
     fn turn_page(&mut self) {
         let lane = lane_id() as usize;
@@ -170,8 +173,8 @@ impl Tasks {
         self.load_page(self.position + PAGE);
     }
 
-    /// Waits for the inputs of the next task, one for each lane, and puts their values into its record.
-    /// Called by the first warp.
+    /// Waits for the inputs of the next task, one for each lane, and puts their values into its
+    /// record. Called by the first warp.
     #[device]
     fn wait(&self) {
         let lane = lane_id() as usize;
@@ -193,7 +196,8 @@ impl Tasks {
                 let order = if acquires { Ordering::Acquire } else { Ordering::Relaxed };
                 let word = self.state.load(at, order, Scope::Device);
                 value = word as u32;
-                // Many parts count in the lower half; a single one writes its stamp above its value.
+                // Several parts count in the lower half; a single one writes its stamp above its
+                // value.
                 let reached = if input.parts() == 1 { (word >> 32) as u32 } else { word as u32 };
                 has_come = reached == goal;
             }
@@ -205,13 +209,13 @@ impl Tasks {
     }
 }
 
-/// Where the task at this position is in shared memory.
+/// The index in shared memory of the task at this position.
 #[inline(always)]
 const fn place(position: usize) -> usize {
     position % (2 * PAGE) * RECORD
 }
 
-/// A word that carries a value, and says in which launch.
+/// A word that carries a value and the number of its launch.
 #[inline(always)]
 const fn stamped(launch: u32, value: u32) -> u64 {
     (launch as u64) << 32 | value as u64
@@ -232,14 +236,14 @@ pub struct Task<'a> {
 }
 
 impl Task<'_> {
-    /// Whether the plan wants a barrier of the grid here and nothing else. A kernel that runs plans with
-    /// barriers crosses its barrier, and finishes the task.
+    /// Whether this is only a grid barrier of the plan. A kernel that runs plans with barriers
+    /// crosses its barrier, and finishes the task.
     #[device]
     pub fn is_barrier(&self) -> bool {
         self.signal.is(Purpose::Barrier)
     }
 
-    /// Number `at` of the task's arguments, below [`ARGUMENTS`]. Any thread may call this: it is a load from
+    /// Argument `at` of the task, below [`ARGUMENTS`]. Any thread may call this: it is a load from
     /// shared memory.
     #[device]
     pub fn argument(&self, at: usize) -> u32 {
@@ -247,30 +251,30 @@ impl Task<'_> {
         (pair >> (32 * (at % 2))) as u32
     }
 
-    /// The value of the task's input number `at`, below [`INPUTS`]. Any thread may call this: it is a load
-    /// from shared memory. A node of several parts has no value, and an input that the task does not have is
-    /// 0.
+    /// The value of input `at` of the task, below [`INPUTS`]. Any thread may call this: it is a
+    /// load from shared memory. A node of several parts has no value, and an input that the task
+    /// does not have is 0.
     #[device]
     pub fn input(&self, at: usize) -> u32 {
         gridsync_tasks().read(place(self.position) + FIRST_INPUT + at) as u32
     }
 
-    /// Sends element `at` of `words` to whoever [receives](Self::receive) it. Any thread may call this. No
-    /// other memory access is made visible.
+    /// Sends element `at` of `words` to the threads that [receive](Self::receive) it. Any thread
+    /// may call this. No other memory access is made visible.
     ///
-    /// `words` belong to the launches of one plan, and are 0 before the first one. Each element is sent once in
-    /// a launch.
+    /// `words` are used only by the launches of one plan, and are 0 before the first one. Each
+    /// element is sent once in a launch.
     #[device]
     pub fn send(&self, words: Global<u64>, at: usize, value: u32) {
         words.store(at, stamped(self.launch, value), Ordering::Relaxed, Scope::Device);
     }
 
-    /// Waits until the elements `at` of `words` have been [sent](Self::send) in this launch, and returns them.
-    /// Each thread may ask for its own. All are polled at once, so several take no longer than the last of
-    /// them.
+    /// Waits until the elements `at` of `words` have been [sent](Self::send) in this launch, and
+    /// returns them. Each thread may receive different ones. All are polled at once, so the wait is
+    /// only as long as that for the last of them.
     ///
-    /// The plan has to know that this task waits for those that send: on the host, its node comes after theirs
-    /// and takes words (`Node::takes_words`).
+    /// The plan must record that this task waits for the senders: on the host, its node comes after
+    /// theirs and takes words (`Node::takes_words`).
     #[device(protocol = NAME)]
     pub fn receive<const N: usize>(&self, words: Global<u64>, at: [usize; N]) -> [u32; N] {
         let mut values = [0; N];
@@ -286,11 +290,12 @@ impl Task<'_> {
         values
     }
 
-    /// Says that the task has ended, with its value.
+    /// Ends the task, with its value.
     ///
-    /// Called by every thread of the block. Only the `value` of the block's first thread counts. What all
-    /// threads wrote before is visible to tasks that wait for this one by [`Link::Ended`], and to the
-    /// block's later tasks. It has a barrier of the block if others wait in that way.
+    /// Called by every thread of the block. Only the `value` of the block's first thread counts.
+    /// Everything that the threads wrote before is visible to tasks that wait for this one by
+    /// [`Link::Ended`], and to the block's later tasks. It has a block barrier if others wait in
+    /// that way.
     #[device(protocol = NAME)]
     pub fn finish(self, value: u32) {
         self.end(value);

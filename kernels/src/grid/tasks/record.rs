@@ -3,16 +3,16 @@
 /// Words of 64 bits of a task: one for each lane of a warp.
 pub const RECORD: usize = 32;
 
-/// The most numbers of 32 bits that a task has for its body.
+/// The most 32-bit arguments that a task has for its body.
 pub const ARGUMENTS: usize = 12;
 
 /// The most tasks that a task waits for.
 pub const INPUTS: usize = RECORD - FIRST_INPUT;
 
-/// How many of the latest values of its tasks a block keeps in shared memory.
+/// The number of a block's latest task values that it keeps in shared memory.
 pub const KEPT: usize = 32;
 
-/// Indices in a record: how the task says that it has ended and what it is for, its arguments, its inputs.
+/// Indices in a record: the signal of the task's end, with its purpose; its arguments; its inputs.
 pub(super) const SIGNAL: usize = 0;
 pub(super) const FIRST_ARGUMENT: usize = 2;
 pub(super) const FIRST_INPUT: usize = FIRST_ARGUMENT + ARGUMENTS / 2;
@@ -20,17 +20,17 @@ pub(super) const FIRST_INPUT: usize = FIRST_ARGUMENT + ARGUMENTS / 2;
 /// The distance in words between the words of two nodes: a sector of the L2 for each.
 const APART: usize = 4;
 
-/// How one task learns that another has ended. The same link is the signal of the one and an input of the
-/// other.
+/// How one task signals its end to another. The same link is the signal of the former and an input
+/// of the latter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Link {
-    /// There is nothing to say or to wait for.
+    /// Nothing to signal or to wait for.
     #[default]
     None,
-    /// The value comes from an earlier task of the same block, through place `slot` below [`KEPT`] of its
-    /// shared memory. A task keeps its value at its position in the block, modulo [`KEPT`].
+    /// The value comes from an earlier task of the same block, through slot `slot` below [`KEPT`]
+    /// of its shared memory. A task keeps its value at its position in the block, modulo [`KEPT`].
     Kept {
-        /// The place.
+        /// The slot.
         slot: u32,
     },
     /// The task's word carries its value. No other memory access is made visible.
@@ -38,27 +38,27 @@ pub enum Link {
         /// The node's word.
         word: u32,
     },
-    /// The task has ended, and what it wrote is visible: release and acquire. A node of one part sends its
-    /// value too. The parts of a larger node count in their word.
+    /// The task has ended, and everything it wrote is visible: release and acquire. A node of one
+    /// part sends its value too. The parts of a larger node count in their word.
     Ended {
         /// The node's word.
         word: u32,
-        /// How many tasks count in this word, less than 2^28.
+        /// The number of tasks that count in this word, less than 2^28.
         parts: u32,
     },
 }
 
-/// What a task is for.
+/// The purpose of a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u32)]
 pub enum Purpose {
-    /// It has a body.
+    /// The task has a body.
     #[default]
     Body,
-    /// It only waits, and then says that it has ended: for nodes with more than [`INPUTS`] inputs. The
-    /// kernel does not see it.
+    /// The task only waits, and then signals its end: for nodes with more than [`INPUTS`] inputs.
+    /// The kernel does not see it.
     Join,
-    /// All blocks meet at a barrier of the grid.
+    /// All blocks synchronise at a grid barrier.
     Barrier,
 }
 
@@ -90,35 +90,35 @@ impl Encoded {
         (self.0 >> 62) as u32
     }
 
-    /// How many tasks share the word.
+    /// The number of tasks that share the word.
     #[inline(always)]
     pub(super) fn parts(self) -> u32 {
         (self.0 >> 32) as u32 & (u32::MAX >> 4)
     }
 
-    /// Whether the task of this signal is for `purpose`.
+    /// Whether the task of this signal has this purpose.
     #[inline(always)]
     pub(super) fn is(self, purpose: Purpose) -> bool {
         (self.0 >> 60) as u32 & 3 == purpose as u32
     }
 
-    /// The number of the word or of the slot.
+    /// The index of the word or of the slot.
     #[inline(always)]
     pub(super) fn at(self) -> usize {
         (self.0 as u32) as usize
     }
 }
 
-/// A task: what its body gets, whom it waits for, and how it says that it has ended.
+/// A task: its arguments, the tasks it waits for, and how it signals its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record<'a> {
-    /// Numbers for its body.
+    /// The arguments of its body.
     pub arguments: [u32; ARGUMENTS],
-    /// Whom it waits for, at most [`INPUTS`]. Its body can ask for their values, in this order.
+    /// The tasks it waits for, at most [`INPUTS`]. Its body can get their values, in this order.
     pub inputs: &'a [Link],
-    /// How others learn that it has ended.
+    /// How it signals its end to others.
     pub signal: Link,
-    /// What it is for.
+    /// Its purpose.
     pub purpose: Purpose,
 }
 
@@ -126,7 +126,7 @@ impl Record<'_> {
     /// The record as the words of a plan.
     ///
     /// # Panics
-    /// If there are more than [`INPUTS`] inputs.
+    /// If `inputs` has more than [`INPUTS`] elements.
     #[must_use]
     pub fn encode(&self) -> [u64; RECORD] {
         assert!(self.inputs.len() <= INPUTS, "{} inputs, at most {INPUTS}", self.inputs.len());
@@ -142,22 +142,22 @@ impl Record<'_> {
     }
 }
 
-/// The number of words before the first record of a plan for `blocks` blocks: at index b is the number of
-/// the first record of block b, and at index `blocks` the number of all records.
+/// The number of words before the first record of a plan for `blocks` blocks: index b holds the
+/// number of the first record of block b, and index `blocks` the total number of records.
 #[must_use]
 pub const fn records_start(blocks: usize) -> usize {
     (blocks + 1).next_multiple_of(RECORD)
 }
 
-/// The number of 64-bit words of state, 0 before the first launch, for `blocks` blocks and `words` nodes
-/// with a word.
+/// The number of 64-bit words of state, 0 before the first launch, for `blocks` blocks and `words`
+/// nodes with a word.
 #[must_use]
 pub const fn state_words(blocks: usize, words: usize) -> usize {
     state_word(blocks, words)
 }
 
-/// The index of word number `word` in the state. Before all words are the numbers of launches, one for each
-/// block.
+/// The index of word `word` in the state. Before all words are the numbers of launches, one for
+/// each block.
 pub(super) const fn state_word(blocks: usize, word: usize) -> usize {
     blocks.next_multiple_of(APART) + APART * word
 }

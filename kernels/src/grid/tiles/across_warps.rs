@@ -12,7 +12,7 @@ shared_array! {
 }
 
 /// The combined value of the warps before this one in the block, and that of all warps, from the
-/// `total` of each. Called by all threads of the block. It contains a barrier of the block.
+/// `total` of each. Called by all threads of the block. It contains a block barrier.
 #[device]
 pub(in crate::grid) fn across_warps<O: Operation>(
     op: O,

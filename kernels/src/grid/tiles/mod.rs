@@ -1,10 +1,10 @@
-//! The tiles of a scan or a selection, one per block: which tile a block takes, and the combined
-//! value of the tiles before it.
+//! The tiles of a scan or a selection, one per block: which tile a block processes, and the
+//! combined value of the tiles before it.
 //!
 //! A tile's number is a **ticket**, which the block draws when it starts. A tile waits only for
-//! smaller tickets, which belong to blocks that have started. So the wait ends however few blocks
-//! are resident, and in whatever order the hardware starts them. `README.md` of the scan describes
-//! the words, who writes them and why that suffices.
+//! smaller tickets, which were drawn by blocks that have started. So the wait ends however few
+//! blocks are resident, and in whatever order the hardware starts them. `README.md` of the scan
+//! documents the words, which blocks write them, and why that suffices.
 
 mod across_warps;
 mod prefix;
@@ -23,10 +23,10 @@ use cuda_std::warp::WARP_SIZE;
 /// The most warps of a block.
 pub(super) const MOST_WARPS: u32 = 8;
 
-/// The most tiles of a group: each thread of a block looks at up to four.
+/// The most tiles of a group: each thread of a block polls up to four.
 pub const MOST_GROUP: u32 = 1024;
 
-/// The most tiles of a group that one thread looks at.
+/// The most tiles of a group that one thread polls.
 const LOOKS: u32 = MOST_GROUP / (MOST_WARPS * WARP_SIZE);
 
 /// Words of the state: the number of tiles handed out, the stamp of the last launch, and the number
@@ -49,14 +49,14 @@ pub(super) struct Tiles<R = OneGpu> {
     count: u32,
     /// The number of tiles in a group: a power of two, up to [`LOOKS`] per thread.
     group: u32,
-    /// The values that tiles send: the aggregate of tile t at place t, the base of group g at place
+    /// The values that tiles send: the aggregate of tile t at index t, the base of group g at index
     /// `count` + g.
     values: Stamped<R>,
 }
 
 impl Tiles {
     /// Draws the tile of this block, in a launch with one block per tile. Called by all threads of
-    /// the block. It contains a barrier of the block unless there is only one tile.
+    /// the block. It contains a block barrier unless the array is one tile.
     #[device]
     pub(super) fn draw(
         Workspace { words, state }: Workspace,
@@ -105,13 +105,13 @@ impl<R: Readers> Tiles<R> {
         self.in_group() == self.group - 1 && !self.is_last()
     }
 
-    /// The place of the aggregate of tile `number`, a `T`.
+    /// The index of the aggregate of tile `number`, a `T`.
     #[device]
     fn aggregate<T: Carried>(self, number: u32) -> usize {
         number as usize * T::WORDS
     }
 
-    /// The place of the base of group `number`, a `T`.
+    /// The index of the base of group `number`, a `T`.
     #[device]
     fn base<T: Carried>(self, number: u32) -> usize {
         (self.count as usize + number as usize) * T::WORDS

@@ -11,32 +11,32 @@ use cuda_std::prelude::*;
 use cuda_std::warp::{FULL_MASK, sync_warp};
 
 shared_array! {
-    /// For each warp, the combined value of the tiles that it looked at, in at most four words.
+    /// For each warp, the combined value of the tiles that it polled, in at most four words.
     fn gridsync_scan_looked() -> [u32; 4 * MOST_WARPS as usize];
     /// The same including this block's own tile, if it ends a group or the array.
     fn gridsync_scan_group() -> [u32; 4 * MOST_WARPS as usize];
     /// The base of the group.
     fn gridsync_scan_base() -> [u32; 4];
-    /// How many blocks had ended before.
+    /// The number of blocks that had ended before.
     fn gridsync_scan_ended() -> [u32; 1];
 }
 
 impl<R: Readers> Tiles<R> {
-    /// Sends the aggregate of the tile, if any tile looks for it. Called by all threads of the
-    /// block, before [`prefix`](Self::prefix). Here and below there are at least two tiles.
+    /// Sends the aggregate of the tile, if any tile polls it. Called by all threads of the block,
+    /// before [`prefix`](Self::prefix). Here and below the array has at least two tiles.
     #[device]
     pub(in crate::grid) fn send<A: Carried>(self, aggregate: A, at: ThreadPosition) {
         if R::sends(at.thread) && !self.ends_a_group() && !self.is_last() {
             self.values.send(self.aggregate::<A>(self.tile), aggregate);
         }
-        // The warp joins here, so that no lane spins before lane 0 has sent.
+        // The warp reconverges here: no lane spins before lane 0 has sent.
         sync_warp(FULL_MASK);
     }
 
-    /// Waits for the tiles before this one, after [`send`](Self::send), and gives their combined
-    /// value, starting with `start`, the value before the array. Also gives this value with the
+    /// Waits for the tiles before this one, after [`send`](Self::send), and returns their combined
+    /// value, starting with `start`, the value before the array. Also returns this value with the
     /// tile included; it is valid only in the last tile and if `leaves` is set. Called by all
-    /// threads of the block. It contains a barrier of the block unless it is tile 0.
+    /// threads of the block. It contains a block barrier unless it is tile 0.
     #[device]
     pub(in crate::grid) fn prefix<O: Operation>(
         self,
@@ -48,13 +48,12 @@ impl<R: Readers> Tiles<R> {
     ) -> (O::Accumulator, O::Accumulator) {
         let (mine, values) = (self.in_group(), self.values);
         if self.tile == 0 {
-            // There are at least two tiles, so tile 0 is not the last and ends no group.
+            // The array has at least two tiles, so tile 0 is not the last and ends no group.
             return (start, op.identity());
         }
 
-        // Each thread looks at adjacent tiles of the group. The last look of the last thread is
-        // never at a tile before this one, so it goes to the base. All loads are in flight
-        // together.
+        // Each thread polls adjacent tiles of the group. The last poll of the last thread is never
+        // for a tile before this one, so it is used for the base. All loads are in flight together.
         let each = self.group.div_ceil(at.threads);
         let is_for_base = |look| at.thread == at.threads - 1 && look == LOOKS as usize - 1;
         let group = self.group_number();
@@ -113,7 +112,8 @@ impl Tiles {
     ///
     /// The block of the last tile stores it: it has waited for values of all other blocks, which
     /// had read the old stamp before they sent them. A launch with the last stamp also zeroes the
-    /// words, when no block looks at them any more: the block that ends last does it, by a count.
+    /// words, when no block polls them any more: the block that ends last, determined by a count,
+    /// does it.
     #[device]
     pub(in crate::grid) fn leave_for_next(self, state: Global<u32>, at: ThreadPosition) {
         let Stamped { words, stamp, .. } = self.values;
@@ -124,7 +124,7 @@ impl Tiles {
             return;
         }
         let ended = gridsync_scan_ended();
-        // All looks of a block come before its count, and all counts before the zeros.
+        // All polls of a block come before its count, and all counts before the zeros.
         thread::sync_threads();
         if at.thread == 0 {
             let last = self.count - 1;
@@ -151,7 +151,7 @@ fn leave_total<O: Operation>(op: O, totals: Slots, value: O::Accumulator, at: Th
     }
 }
 
-/// The combined value of all warps' totals. Called by all lanes of a warp; all have the result.
+/// The combined value of all warps' totals. Called by all lanes of a warp; all get the result.
 #[device]
 fn total_of_warps<O: Operation>(op: O, totals: Slots, at: ThreadPosition) -> O::Accumulator {
     warp::total(warp::scan(

@@ -17,7 +17,7 @@ pub(in crate::grid) struct Strip {
 }
 
 impl Strip {
-    /// The strip of `rows` rows that this thread's warp takes from `tile`, in an array of `T`.
+    /// The strip of `rows` rows that this thread's warp processes in `tile`, in an array of `T`.
     #[device]
     pub(in crate::grid) fn new<T: Scalar>(tile: u32, rows: u32, at: ThreadPosition) -> Self {
         let number = tile as usize * at.warps as usize + at.warp as usize;

@@ -1,5 +1,5 @@
 //! The ladder of scans: a kernel for each rung of [`crate::ladder::scans`], and the kernels that
-//! add to a tile the sum of what comes before it.
+//! add to a tile the sum of everything before it.
 
 use crate::ladder::scans::{
     s00_copy, s01_serial, s02_one_block, s03_block_sums, s04_blelloch, s05_padded, s06_shuffles,
@@ -17,7 +17,7 @@ macro_rules! kernels {
         ///
         /// Views begin at multiples of 16 bytes, do not overlap unless the rung allows it, and are
         /// as long as the rung needs; nothing else uses them until this launch has ended. The grid
-        /// is as the rung needs it.
+        /// has the shape that the rung needs.
         #[kernel $(($option))?]
         pub unsafe fn $name($($view: $ty),*) {
             $rung($($view),*);

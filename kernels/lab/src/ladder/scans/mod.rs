@@ -2,20 +2,21 @@
 //! steps, from one thread to one launch at the rate of the memory (after Blelloch, "Prefix Sums and
 //! Their Applications", 1990).
 //!
-//! Each file is a rung. Its head says what has changed since the rung below and why, how many words
-//! it reads from and writes to device memory, its work (additions), its span (additions one after
-//! another), and how it is launched. n is the length of the array, and B is the number of elements
-//! in a block's tile. Read the rungs in order: later rungs call functions of lower ones.
+//! Each file is a rung. Its header explains what has changed since the rung below and why, how many
+//! words it reads from and writes to device memory, its work (additions), its span (sequential
+//! additions), and how it is launched. n is the length of the array, and B is the number of
+//! elements in a block's tile. Read the rungs in order: later rungs call functions of lower ones.
 //! `README.md` in this folder has them in one table with their times. It also explains how scans go
 //! wrong if blocks wait for each other.
 //!
 //! The elements are u32, and their sums wrap around. They are exact in any order, so every rung
-//! must give the same words. The last two rungs are the library's: rung 10 is
+//! must produce the same words. The last two rungs are the library's: rung 10 is
 //! [`grid::scan()`](gridsync_kernels::grid::scan()), rung 11 is `grid::scan::scan_by_bulk`, which
-//! exists only from compute capability 9.0 on.
+//! needs compute capability 9.0 or higher.
 //!
-//! They take arrays of any length, also empty ones. Input and output begin at multiples of 16 bytes
-//! and do not overlap; nothing writes to the input meanwhile. `gridsync lab scans` runs them all.
+//! They accept arrays of any length, including empty ones. Input and output begin at multiples of
+//! 16 bytes and do not overlap; nothing writes to the input during the launch. `gridsync lab scans`
+//! runs them all.
 
 pub mod kernels;
 pub mod s00_copy;
@@ -31,13 +32,13 @@ pub mod s09_look_back;
 
 use cuda_std::prelude::*;
 
-/// Element `i`, or 0 after the end.
+/// Element `i`, or 0 past the end.
 #[device]
 fn element(input: Global<u32>, i: usize) -> u32 {
     if i < input.len() { input.read(i) } else { 0 }
 }
 
-/// Writes element `i`, unless it is after the end.
+/// Writes element `i`, unless it is past the end.
 #[device]
 fn put(output: Global<u32>, i: usize, value: u32) {
     if i < output.len() {

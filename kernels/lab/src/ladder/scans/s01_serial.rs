@@ -1,6 +1,6 @@
-//! Rung 1: one thread adds up everything, and writes each sum on its way.
+//! Rung 1: one thread adds up everything, and writes each prefix sum along the way.
 //!
-//! All other rungs are compared with this one: no scan needs less work, and none takes longer.
+//! All other rungs are compared with this one: no scan does less work, and none has a longer span.
 //!
 //! Words moved: 2n. Work: n. Span: n.
 //!

@@ -1,13 +1,13 @@
 //! Rung 2: one block, chunk by chunk, by Hillis and Steele ("Data Parallel Algorithms", 1986).
 //!
-//! Changed: 256 threads scan 256 elements at once. Each adds the value 1 place before its own, then
-//! 2 places before, then 4. After step s it has the sum of 2^s elements. Why: log n steps instead
-//! of n. The span is shorter, but there is more work: nearly every thread adds in every step.
+//! Changed: 256 threads scan 256 elements at once. Each adds the value 1 position before its own,
+//! then 2 positions before, then 4. After step s it has the sum of 2^s elements. Why: log n steps
+//! instead of n. The span is shorter, but the work is more: nearly every thread adds in every step.
 //!
-//! In a step a thread reads what another thread overwrites in the same step. So two buffers take
-//! turns, and one barrier per step is enough.
+//! In a step a thread reads a word that another thread overwrites in the same step. With two
+//! alternating buffers, one barrier per step is enough.
 //!
-//! Words moved: 2n. Work: n·log₂ B + n. Span: (n / B)·log₂ B, one chunk after another.
+//! Words moved: 2n. Work: n·log₂ B + n. Span: (n / B)·log₂ B, chunk by chunk.
 //!
 //! Launched: one block of 256 threads.
 
@@ -30,15 +30,15 @@ pub fn one_block(input: Global<u32>, output: Global<u32>) {
         put(output, start + me, carry.wrapping_add(sum));
         carry = carry.wrapping_add(total);
         start += threads;
-        // Other threads may still read the total. The next chunk overwrites it.
+        // Other threads may still be reading the total, which the next chunk overwrites.
         thread::sync_threads();
     }
 }
 
 /// The sum of the values of all threads up to and including this one, and the sum of all values.
 ///
-/// Called by every thread of a block of at most [`THREADS`]. There are barriers of the block
-/// inside, but none at the end: the block needs one between two calls.
+/// Called by every thread of a block of at most [`THREADS`]. Has block barriers inside, but none at
+/// the end: the block needs one between two calls.
 #[device]
 pub(super) fn hillis_steele(value: u32) -> (u32, u32) {
     let buffers = gridsync_ladder_scan_buffers();

@@ -1,11 +1,11 @@
 //! Rung 3: each block scans its own tile. The next launch scans the sums of the blocks. Then each
 //! block adds the sum of the blocks before it.
 //!
-//! Changed: all blocks work at once, each on one chunk as in rung 2. Then each block lacks the sum
-//! of the blocks before it. The sums of the blocks are an array too, 256 times shorter. It is
-//! scanned in the same way, and so on until one block is left. Why: as many blocks as there are
-//! chunks, on any device. The span becomes log n. But each element is written twice: after the scan
-//! of its block, and when the sum of the blocks before is added.
+//! Changed: all blocks work at once, each on one chunk as in rung 2. The sum of the blocks before
+//! it is then missing from each block. The sums of the blocks are an array too, 256 times shorter.
+//! It is scanned in the same way, and so on until one block is left. Why: as many blocks as chunks,
+//! on any device. The span becomes log n. But each element is written twice: after the scan of its
+//! block, and when the sum of the blocks before is added.
 //!
 //! Words moved: 4n, and 4 for each block's sum. Work: n·log₂ B + n to scan, n to add the sums of
 //! the blocks before. Span: about log₂ n + log n / log B.
@@ -32,8 +32,8 @@ pub fn block_sums(input: Global<u32>, output: Global<u32>, sums: Global<u32>) {
     }
 }
 
-/// Adds to each element of `output` the sum of the blocks before its own. For block b that is
-/// element b − 1 of `sums`, which must be scanned already.
+/// Adds to each element of `output` the sum of all earlier blocks. For block b that is element b −
+/// 1 of `sums`, which must be scanned already.
 ///
 /// Called by every thread of the grid; blocks have a thread for each element of a tile.
 #[device]

@@ -2,14 +2,14 @@
 //! (Scan) with CUDA", GPU Gems 3, ch. 39).
 //!
 //! Changed: on the way up, a block adds up its tile as a tournament, and keeps all partial sums. On
-//! the way down, each node gives its left child the sum of what comes before the node. It gives its
+//! the way down, each node gives its left child the sum of everything before the node. It gives its
 //! right child that sum plus the left child's sum. Why: 2n additions instead of n·log n. A block
 //! has less work, but twice as many steps, and in many steps only a few threads work. The lanes of
-//! a warp also meet at the same banks, as in rung 6 of the sums. A tile of 512 takes 174 warp
+//! a warp also hit the same banks, as in rung 6 of the sums. A tile of 512 needs 174 warp
 //! operations instead of rung 3's 284, but they cost 525 more passes through shared memory.
 //!
-//! Words moved: 4n. Work: 2n on the way up and down, n to add the element itself (the sums that
-//! come down are exclusive), n to add the sums of the blocks before. Span: 2·log₂ n.
+//! Words moved: 4n. Work: 2n on the way up and down, n to add the element itself (the scan on the
+//! way down is exclusive), n to add the sums of the blocks before. Span: 2·log₂ n.
 //!
 //! Launched: as rung 3, with a thread for two elements.
 
@@ -35,7 +35,7 @@ pub fn blelloch(input: Global<u32>, output: Global<u32>, sums: Global<u32>) {
     scan_tile(input, output, sums, |at| at);
 }
 
-/// Does the same, with element `at` of a tile at word `word(at)` of shared memory.
+/// Same as [`blelloch`], with element `at` of a tile at word `word(at)` of shared memory.
 #[device]
 pub(super) fn scan_tile(
     input: Global<u32>,
@@ -73,7 +73,7 @@ pub(super) fn scan_tile(
         sums.write(thread::block_index(), tree.read(root));
         tree.write(root, 0);
     }
-    // Down: the left child becomes the sum of what comes before the pair. The right child becomes
+    // Down: the left child becomes the sum of everything before the pair. The right child becomes
     // that plus the left sum.
     while apart > 1 {
         apart /= 2;

@@ -1,8 +1,8 @@
 //! Rung 5: rung 4 with gaps between the words of the tree (GPU Gems 3, ch. 39.2.3).
 //!
-//! Changed: one word stays empty after every 32. Why: words that are 2, 4, 8, … places apart are
-//! then in different banks. There are no bank conflicts instead of 525. It costs 64 bytes, and a
-//! division of each place by 32, which is a shift.
+//! Changed: one word stays empty after every 32. Why: words that are 2, 4, 8, … apart are then in
+//! different banks. The 525 bank conflicts disappear. It costs 64 bytes, and a division
+//! of each index by 32, which is a shift.
 //!
 //! Words moved: 4n. Work and span: as rung 4.
 //!

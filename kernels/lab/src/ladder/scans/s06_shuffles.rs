@@ -1,15 +1,15 @@
-//! Rung 6: in registers. A thread scans its own elements, a warp scans the sums of its threads by
+//! Rung 6: in registers. A thread scans its own elements, a warp scans the sums of its threads with
 //! shuffles, and a block scans the sums of its warps.
 //!
-//! Changed: each thread loads two packs of four elements and adds up each alone. 32 packs side by
-//! side are a row. The lanes scan the totals of their packs with five shuffles, for both rows of
-//! the warp at once. Only the totals of the warps go through shared memory. Why: what a thread adds
-//! up alone takes no time of other threads, and only one barrier is left. There are 23 warp
-//! operations for 256 elements instead of 87, 1 barrier of the block instead of 19, four times the
-//! bytes in flight, and fewer levels, because a tile has 2048 elements.
+//! Changed: each thread loads two packs of four elements and adds up each alone. 32 neighbouring
+//! packs are a row. The lanes scan the totals of their packs with five shuffles, for both rows of
+//! the warp at once. Only the totals of the warps go through shared memory. Why: additions within a
+//! thread cost other threads nothing, and only one barrier is left. 256 elements need 23 warp
+//! operations instead of 87 and 1 block barrier instead of 19, with four times the bytes in flight,
+//! and fewer levels, because a tile has 2048 elements.
 //!
 //! Words moved: 4n, and 4 for each 2048. Work: n in the packs, n·log₂ 32 / 4 in the shuffles, n to
-//! add what comes before within the tile, n for the blocks before. Span: 3 + 2·log₂ 32 a level.
+//! add the earlier sums of the tile, n for the blocks before. Span: 3 + 2·log₂ 32 a level.
 //!
 //! Launched: as rung 3, with a thread for eight elements.
 
@@ -71,7 +71,7 @@ impl Share {
     pub(super) fn load(input: Global<u32>, tile: usize) -> Self {
         let first = tile * TILE + warp_index() as usize * 2 * ROW + lane_id() as usize * 4;
         let load = |at: usize| match at + 4 <= input.len() {
-            // Not read-only: the output may be the same memory.
+            // Not the read-only path: the output may be the same memory.
             true => input.read_pack(at, CacheHint::Streaming),
             false => Pack::from_fn(|i| element(input, at + i)),
         };
@@ -81,8 +81,8 @@ impl Share {
 
     /// Turns each element into the sum of the tile's elements up to it. Returns the tile's sum.
     ///
-    /// Called by every thread of the block. There is a barrier of the block inside, but none at the
-    /// end: the block needs one between two calls.
+    /// Called by every thread of the block. Has a block barrier inside, but none at the end: the
+    /// block needs one between two calls.
     #[device]
     pub(super) fn scan(self) -> (Self, u32) {
         let op = Sum::<u32>::new();
@@ -130,7 +130,7 @@ fn added(pack: [u32; 4], before: u32) -> [u32; 4] {
 }
 
 /// The sum of the warps of the block before this one, and the sum of all. `total` is this warp's
-/// sum. Called by all threads of the block; there is a barrier of the block inside.
+/// sum. Called by all threads of the block; has a block barrier inside.
 #[device]
 fn across_warps(total: u32) -> (u32, u32) {
     let (totals, warp) = (gridsync_ladder_scan_warps(), warp_index());

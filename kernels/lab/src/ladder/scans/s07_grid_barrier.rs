@@ -1,16 +1,17 @@
-//! Rung 7: first reduce, then scan, with a barrier of the grid in between.
+//! Rung 7: first reduce, then scan, with a grid barrier in between.
 //!
-//! Changed: each block of a resident grid has a run of neighbouring tiles. It adds them up and
-//! writes only their sum. When all sums are there, it adds up the sums of the blocks before it.
-//! Then it goes through its run again, to scan. Why: the first pass writes no elements, and one
-//! launch is enough for any length. It moves 3n words instead of 4n, and what is still in the L2 is
-//! not read from device memory again. But it needs a barrier, and all blocks must be co-resident.
+//! Changed: each block of a resident grid has a run of consecutive tiles. It adds them up and
+//! writes only their sum. When all sums have been written, it adds up the sums of the blocks before
+//! it. Then it processes its run again, to scan. Why: the first pass writes no elements, and one
+//! launch is enough for any length. It moves 3n words instead of 4n, and data that is still in the
+//! L2 is not read from device memory again. But it needs a barrier, and all blocks must be
+//! co-resident.
 //!
 //! Words moved: 3n. Work: n to reduce, n + n·log₂ 32 / 4 + n to scan as in rung 6. Span: n / (G·B)
 //! tiles, twice, for G blocks.
 //!
-//! Launched: as many blocks of 256 threads as are resident, but no more than there are tiles;
-//! cooperatively.
+//! Launched: cooperatively, with as many blocks of 256 threads as are resident, but no more than
+//! the number of tiles.
 
 use super::s06_shuffles::{Share, TILE};
 use crate::ladder::sums::r03_strided::strided_sum;
@@ -20,7 +21,7 @@ use gridsync_kernels::grid::barrier::{Barrier, GridBarrier};
 use gridsync_kernels::op::Sum;
 
 shared_array! {
-    /// The sum of what comes before the block's tile, or before its run of tiles.
+    /// The sum of everything before the block's tile, or before its run of tiles.
     pub(super) fn gridsync_ladder_scan_before() -> [u32; 1];
 }
 
@@ -55,13 +56,13 @@ pub fn grid_barrier(
         let (share, total) = Share::load(input, tile).scan();
         share.store(output, before);
         before = before.wrapping_add(total);
-        // Warps may still read the totals of this tile. The next tile's totals replace them.
+        // Warps may still be reading the totals of this tile, which the next tile's totals replace.
         thread::sync_threads();
     }
 }
 
-/// The sum of the `partials` of all earlier blocks. Called by all threads of the block; there are
-/// barriers of the block inside.
+/// The sum of the `partials` of all earlier blocks. Called by all threads of the block; has block
+/// barriers inside.
 #[device]
 fn before_block(partials: Global<u32>) -> u32 {
     let earlier = partials.part(0, thread::block_index());

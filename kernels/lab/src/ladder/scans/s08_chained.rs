@@ -1,11 +1,11 @@
 //! Rung 8: one pass. A block waits for the sum of everything before its tile, and passes it on
 //! (Yan, Long, Zhang, "StreamScan", 2013).
 //!
-//! Changed: a block keeps its scanned tile in registers until it knows the sum of what comes
-//! before. Then it adds that sum and writes. Why: every element is read once and written once. It
-//! moves 2n words instead of 3n, the blocks need not be co-resident, and there is no barrier of the
-//! grid. But the sum goes from block to block: tile t + 1 can pass it on only when it sees what
-//! tile t stored. Each of these links is a round trip to the L2.
+//! Changed: a block keeps its scanned tile in registers until it has the sum of everything before.
+//! Then it adds that sum and writes. Why: every element is read once and written once. It moves 2n
+//! words instead of 3n, the blocks need not be co-resident, and no grid barrier is needed. But the
+//! sum passes from block to block: tile t + 1 can pass it on only when it sees the word that tile t
+//! stored. Each of these links is a round trip to the L2.
 //!
 //! **Protocol.** `words[0]` counts tickets, `words[1 + t]` is the word of tile t. All are 0 when
 //! the launch begins.
@@ -15,11 +15,12 @@
 //! | 0 | | not stored yet |
 //! | 2, prefix | the sum of all tiles up to and including t | thread 0 of the tile's block, when it has seen the word of t − 1 |
 //!
-//! The number of the tile is a ticket. The block draws it when it starts. The draw is relaxed: it
-//! carries no data. Stores and looks are relaxed, of device scope: state and value are one word of
-//! 64 bits, stored and loaded at once, so a release or an acquire would have nothing to order.
+//! The number of the tile is a ticket, which the block draws when it starts. The draw is relaxed:
+//! it carries no data. Stores and polls are relaxed, of device scope: state and value are one word
+//! of 64 bits, stored and loaded at once, so a release or an acquire would have nothing to order.
 //! Progress: a tile waits for the tile with the ticket before its own. That block has started, so
-//! it goes on. Tile 0 waits for none. By induction all waits end, even if few blocks are resident.
+//! it makes progress. Tile 0 waits for no other. By induction all waits end, even if few blocks are
+//! resident.
 //!
 //! Words moved: 2n, and 2 for each tile. Work: as rung 6, minus the n of the second launch.
 //! Span: n / B links.
@@ -30,7 +31,7 @@ use super::s06_shuffles::Share;
 use super::s07_grid_barrier::gridsync_ladder_scan_before;
 use cuda_std::prelude::*;
 
-/// The smallest word with a tile's own sum, and the smallest with the sum of all tiles up to it.
+/// The smallest word with a tile's sum, and the smallest with the sum of all tiles up to it.
 pub(super) const AGGREGATE: u64 = 1 << 32;
 pub(super) const PREFIX: u64 = 2 << 32;
 
@@ -60,7 +61,7 @@ pub fn chained(input: Global<u32>, output: Global<u32>, words: Global<u64>) {
     share.store(output, before.read(0));
 }
 
-/// The number of this block's tile. Called by all threads of the block; a barrier is inside.
+/// The number of this block's tile. Called by all threads of the block; has a barrier inside.
 #[device]
 pub(super) fn draw(words: Global<u64>) -> usize {
     let tile = gridsync_ladder_scan_tile();

@@ -1,11 +1,11 @@
 //! Rung 9: decoupled look-back (Merrill, Garland, "Single-pass Parallel Prefix Scan with Decoupled
 //! Look-back", NVIDIA, 2016).
 //!
-//! Changed: a block publishes the sum of its own tile as soon as it has it, without waiting. A
-//! block that looks back adds up these sums, tile by tile, until it finds a tile that knows the sum
-//! of everything up to it. A warp looks at 32 tiles at once. Why: this cuts the chain of rung 8,
-//! because a tile need not wait until the tile before has waited. The span becomes n / 32B links at
-//! worst instead of n / B, and mostly one or two looks.
+//! Changed: a block publishes the sum of its tile as soon as it has it, without waiting. A block
+//! that looks back adds up these sums, tile by tile, until it reaches a tile that has published the
+//! sum of everything up to it. A warp polls 32 tiles at once. Why: this cuts the chain of rung 8,
+//! because a tile need not wait until the tile before has waited. The span becomes n / 32B polls at
+//! worst instead of n / B, and mostly one or two polls.
 //!
 //! **Protocol.** The words are those of rung 8, with one more state:
 //!
@@ -13,21 +13,21 @@
 //! |---|---|---|
 //! | 0, invalid | | not stored yet |
 //! | 1, aggregate | the sum of the tile | thread 0, as soon as the tile has been scanned; not for tile 0 |
-//! | 2, prefix | the sum of all tiles up to and including it | thread 0, when the look-back has ended; for tile 0 at once |
+//! | 2, prefix | the sum of all tiles up to and including it | thread 0, when the look-back has ended; for tile 0 immediately |
 //!
-//! A state only grows, and both values are correct to add: after an aggregate the look-back goes on
-//! with the tile before, after a prefix it stops. Tickets and orderings are those of rung 8: a word
-//! publishes only itself. The first warp looks. Lane l looks at the tile l + 1 places before the
-//! end of the window, and waits until its word is no longer invalid. A vote says which lanes have a
-//! prefix. The warp adds the words up to the nearest prefix. Progress: blocks store aggregates
-//! without waiting. The tiles before this one have lower tickets, so their blocks have started. So
-//! each look ends, and the walk ends at tile 0 at the latest.
+//! A state only grows, and both values are correct to add: after an aggregate the look-back
+//! continues with the tile before, after a prefix it stops. Tickets and orderings are those of rung
+//! 8: a word publishes only itself. The first warp looks back. Lane l polls the tile l + 1
+//! positions before the end of the window, and waits until its word is no longer invalid. A ballot
+//! shows which lanes have a prefix. The warp adds the words up to the nearest prefix. Progress:
+//! blocks store aggregates without waiting. The tiles before this one have lower tickets, so their
+//! blocks have started. So each poll ends, and the walk ends at tile 0 at the latest.
 //!
 //! The order of the additions depends on which blocks were faster. For integers that does not
-//! matter. Sums of f32 would differ from run to run, so the library does it in another way
+//! matter. Sums of f32 would differ from run to run, so the library uses another method
 //! ([`grid::scan()`](gridsync_kernels::grid::scan())).
 //!
-//! Words moved: 2n, 2 for each tile, and the looks. Work: as rung 8, plus 32 additions for each
+//! Words moved: 2n, 2 for each tile, and the polls. Work: as rung 8, plus 32 additions for each
 //! window. Span: at worst n / 32B windows.
 //!
 //! Launched: as rung 8.
@@ -71,7 +71,7 @@ fn sum_before(words: Global<u64>, tile: usize) -> u32 {
     let lane = lane_id();
     let (mut sum, mut end) = (0u32, tile);
     loop {
-        // Places before the first tile count as a prefix of 0.
+        // Indices before the first tile count as a prefix of 0.
         let word = match end.checked_sub(lane as usize + 1) {
             Some(earlier) => look(words, earlier),
             None => PREFIX,

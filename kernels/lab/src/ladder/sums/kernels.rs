@@ -22,7 +22,7 @@ pub unsafe fn ladder_read_only(input: Global<u32>, never: Global<u32>) {
 ///
 /// # Safety
 ///
-/// As for [`ladder_wide_loads_u32`].
+/// Same as for [`ladder_wide_loads_u32`].
 #[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
 #[kernel]
 pub unsafe fn ladder_redux_u32(input: Global<u32>, partials: Global<u32>) {
@@ -34,7 +34,7 @@ macro_rules! kernels {
         two views: {$($two:ident: $two_f32:ident, $two_u32:ident by $two_rung:path;)*}
         four views: {$($four:ident: $four_f32:ident, $four_u32:ident by $four_rung:path $(, $option:ident)?;)*}
     ) => {
-        /// A type that has a ladder, and the kernel of each rung. On the host only.
+        /// A type that has a ladder, and the kernel of each rung. Host only.
         ///
         /// # Safety
         ///
@@ -53,14 +53,14 @@ macro_rules! kernels {
             )*
         }
 
-        // SAFETY: each kernel is a call of its rung.
+        // SAFETY: each kernel only calls its rung.
         #[cfg(not(target_arch = "nvptx64"))]
         unsafe impl Ladder for f32 {
             $(type $two = $two_f32;)*
             $(type $four = $four_f32;)*
         }
 
-        // SAFETY: each kernel is a call of its rung.
+        // SAFETY: each kernel only calls its rung.
         #[cfg(not(target_arch = "nvptx64"))]
         unsafe impl Ladder for u32 {
             $(type $two = $two_u32;)*
@@ -81,8 +81,9 @@ macro_rules! kernels {
         ///
         /// # Safety
         ///
-        /// `input` begins at a multiple of 16 bytes and nothing writes to it meanwhile; `sums` is
-        /// other memory, with an element for each sum; blocks are as the rung needs them.
+        /// `input` begins at a multiple of 16 bytes and nothing writes to it during the launch;
+        /// `sums` does not overlap it, and has an element for each sum; blocks have the shape that
+        /// the rung needs.
         #[kernel]
         pub unsafe fn $name(input: Global<$ty>, sums: Global<$ty>) {
             $rung(input, sums);
@@ -93,9 +94,9 @@ macro_rules! kernels {
         ///
         /// # Safety
         ///
-        /// `input` begins at a multiple of 16 bytes and nothing writes to it meanwhile; the other
-        /// views are other memory, and no other launch uses them until this one has ended; views
-        /// and blocks are as the rung needs them.
+        /// `input` begins at a multiple of 16 bytes and nothing writes to it during the launch; the
+        /// other views do not overlap it, and no other launch uses them until this one has ended;
+        /// views and blocks have the shape that the rung needs.
         #[kernel $(($option))?]
         pub unsafe fn $name(
             input: Global<$ty>,

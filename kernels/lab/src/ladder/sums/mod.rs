@@ -1,21 +1,21 @@
 //! The ladder of sums: the sum of an array in seventeen steps, from one thread to one launch at the
 //! rate of the memory (after Harris, "Optimizing Parallel Reduction in CUDA", 2007).
 //!
-//! Each file is a rung. Its head says what has changed since the rung below, why, what effect that
-//! should have, and how it is launched. Read the rungs in order: later rungs call functions of
+//! Each file is a rung. Its header explains what has changed since the rung below, why, what effect
+//! that should have, and how it is launched. Read the rungs in order: later rungs call functions of
 //! lower ones. The next step is [`grid::reduce()`](gridsync_kernels::grid::reduce()). The folder
 //! `bench/runs` has the times of the rungs.
 //!
 //! | rungs | one launch leaves | the sum |
 //! |---|---|---|
-//! | 1 to 3 | a sum for each thread | one thread adds those up, rung 1 again |
+//! | 1 to 3 | a sum for each thread | one thread adds them up, rung 1 again |
 //! | 4, 15 | the sum | by atomics, in no fixed order |
-//! | 5 to 13 | a sum for each block | the same kernel adds those up, again and again until one is left |
-//! | 14 | a sum for each block of a resident grid | the same kernel adds those up, in one block |
+//! | 5 to 13 | a sum for each block | the same kernel adds them up, again and again until one is left |
+//! | 14 | a sum for each block of a resident grid | the same kernel adds them up, in one block |
 //! | 16, 17 | the sum | within the launch |
 //!
-//! All of them take arrays of any length, also empty ones. The array begins at a multiple of 16
-//! bytes, and nothing writes to it meanwhile. `gridsync lab ladder` runs them all.
+//! All of them accept arrays of any length, including empty ones. The array begins at a multiple of
+//! 16 bytes, and nothing writes to it during the launch. `gridsync lab ladder` runs them all.
 
 pub mod kernels;
 pub mod r00_read_only;
@@ -41,7 +41,7 @@ use super::THREADS;
 use cuda_std::prelude::*;
 use gridsync_kernels::op::{Number, Widen};
 
-/// A number that the rungs add up, in its own type: f32 rounds, u32 wraps around.
+/// A number type that the rungs add up, without a wider type: f32 rounds, u32 wraps around.
 pub trait Summand: Number + Widen<Self> {}
 
 impl<T: Number + Widen<T>> Summand for T {}
@@ -57,7 +57,7 @@ fn sums_of_block<T: Summand>() -> Shared<T> {
     gridsync_ladder_sums().cast()
 }
 
-/// Element `i`, or 0 after the end.
+/// Element `i`, or 0 past the end.
 #[device]
 fn element<T: Summand>(input: Global<T>, i: usize) -> T {
     if i < input.len() { input.read(i) } else { T::ZERO }

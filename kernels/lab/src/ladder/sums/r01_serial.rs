@@ -1,14 +1,14 @@
 //! Rung 1: one thread adds up everything.
 //!
-//! All other rungs are compared with this one. It does n additions, each after the one before, on
-//! a machine that could do thousands at once.
+//! All other rungs are compared with this one. It does n dependent additions, on a machine that
+//! could do thousands at once.
 //!
 //! Launched: one block of one thread.
 
 use super::Summand;
 use cuda_std::prelude::*;
 
-/// Sums `input` to `sum[0]`. Called by any number of threads; only the first of the grid works.
+/// Sums `input` into `sum[0]`. Called by any number of threads; only the first of the grid works.
 #[device]
 pub fn serial<T: Summand>(input: Global<T>, sum: Global<T>) {
     if !thread::first() {

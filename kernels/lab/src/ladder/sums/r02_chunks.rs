@@ -2,15 +2,15 @@
 //!
 //! Changed: C sums at once. Why: n/C + C steps instead of n. Effect: it is faster, but by less than
 //! the number of threads that run at once. At each step the lanes of a warp load elements that are
-//! n/C apart. Each lane loads from a line of its own, and uses 1/32 of that line.
+//! n/C apart. Each lane loads from a different line, and uses 1/32 of it.
 //!
 //! Launched: C threads, 256 on each multiprocessor; then rung 1 for their C sums.
 
 use super::Summand;
 use cuda_std::prelude::*;
 
-/// Sums a contiguous chunk of `input` for each thread, to the thread's element of `sums`. Called by
-/// every thread of the grid.
+/// Sums a contiguous chunk of `input` for each thread, into the thread's element of `sums`. Called
+/// by every thread of the grid.
 #[device]
 pub fn chunks<T: Summand>(input: Global<T>, sums: Global<T>) {
     let me = thread::index();

@@ -1,8 +1,8 @@
 //! Rung 3: C threads, every C-th element for each.
 //!
 //! Changed: the threads step through the array side by side. Why: at each step the 32 lanes of a
-//! warp load 32 neighbours, which are one whole line. Effect: the warp uses all of each line
-//! instead of 1/32. The operation must commute.
+//! warp load 32 consecutive elements, which are one whole line. Effect: the warp uses all of each
+//! line instead of 1/32. The operation must commute.
 //!
 //! Which C is best? The ladder tries the threads of one block, the cores of the device, and 256
 //! threads per multiprocessor. All three depend on the device, and one thread adds up the C sums at
@@ -13,7 +13,7 @@
 use super::Summand;
 use cuda_std::prelude::*;
 
-/// Sums every C-th element of `input` for each of the C threads of the grid, to the thread's
+/// Sums every C-th element of `input` for each of the C threads of the grid, into the thread's
 /// element of `sums`. Called by every thread of the grid.
 #[device]
 pub fn strided<T: Summand>(input: Global<T>, sums: Global<T>) {

@@ -1,8 +1,8 @@
 //! Rung 5: a pyramid of block sums, neighbours first (Harris' first).
 //!
 //! Changed: a block adds up its 256 elements as a tournament in shared memory: first neighbours,
-//! then elements 2 apart, then 4. Why: log n rounds, for any n, on any device, nothing to tune.
-//! Effect: none yet. A warp is busy if one lane adds. Here every second lane adds, then every
+//! then elements 2 apart, then 4. Why: log n rounds, for any n, on any device, with nothing to
+//! tune. Effect: none yet. A warp is busy if one lane adds. Here every second lane adds, then every
 //! fourth: all 8 warps are busy in the first five rounds. That is 47 additions of a warp, not 12.
 //!
 //! Launched: a thread for each element; again for the sums of the blocks until one is left.
@@ -10,7 +10,7 @@
 use super::{Summand, element, sums_of_block};
 use cuda_std::prelude::*;
 
-/// Sums the elements of each block to its element of `partials`. Called by every thread of the
+/// Sums the elements of each block into its element of `partials`. Called by every thread of the
 /// grid. Blocks have a power of two threads, up to [`THREADS`](crate::ladder::THREADS).
 // The number of threads is read at run time. With a constant the compiler would unroll the rounds,
 // here and in the next rungs. It still sees that `2 * apart` is a power of two, and turns the `%`

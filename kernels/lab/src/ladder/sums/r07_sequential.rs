@@ -1,15 +1,15 @@
 //! Rung 7: elements half a block apart first (Harris' third).
 //!
 //! Changed: the rounds run in the other direction: 128 apart, then 64, down to 1. Why: lane t works
-//! on word t, so the lanes of a warp use 32 different banks. Effect: no bank conflicts instead of
-//! 105. The operation must commute.
+//! on word t, so the lanes of a warp use 32 different banks. Effect: no bank conflicts, where rung
+//! 6 has 105 extra passes. The operation must commute.
 //!
 //! Launched: a thread for each element; again for the sums of the blocks until one is left.
 
 use super::{Summand, element, sums_of_block};
 use cuda_std::prelude::*;
 
-/// Sums the elements of each block's threads to the block's element of `partials`. Called like
+/// Sums the elements of each block's threads into the block's element of `partials`. Called like
 /// [`interleaved`](super::r05_interleaved::interleaved).
 #[device]
 pub fn sequential<T: Summand>(input: Global<T>, partials: Global<T>) {
@@ -17,7 +17,7 @@ pub fn sequential<T: Summand>(input: Global<T>, partials: Global<T>) {
     block_sum(value, partials);
 }
 
-/// Sums one value of each thread to the block's element of `partials`.
+/// Sums one value of each thread into the block's element of `partials`.
 #[device]
 pub(super) fn block_sum<T: Summand>(value: T, partials: Global<T>) {
     let sums = sums_of_block::<T>();

@@ -1,8 +1,8 @@
 //! Rung 8: the first addition while loading (Harris' fourth).
 //!
 //! Changed: each thread loads two elements and stores their sum. Why: in rung 7 half of the threads
-//! load an element and then do nothing. Effect: half as many blocks, so half as many rounds in
-//! shared memory. Each thread has two loads in flight instead of one.
+//! load an element and are then idle. Effect: half as many blocks, so half as many rounds in shared
+//! memory. Each thread has two loads in flight instead of one.
 //!
 //! Launched: a thread for two elements; again for the sums of the blocks until one is left.
 
@@ -10,7 +10,7 @@ use super::r07_sequential::block_sum;
 use super::{Summand, element};
 use cuda_std::prelude::*;
 
-/// Sums two elements for each thread of a block to the block's element of `partials`. Called like
+/// Sums two elements for each thread of a block into the block's element of `partials`. Called like
 /// [`interleaved`](super::r05_interleaved::interleaved).
 #[device]
 pub fn first_add<T: Summand>(input: Global<T>, partials: Global<T>) {

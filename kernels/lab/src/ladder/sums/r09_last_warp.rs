@@ -1,12 +1,13 @@
-//! Rung 9: no barrier of the block once one warp is left (Harris' fifth).
+//! Rung 9: no block barrier once one warp is left (Harris' fifth).
 //!
-//! Changed: from 32 apart on, only the first warp works. Why: the last six rounds need only one
-//! warp. The other seven waited at six barriers for nothing. Effect: 3 barriers instead of 9.
+//! Changed: once the elements are 32 apart, only the first warp works. Why: the last six rounds
+//! need only one warp. The other seven waited at six barriers for nothing. Effect: 3 barriers
+//! instead of 9.
 //!
 //! The well-known form, `s[t] += s[t + 32]; s[t] += s[t + 16]; …` without synchronisation, has been
-//! **wrong** since Volta, because the lanes are no longer in step. So each round has a barrier of
-//! the warp between the loads and the stores, and one after the stores. The wrong form is one of
-//! the broken kernels of the conformance tests.
+//! **wrong** since Volta, because the lanes no longer run in lockstep. So each round has a warp
+//! barrier between the loads and the stores, and one after the stores. The wrong form is one of the
+//! broken kernels of the conformance tests.
 //!
 //! Launched: a thread for two elements; again for the sums of the blocks until one is left.
 
@@ -15,7 +16,7 @@ use super::{Summand, sums_of_block};
 use cuda_std::prelude::*;
 use cuda_std::warp::{FULL_MASK, WARP_SIZE, sync_warp};
 
-/// Sums two elements for each thread of a block to the block's element of `partials`. Called like
+/// Sums two elements for each thread of a block into the block's element of `partials`. Called like
 /// [`interleaved`](super::r05_interleaved::interleaved); blocks have at least 64 threads.
 #[device]
 pub fn last_warp<T: Summand>(input: Global<T>, partials: Global<T>) {
@@ -37,7 +38,7 @@ pub fn last_warp<T: Summand>(input: Global<T>, partials: Global<T>) {
     if me >= WARP_SIZE {
         return;
     }
-    // All 32 lanes add, even if a sum is no longer needed: that is cheaper than a condition.
+    // All 32 lanes add, even if the result is not needed: that is cheaper than a condition.
     while apart > 0 {
         let value = sums.read(at).add(sums.read(at + apart as usize));
         sync_warp(FULL_MASK);

@@ -1,8 +1,8 @@
 //! Rung 10: a sum for each warp, then one warp adds up these sums.
 //!
-//! Changed: every warp does the rounds of rung 9 on its own 32 words. Then the first warp does them
-//! on the 8 sums. Why: a warp adds up only what its own lanes stored, so it needs no barrier of the
-//! block for that. Effect: 1 barrier instead of 3, but 43 additions of a warp instead of 12, and
+//! Changed: every warp runs the rounds of rung 9 on its own 32 words. Then the first warp runs them
+//! on the 8 sums. Why: a warp adds up only words that its own lanes stored, so it needs no block
+//! barrier for that. Effect: 1 barrier instead of 3, but 43 additions of a warp instead of 12, and
 //! 154 accesses of a warp to shared memory instead of 45.
 //!
 //! Launched: a thread for two elements; again for the sums of the blocks until one is left.
@@ -17,7 +17,7 @@ shared_array! {
     fn gridsync_ladder_warp_sums() -> [u32; 32];
 }
 
-/// Sums two elements for each thread of a block to the block's element of `partials`. Called like
+/// Sums two elements for each thread of a block into the block's element of `partials`. Called like
 /// [`interleaved`](super::r05_interleaved::interleaved); blocks have at least 32 threads.
 #[device]
 pub fn warps_first<T: Summand>(input: Global<T>, partials: Global<T>) {
@@ -41,10 +41,11 @@ pub fn warps_first<T: Summand>(input: Global<T>, partials: Global<T>) {
     }
 }
 
-/// Sums the first `count` words of `sums` to the first word. `count` is a power of two up to 32.
+/// Sums the first `count` words of `sums` into the first word. `count` is a power of two up to 32.
 /// Called by every lane of a warp; no other warp uses the words.
-// In a round the lanes below `apart` store there, and load from `apart` on. No lane loads what
-// another lane stores in that round, so one barrier of the warp per round is enough.
+// In a round the lanes below `apart` store to words below `apart`, and load from words at `apart`
+// or above. No lane loads a word that another lane stores in that round, so one warp barrier per
+// round is enough.
 #[device]
 fn warp_sum<T: Summand>(sums: Shared<T>, count: u32) {
     let lane = lane_id();

@@ -1,7 +1,7 @@
 //! Rung 12: loads of 16 bytes.
 //!
-//! Changed: each of a thread's two loads brings four elements. Why: a warp with loads of 4 bytes
-//! asks for one line at a time, and a multiprocessor can have only a limited number of requests in
+//! Changed: each of a thread's two loads fetches four elements. Why: a warp with loads of 4 bytes
+//! requests one line at a time, and a multiprocessor can have only a limited number of requests in
 //! flight. Effect: four times the bytes in flight, and a quarter of the blocks and of their sums.
 //!
 //! Launched: a thread for eight elements; again for the sums of the blocks until one is left.
@@ -12,8 +12,8 @@ use cuda_std::prelude::*;
 use gridsync_kernels::block;
 use gridsync_kernels::op::Sum;
 
-/// Sums two packs of four elements for each thread of a block to the block's element of `partials`.
-/// Called by every thread of the grid; blocks are a multiple of 32 threads.
+/// Sums two packs of four elements for each thread of a block into the block's element of
+/// `partials`. Called by every thread of the grid; blocks are a multiple of 32 threads.
 #[device]
 pub fn wide_loads<T: Summand>(input: Global<T>, partials: Global<T>) {
     let sum = block::reduce(Sum::<T>::new(), two_packs(input));

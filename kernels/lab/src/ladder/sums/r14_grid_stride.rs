@@ -3,7 +3,7 @@
 //! Changed: the grid has the size of the device, not of the array. Each thread has four loads in
 //! flight. Why: a thread that adds up many elements in a register needs no other thread for that.
 //! And blocks that start, add up 2048 numbers and end leave the memory idle in between. Effect: a
-//! few thousand sums of blocks instead of n/2048, more loads in flight, a pyramid of two levels.
+//! few thousand block sums instead of n/2048, more loads in flight, a pyramid of two levels.
 //!
 //! Launched: as many blocks as fit on all multiprocessors; then one block for their sums.
 
@@ -14,7 +14,7 @@ use cuda_std::prelude::*;
 use gridsync_kernels::block;
 use gridsync_kernels::op::Sum;
 
-/// Sums `input` to an element of `partials` for each block. Called by every thread of the grid;
+/// Sums `input` into an element of `partials` for each block. Called by every thread of the grid;
 /// blocks are a multiple of 32 threads.
 #[device]
 pub fn grid_stride<T: Summand>(input: Global<T>, partials: Global<T>) {

@@ -1,9 +1,9 @@
 //! Rung 15: an atomic addition for each block.
 //!
-//! Changed: each block adds its sum to the total itself; rung 14 needs a second launch. Why: only a
-//! few thousand atomics meet at one word, not n as in rung 4, and one launch is saved. Effect: it
-//! saves the time of a launch, minus the time to set the sum to 0. The order is that of arrival, so
-//! a floating-point sum differs from run to run.
+//! Changed: each block adds its sum to the total directly; rung 14 needs a second launch. Why: only
+//! a few thousand atomics hit one word, not n as in rung 4, and one launch is saved. Effect: it
+//! saves the time of a launch, minus the time to set the sum to 0. The blocks add in the order of
+//! arrival, so a floating-point sum differs from run to run.
 //!
 //! Launched: as rung 14, once, after the sum has been set to 0.
 

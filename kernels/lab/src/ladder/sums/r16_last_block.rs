@@ -1,11 +1,11 @@
 //! Rung 16: the block that finishes last adds up the sums of all blocks (CUDA's sample
 //! `threadFenceReduction`).
 //!
-//! Changed: the blocks draw tickets. The block that draws the last one knows that all other sums
-//! are there. Why: it is one launch as in rung 15, but the order is fixed, so two runs give the
-//! same bits. Nothing must be set to 0, because the ticket wraps around. No block waits for
-//! another, so the blocks need not be co-resident.
-//! [`grid::reduce()`](gridsync_kernels::grid::reduce()) draws its tickets at the start.
+//! Changed: the blocks draw tickets. When a block draws the last one, all other sums have been
+//! written. Why: it is one launch as in rung 15, but the order is fixed, so two runs give the same
+//! bits. Nothing must be set to 0, because the ticket wraps around. No block waits for another, so
+//! the blocks need not be co-resident. [`grid::reduce()`](gridsync_kernels::grid::reduce()) draws
+//! its tickets at the start.
 //!
 //! Launched: as rung 14, once.
 
@@ -16,7 +16,7 @@ use cuda_std::prelude::*;
 use gridsync_kernels::block;
 use gridsync_kernels::op::Sum;
 
-/// Sums `input` to `sum[0]`.
+/// Sums `input` into `sum[0]`.
 ///
 /// Called by every thread of the grid; blocks are a multiple of 32 threads. `partials` has an
 /// element for each block; `ticket[0]` is 0 before the first launch and after each.

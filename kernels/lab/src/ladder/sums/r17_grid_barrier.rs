@@ -1,8 +1,8 @@
-//! Rung 17: a barrier of the grid, then the first block adds up the sums of all blocks.
+//! Rung 17: a grid barrier, then the first block adds up the sums of all blocks.
 //!
-//! Changed: all blocks wait until all sums are there. Why: after the barrier the whole grid can go
-//! on, and each block can use the sums. No other rung allows that. Effect: none here, because one
-//! block is enough. It costs a barrier, and all blocks must be co-resident.
+//! Changed: all blocks wait until all sums have been written. Why: after the barrier the whole grid
+//! can continue, and each block can use the sums. No other rung allows that. Effect: none here,
+//! because one block is enough. It costs a barrier, and all blocks must be co-resident.
 //!
 //! Launched: as rung 14, once, cooperatively.
 
@@ -14,7 +14,7 @@ use gridsync_kernels::block;
 use gridsync_kernels::grid::barrier::{Barrier, GridBarrier};
 use gridsync_kernels::op::Sum;
 
-/// Sums `input` to `sum[0]`.
+/// Sums `input` into `sum[0]`.
 ///
 /// Called by every thread of the grid. Blocks have a multiple of 32 threads and are co-resident.
 /// `partials` has an element for each block, `barrier` has the words of a [`GridBarrier`].

@@ -1,4 +1,4 @@
-//! The second half of a crossing: waits for what the other members bring.
+//! The second half of a crossing: waits for the values of the other members.
 
 use super::row::Row;
 use super::{DIRECT, Exchange, GROUP, row_stride};
@@ -8,8 +8,8 @@ use cuda_std::prelude::*;
 use cuda_std::time::clock;
 use cuda_std::warp::{WARP_SIZE, lane_id};
 
-/// What a block has brought to an [`Exchange`], by [`Exchange::arrive`]. The exchange is in use until
-/// the block waits.
+/// A value that a block has sent to an [`Exchange`] with [`Exchange::arrive`]. The exchange is in
+/// use until the block waits.
 #[must_use = "the other members wait until this block has waited too"]
 #[derive(Debug)]
 pub struct Arrival<'a, O> {
@@ -20,25 +20,26 @@ pub struct Arrival<'a, O> {
 }
 
 impl<O: Operation> Arrival<'_, O> {
-    /// Waits until all members have arrived, and returns what their values combine to, in the order of
+    /// Waits until all members have arrived, and returns their values combined in the order of
     /// their ranks.
     ///
-    /// Called by every thread of the block; all get the result. It has one barrier of the block.
+    /// Called by every thread of the block; all get the result. It has one block barrier.
     #[device]
     pub fn wait(self) -> O::Accumulator {
         let (results, place) = self.wait_for_results::<false>();
         results.read(place)
     }
 
-    /// Like [`wait`](Self::wait), and also returns what the members of lower rank combine to.
+    /// Like [`wait`](Self::wait), and also returns the values of the members of lower rank
+    /// combined.
     #[device]
     pub fn wait_prefix(self) -> Prefix<O::Accumulator> {
         let (results, place) = self.wait_for_results::<true>();
         Prefix { before: results.read(place + 1), all: results.read(place) }
     }
 
-    /// Waits until the results are in shared memory: what all members combine to at the place, and if
-    /// `PREFIX` what those before this one do after it.
+    /// Waits until the results are in shared memory: in the returned slot the values of all members
+    /// combined, and if `PREFIX`, in the next slot those of the members before this one.
     #[device]
     fn wait_for_results<const PREFIX: bool>(self) -> (Slots, usize) {
         let Self { exchange, op, began } = self;
@@ -72,7 +73,7 @@ impl Exchange {
     }
 
     /// Crosses in two steps: every member reads the values of its group and sends the group's
-    /// result. Then it reads the result of each group. The member at place p of a group sends to
+    /// result. Then it reads the result of each group. The member at position p of a group sends to
     /// row p, and reads row p.
     #[device]
     fn cross_in_two_steps<O: Operation, const PREFIX: bool>(
@@ -91,7 +92,7 @@ impl Exchange {
             let start = 8 * count as usize + place as usize * stride;
             self.row(start, GROUP as usize * stride)
         };
-        // The last group may be smaller. Its members then also send for the missing places.
+        // The last group may be smaller. Its members then also send for the missing positions.
         let place = group.rank() + lane_id() * group.count();
         if place < GROUP {
             row(place).send((rank / GROUP) as usize, in_group.all);
@@ -101,8 +102,9 @@ impl Exchange {
         Prefix { before: op.combine(groups.before, in_group.before), all: groups.all }
     }
 
-    /// The row of words from `start` on. Each further word of a value is `apart` words after the
-    /// one before, and the words of odd crossings are `4 * apart` words after those of even ones.
+    /// The row of words that begins at `start`. Each further word of a value is `apart` words after
+    /// the one before, and the words of odd crossings are `4 * apart` words after those of even
+    /// ones.
     #[device]
     pub(super) fn row(&self, start: usize, apart: usize) -> Row {
         let odd = (self.crossing % 2) as usize;

@@ -8,11 +8,12 @@ use core::marker::PhantomData;
 use cuda_std::prelude::*;
 
 impl Exchange {
-    /// Combines one value per block by `op`, in the order of the blocks. Every thread gets what the
-    /// blocks before its own combine to, and what all do.
+    /// Combines one value per block with `op`, in the order of the blocks. Every thread gets the
+    /// combined values of the blocks before its own, and those of all blocks.
     ///
-    /// Called like [`all_reduce`](Self::all_reduce). With the number of elements that each block
-    /// keeps, `before` is where the block writes them, and `all` is how many there are:
+    /// Called like [`all_reduce`](Self::all_reduce). If the value is the number of elements that
+    /// each block keeps, `before` is the index at which the block writes them, and `all` is the
+    /// number of all of them:
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/exchange.rs"));
@@ -47,8 +48,8 @@ impl Exchange {
 
     /// Lets every block read the values of all blocks: calls `read` with them, in every thread.
     ///
-    /// Called like [`all_reduce`](Self::all_reduce). There is another barrier of the block at the
-    /// end, because the next crossing but one overwrites the values. `read` must not use this exchange
+    /// Called like [`all_reduce`](Self::all_reduce). It has another block barrier at the end,
+    /// because the next crossing but one overwrites the values. `read` must not use this exchange
     /// and need not read all values. A ballot is a gathered `u32`.
     ///
     /// ```
@@ -73,12 +74,12 @@ impl Exchange {
 
     /// Whether `vote` holds in any thread of any block.
     ///
-    /// Called by every thread of each block that takes part. It has two barriers of the block.
+    /// Called by every thread of each block that takes part. It has two block barriers.
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/exchange.rs"));
     /// # fn main() { in_a_grid(|exchange, _| {
-    /// // One thread of the grid has found something. All of them stop.
+    /// // One thread of the grid has found something. All threads stop.
     /// let has_found = thread::index() == 100;
     /// assert!(exchange.any(has_found));
     /// # }) }
@@ -91,8 +92,8 @@ impl Exchange {
 
     /// Whether `vote` holds in all threads of all blocks.
     ///
-    /// Called by every thread of each block that takes part. It has two barriers of the block. An
-    /// iterative solver goes on until all agree:
+    /// Called by every thread of each block that takes part. It has two block barriers. An
+    /// iterative solver continues until all agree:
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/exchange.rs"));
@@ -114,7 +115,7 @@ impl Exchange {
 
     /// The number of threads of all blocks for which `vote` holds.
     ///
-    /// Called by every thread of each block that takes part. It has two barriers of the block.
+    /// Called by every thread of each block that takes part. It has two block barriers.
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/exchange.rs"));
@@ -144,18 +145,18 @@ impl<T: Carried> Gathered<T> {
         self.count
     }
 
-    /// The value of the block of this rank; of the last one if there is no such rank.
+    /// The value of the block with this rank, or of the last block if the rank is too high.
     ///
     /// Any thread may call this, any number of times. It loads the value from the L2.
     #[device]
     pub fn of(&self, rank: u32) -> T {
-        // The first warp has seen the value. This thread may not see it at its first look, because
-        // a relaxed load orders nothing for other threads.
+        // The first warp has seen the value. This thread's first poll may miss it, because a
+        // relaxed load orders nothing for other threads.
         self.row.wait_for(rank.min(self.count - 1) as usize)
     }
 }
 
-/// As many words as a `T` has. Unlike a `T` they may be combined to anything.
+/// As many words as a `T` has. Unlike those of a `T`, any combination of them is valid.
 #[derive(Clone, Copy)]
 pub(in crate::grid::barrier) struct Bits<T> {
     words: Words,
@@ -169,7 +170,7 @@ impl<T> Bits<T> {
     }
 }
 
-// SAFETY: as many words as a `T`.
+// SAFETY: it has the same number of words as `T`, and any words are valid.
 unsafe impl<T: Carried> Carried for Bits<T> {
     const WORDS: usize = T::WORDS;
 
@@ -196,13 +197,13 @@ impl<T> AnyBits<T> {
 }
 
 impl<T: Carried> AnyBits<T> {
-    /// What a block brings to a broadcast: the value of the root, and nothing of the others.
+    /// A block's contribution to a broadcast: the value of the root, and zeros from the others.
     #[inline(always)]
     pub(in crate::grid::barrier) fn of(is_root: bool, value: T) -> Bits<T> {
         Bits::of(if is_root { value.to_words() } else { [0; 4] })
     }
 
-    /// The value of the root, from what all blocks have brought.
+    /// The value of the root, from the combined contributions of all blocks.
     #[inline(always)]
     pub(in crate::grid::barrier) fn value(all: Bits<T>) -> T {
         T::from_words(all.words)

@@ -1,10 +1,10 @@
-//! The barrier that carries data: every block brings a value, and gets all values combined.
+//! The barrier that carries data: every block contributes a value, and gets all values combined.
 //!
-//! With a store, a barrier and loads, a block sends its value to the L2, waits until it is there,
-//! announces it, waits for the other announcements, and loads the other values. Here the value is
-//! its own announcement: each 32-bit word of it travels in one 64-bit word with the number of the
-//! crossing, so a reader that sees the number sees the value. This needs no fence, no reset, and
-//! one trip through the L2 instead of three. (NCCL's LL protocol and CUB's look-back also put a
+//! With a store, a barrier and loads, a block sends its value to the L2, waits until it has arrived
+//! there, announces it, waits for the other announcements, and loads the other values. Here the
+//! value is its own announcement: each 32-bit word of it travels in one 64-bit word with the number
+//! of the crossing, so a reader that sees the number sees the value. This needs no fence, no reset,
+//! and one trip through the L2 instead of three. (NCCL's LL protocol and CUB's look-back also put a
 //! flag into the word of the data.)
 
 mod arrival;
@@ -39,31 +39,32 @@ const RESULTS: usize = 16;
 
 shared_array! {
     /// For each exchange its results, from the first warp to the threads of its block. Odd and even
-    /// crossings have two places each, so the next crossing does not overwrite a result that a thread
-    /// still reads.
+    /// crossings have two slots each, so the next crossing does not overwrite a result that a
+    /// thread is still reading.
     fn gridsync_exchange() -> [u32; AT_ONCE * RESULTS];
 }
 
-/// A barrier at which each block brings a value and gets all values combined.
+/// A barrier to which each block contributes a value and from which it gets all values combined.
 ///
-/// | what | for each | method |
+/// | result | for each | method |
 /// |---|---|---|
 /// | all values combined | block | [`all_reduce`](Self::all_reduce) |
-/// | also what the blocks before combine to | block | [`scan`](Self::scan) |
+/// | also the combined values of the blocks before | block | [`scan`](Self::scan) |
 /// | the value of one block | block | [`broadcast`](Self::broadcast) |
 /// | the values of all blocks | block | [`gather`](Self::gather) |
-/// | whether any vote, or all, is yes; how many are | thread | [`any`](Self::any), [`all`](Self::all), [`count`](Self::count) |
+/// | whether any vote is true, or all are; the number of true votes | thread | [`any`](Self::any), [`all`](Self::all), [`count`](Self::count) |
 /// | all values combined, and those of the threads before | thread | [`scan_threads`](Self::scan_threads) |
-/// | work between arriving and waiting | block | [`arrive`](Self::arrive) |
+/// | work between arrive and wait | block | [`arrive`](Self::arrive) |
 ///
-/// Each is one crossing. No block leaves before all have arrived. But only the values are carried:
-/// other memory accesses of the blocks are *not* made visible. The [barriers](super::Barrier) do that.
+/// Each operation is one crossing. No block leaves before all have arrived. But only the values are
+/// carried: other memory accesses of the blocks are *not* made visible. Use the
+/// [barriers](super::Barrier) for that.
 ///
 /// The order of combining depends only on the number of blocks, so floating-point sums have the
-/// same bits in every block and every run. Operations need not commute: values are combined in the
-/// order of the ranks then.
+/// same bits in every block and every run. Operations need not commute: the values are then
+/// combined in the order of the ranks.
 ///
-/// A kernel takes a barrier for what is in memory, and an exchange for what each block has found:
+/// A kernel uses a barrier to share memory, and an exchange to share one value per block:
 ///
 /// ```
 /// use cuda_std::prelude::*;
@@ -71,7 +72,7 @@ shared_array! {
 /// use gridsync_kernels::grid::barrier::{Barrier, Exchange, GridBarrier};
 /// use gridsync_kernels::op::Max;
 ///
-/// /// Smooths a ring of values, one for each thread, until none changes by much.
+/// /// Smooths a ring of values, one for each thread, until none changes much.
 /// #[kernel(cooperative)]
 /// pub unsafe fn smooth(values: Global<f32>, barrier: Global<u32>, words: Global<u64>) {
 ///     let mut barrier = GridBarrier::attach(barrier);
@@ -93,14 +94,14 @@ shared_array! {
 /// ```
 ///
 /// In the examples of the methods, the grid has 3 blocks of 64 threads.
-// Not `Copy`: each copy would count crossings on its own.
+// Not `Copy`: each copy would count crossings separately.
 #[derive(Debug)]
 pub struct Exchange {
     words: Global<u64>,
     members: Members,
     /// The number of the last crossing.
     crossing: u64,
-    /// Which of the block's exchanges it is.
+    /// The index of this exchange among those of the block.
     nth: usize,
 }
 
@@ -130,10 +131,10 @@ const fn row_stride(groups: usize) -> usize {
 impl Exchange {
     /// The number of words of device memory for an exchange of up to `blocks` blocks.
     ///
-    /// They are 0 before the first use, and belong to one launch at a time, of up to `blocks`
-    /// blocks. A word that was not written for exactly 2^32 crossings in a row would count as new:
-    /// that of a member that was left out, or a higher word if all values in between had fewer words.
-    /// Any other use is safe from wrap-around.
+    /// They are 0 before the first use, and only one launch, of up to `blocks` blocks, may use them
+    /// at a time. A word that was not written for exactly 2^32 crossings in a row would count as
+    /// new: the word of a member that did not take part, or a higher word if all values in between
+    /// had fewer words. Any other use is safe from wrap-around.
     #[must_use]
     pub const fn words(blocks: usize) -> usize {
         let rows = GROUP as usize * row_stride(blocks.div_ceil(GROUP as usize));
@@ -142,10 +143,10 @@ impl Exchange {
 
     /// Attaches to the exchange of the whole grid in `words`.
     ///
-    /// Called by every thread of the grid, before its block first crosses. It has two barriers of
-    /// the block. Blocks are a multiple of 32 threads, and there are at most 8192 of them. A block
-    /// may attach again later in the launch, and then uses only the new exchange. For several at a
-    /// time there is [`attach_nth`](Self::attach_nth).
+    /// Called by every thread of the grid, before its block first crosses. It has two block
+    /// barriers. Blocks are a multiple of 32 threads, and the grid has at most 8192 of them. A
+    /// block may attach again later in the launch, and then uses only the new exchange. To use
+    /// several at the same time, see [`attach_nth`](Self::attach_nth).
     #[device]
     pub fn attach(words: Global<u64>) -> Self {
         Self::attach_among(words, Members::grid())
@@ -158,8 +159,8 @@ impl Exchange {
     }
 
     /// Like [`attach_among`](Self::attach_among), for a block that uses up to four exchanges at the
-    /// same time. Each has words of its own, and a number `NTH` below 4 of its own, because they pass
-    /// their results through shared memory. The others use number 0.
+    /// same time. Each has separate words, and a different number `NTH` below 4, because they pass
+    /// their results through shared memory. The other constructors use number 0.
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/exchange.rs"));
@@ -173,28 +174,29 @@ impl Exchange {
     #[device(protocol = NAME)]
     pub fn attach_nth<const NTH: usize>(words: Global<u64>, members: Members) -> Self {
         const { assert!(NTH < AT_ONCE, "a block uses four exchanges at once, at most") };
-        // A crossing in this launch has ended with a barrier of the block. So every thread sees the number
-        // that the block has noted.
+        // A crossing in this launch has ended with a block barrier. So every thread sees the number
+        // that the block has recorded.
         let look = |rank| words.load(last_crossing(words, rank), Ordering::Relaxed, Scope::Device);
         // Member 0 is part of every crossing, so it has the last number. Its writes in earlier
         // launches are visible, those in this launch may not be. But this block sees its own
         // number, and no crossing completes without this block.
         let crossing = look(0).max(look(members.rank()));
-        // A crossing can complete once the first warp has sent. All threads must look before that.
+        // A crossing can complete once the first warp has sent. All threads must read the numbers
+        // before that.
         thread::sync_threads();
         Self { words, members, crossing, nth: NTH }
     }
 
-    /// Combines one value per block by `op`, in the order of the blocks, and returns the result to
-    /// every thread of every block.
+    /// Combines one value per block with `op`, in the order of the blocks, and returns the result
+    /// to every thread of every block.
     ///
     /// Called by every thread of each block that takes part. Only the `value` of the block's first
-    /// thread counts. It has one barrier of the block inside, but none at its start.
+    /// thread counts. It has one block barrier inside, but none at its start.
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/exchange.rs"));
     /// # fn main() { in_a_grid(|exchange, _| {
-    /// // The numbers of each block are combined first.
+    /// // The values within each block are combined first.
     /// let of_block = gridsync_kernels::block::reduce(Max::<f32>::new(), thread::index() as f32);
     /// let greatest = exchange.all_reduce(Max::<f32>::new(), of_block);
     /// assert_eq!(greatest, 191.0);
@@ -210,11 +212,11 @@ impl Exchange {
         self.arrive(op, value).wait()
     }
 
-    /// Brings the value of this block, and does not wait. The block may do other work before it
+    /// Sends the value of this block without waiting. The block may do other work before it
     /// [waits](Arrival::wait) for the others, also with its other exchanges.
     ///
     /// Called by every thread of each block that takes part. Only the `value` of the block's first
-    /// thread counts. It has no barrier of the block.
+    /// thread counts. It has no block barrier.
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/exchange.rs"));
@@ -229,7 +231,7 @@ impl Exchange {
         self.crossing += 1;
         let began = clock();
         if thread::is_first_in_block() {
-            // For both ways to cross, one value for each member comes first.
+            // In one step and in two, the row with one value per member comes first.
             self.row(0, self.members.count() as usize).send(self.members.rank() as usize, value);
         }
         Arrival { exchange: self, op, began }
@@ -241,15 +243,15 @@ impl Exchange {
         self.crossing
     }
 
-    /// The shared memory for the results of this exchange: two places for even crossings, then two
+    /// The shared memory for the results of this exchange: two slots for even crossings, then two
     /// for odd ones.
     #[device]
     fn results(&self) -> Slots {
         Slots::new(gridsync_exchange().part(RESULTS * self.nth, RESULTS), 4)
     }
 
-    /// Notes the number of this crossing for the next time that this block attaches. Called by one
-    /// lane.
+    /// Records the number of this crossing for the next time that this block attaches. Called by
+    /// one lane.
     #[device]
     fn has_crossed(&self) {
         let last = last_crossing(self.words, self.members.rank());

@@ -9,13 +9,13 @@ use cuda_std::prelude::*;
 use cuda_std::time::clock;
 use cuda_std::warp::{FULL_MASK, WARP_SIZE, lane_id, sync_warp, warp_vote_all};
 
-/// When to look first, in cycles after the own value was sent, up to a number of words.
+/// When to poll first, in cycles after this block sent its value, up to a number of words.
 // The best of 0, 200, 300, 400, 500, 700, 900 and 1200 for 33, 66, 132 and 264 blocks of 32 to 1024
 // threads, back to back, on an H200 at 1980 MHz, 2026-11-21.
 const FIRST_LOOK: [(u32, u64); 2] = [(160, 350), (u32::MAX, 700)];
 
 /// The most words of a row: nine for each lane. A lane loads all of its words at once, because one
-/// look takes a third of a crossing.
+/// poll lasts a third of a crossing.
 pub(super) const LONGEST: u32 = 9 * WARP_SIZE;
 
 /// Adjacent words of one crossing. The upper half of each word holds the low 32 bits of the
@@ -30,13 +30,13 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// Stores `value` at place `at` of the row.
+    /// Stores `value` at index `at` of the row.
     #[device]
     pub(super) fn send<T: Carried>(&self, at: usize, value: T) {
         self.stamped().send(self.first + at, value);
     }
 
-    /// Waits for the value at place `at`. Called by any thread.
+    /// Waits for the value at index `at`. Called by any thread.
     #[device]
     pub(super) fn wait_for<T: Carried>(&self, at: usize) -> T {
         let row = self.stamped();
@@ -56,9 +56,9 @@ impl Row {
         Stamped::new(self.words, self.apart, self.crossing)
     }
 
-    /// Waits for the first `count` values of the row, at most [`LONGEST`], and combines them in their
-    /// order; if `PREFIX`, also those before place `rank`. `began` is the clock when this row's value
-    /// was sent.
+    /// Waits for the first `count` values of the row, at most [`LONGEST`], and combines them in
+    /// order; if `PREFIX`, also those before index `rank`. `began` is the clock when this row's
+    /// value was sent.
     ///
     /// Called by all lanes of a warp. All get the results.
     #[device]
@@ -69,7 +69,8 @@ impl Row {
         count: u32,
         began: u64,
     ) -> Prefix<O::Accumulator> {
-        // A few numbers of words per lane: needless loads cost time, and so do branches.
+        // A few variants with different numbers of words per lane: needless loads cost time, and so
+        // do branches.
         if count <= 2 * WARP_SIZE {
             self.gather_by::<O, 2, PREFIX>(op, rank, count, began)
         } else if count <= 5 * WARP_SIZE {
@@ -95,15 +96,15 @@ impl Row {
         spin::until(|| clock().wrapping_sub(began) >= cycles);
 
         let place = |turn: usize| match O::COMMUTATIVE {
-            // Neighbouring lanes look at neighbouring words.
+            // Adjacent lanes poll adjacent words.
             true => turn as u32 * WARP_SIZE + lane_id(),
-            // Each lane combines neighbours, so that the order is kept.
+            // Each lane combines adjacent values, to keep the order.
             false => lane_id() * EACH as u32 + turn as u32,
         };
-        // A lane past the end reads the last value, which takes no further line.
+        // A lane past the end reads the last value, which touches no further line.
         let at = |turn: usize| self.first + place(turn).min(count - 1) as usize;
         let words = O::Accumulator::WORDS;
-        // An array for each word: they stay in registers, and an array of arrays would not.
+        // One array per word: these stay in registers, and an array of arrays would not.
         let (mut a, mut b, mut c, mut d) = ([0; EACH], [0; EACH], [0; EACH], [0; EACH]);
         spin::until(|| {
             // All loads are in flight together.

@@ -11,21 +11,21 @@ use cuda_std::warp::{WARP_SIZE, lane_id, warp_index};
 const WARPS: usize = 32;
 
 shared_array! {
-    /// What the threads of each warp combine to.
+    /// The combined values of the threads of each warp.
     fn gridsync_exchange_totals() -> [u32; 4 * WARPS];
 }
 
 shared_array! {
-    /// What the warps before each warp of the block combine to.
+    /// For each warp of the block, the combined values of the warps before it.
     fn gridsync_exchange_warps() -> [u32; 4 * WARPS];
 }
 
 impl Exchange {
-    /// Combines one value per thread by `op`, in the order of the threads: the blocks by their ranks,
-    /// and within a block by [`thread::index_in_block`]. Every thread gets what the threads before it
-    /// combine to, and what all do.
+    /// Combines one value per thread with `op`, in the order of the threads: the blocks by their
+    /// ranks, and within a block by [`thread::index_in_block`]. Every thread gets the combined
+    /// values of the threads before it, and those of all threads.
     ///
-    /// Called by every thread of each block that takes part. It has two barriers of the block.
+    /// Called by every thread of each block that takes part. It has two block barriers.
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/exchange.rs"));

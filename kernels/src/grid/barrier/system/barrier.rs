@@ -1,4 +1,4 @@
-//! The barrier over all blocks of several GPUs.
+//! The barrier across all blocks of several GPUs.
 
 use super::AcrossGpus;
 use crate::grid::barrier::Members;
@@ -10,30 +10,31 @@ use cuda_std::warp::{WARP_SIZE, sync_warp, warp_vote_all, warp_vote_any};
 /// The name in messages of the emulator.
 pub(super) const NAME: &str = "the barrier of all GPUs";
 
-/// The counter grows by this in each round. Its upper half counts rounds, modulo 2^32.
+/// The amount by which the counter grows in each round. Its upper half counts rounds, modulo 2^32.
 const ROUND: u64 = 1 << 32;
 
-/// Indices of the words: the counter of this GPU's arrivals; the last round that each GPU has sent. Each on lines of
-/// its own.
+/// Indices of the words: the counter of this GPU's arrivals; the last round that each GPU has sent.
+/// Each on separate lines.
 const COUNTER: usize = HEAD;
 const INBOX: usize = COUNTER + 32;
 pub(super) const END: usize = INBOX + MOST_GPUS;
 
-/// A barrier over all blocks of all GPUs. It is never reset, and serves any number of rounds and launches.
+/// A barrier across all blocks of all GPUs. It is never reset, and serves any number of rounds and
+/// launches.
 ///
-/// What any thread did in memory before [`arrive`](Self::arrive), on any GPU, is visible to every thread of every GPU
-/// after [`wait`](Self::wait): the pair is a release and an acquire at system scope. With one GPU it is a barrier of
-/// the grid.
+/// Memory accesses of any thread before [`arrive`](Self::arrive), on any GPU, are visible to every
+/// thread of every GPU after [`wait`](Self::wait): the pair is a release and an acquire at system
+/// scope. With one GPU it is a grid barrier.
 ///
-/// The blocks of each GPU arrive at a counter of their GPU. The last one stores the number of the round into the
-/// inboxes of all GPUs. Every block waits until its own inbox has the round of every GPU. The `README.md` next to this
-/// file has the accesses and their orders.
+/// The blocks of each GPU arrive at a counter of their GPU. The last one stores the number of the
+/// round into the inboxes of all GPUs. Every block waits until its own inbox has the round of every
+/// GPU. The `README.md` next to this file documents the accesses and their orders.
 ///
 /// ```
 /// use cuda_std::prelude::*;
 /// use gridsync_kernels::grid::barrier::SystemBarrier;
 ///
-/// /// Each GPU writes its part of `here`, and then reads what another one wrote.
+/// /// Each GPU writes its part of `here`, and then reads the part of another one.
 /// #[kernel(cooperative)]
 /// pub unsafe fn pass_on(here: Global<f32>, there: Global<f32>, out: Global<f32>, words: Global<u64>) {
 ///     let mut barrier = SystemBarrier::attach(words);
@@ -43,11 +44,11 @@ pub(super) const END: usize = INBOX + MOST_GPUS;
 ///     out.write(me, there.read(me));
 /// }
 /// ```
-// Not `Copy`: each copy would count rounds on its own.
+// Not `Copy`: each copy would count rounds separately.
 #[derive(Debug)]
 pub struct SystemBarrier {
     peers: Peers,
-    /// The last round. Only the first warp knows it.
+    /// The last round. Valid in the first warp only.
     round: u32,
 }
 
@@ -60,8 +61,8 @@ impl AcrossGpus for SystemBarrier {
 impl SystemBarrier {
     /// Attaches to the barrier in `words`.
     ///
-    /// Called by every thread of every GPU, before its block first arrives. A block may attach again, except between
-    /// arriving and waiting, and then uses only the new barrier.
+    /// Called by every thread of every GPU, before its block first arrives. A block may attach
+    /// again, except between arrive and wait, and then uses only the new barrier.
     #[device(protocol = NAME)]
     pub fn attach(words: Global<u64>) -> Self {
         let peers = Peers::of(words);
@@ -75,7 +76,7 @@ impl SystemBarrier {
         Self { peers, round }
     }
 
-    /// Announces that the block has arrived. Waits for its threads, but not for other blocks.
+    /// Arrives. Waits for the threads of this block, but not for other blocks.
     ///
     /// Called by every thread of every block.
     #[device(protocol = NAME)]
@@ -93,12 +94,14 @@ impl SystemBarrier {
         let words = self.peers.words;
         let is_last = thread::is_first_in_block() && {
             let arrival = arrival(Members::grid());
-            // An acquire for the last block, which passes on what all others have released.
+            // Acquires for the last block, which passes on everything that the others have
+            // released.
             let before = words.fetch_add(COUNTER, arrival, Ordering::AcqRel, Scope::Device);
             before.wrapping_add(arrival).is_multiple_of(ROUND)
         };
         if warp_vote_any(all_lanes(), is_last) {
-            // The vote orders nothing: this passes what the first lane acquired to all that send.
+            // The vote orders nothing: this passes what the first lane acquired to all lanes that
+            // send.
             sync_warp(all_lanes());
             let (at, round) = (INBOX + self.peers.own as usize, self.round.wrapping_add(1));
             self.peers
@@ -129,14 +132,15 @@ impl SystemBarrier {
     }
 }
 
-/// What a block adds to the counter of its GPU: one, and the first block the rest of a round.
+/// The amount that a block adds to the counter of its GPU: one, and the first block the rest of a
+/// round.
 #[device]
 pub(super) fn arrival(members: Members) -> u64 {
     if members.rank() == 0 { ROUND - u64::from(members.count() - 1) } else { 1 }
 }
 
-/// Whether a GPU has sent this round to place `at`, or a later one: a fast GPU may be one ahead. It is an acquire of
-/// what that GPU knows.
+/// Whether a GPU has sent this round to index `at`, or a later one: a fast GPU may be one ahead.
+/// Acquires what that GPU has released.
 #[device]
 pub(super) fn has_sent(words: Global<u64>, at: usize, round: u32) -> bool {
     let now = words.load(at, Ordering::Acquire, Scope::System) as u32;

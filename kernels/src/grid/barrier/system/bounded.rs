@@ -1,4 +1,5 @@
-//! The bounded barrier over several GPUs: gives up after a time limit, and says which GPU and blocks were missing.
+//! The bounded barrier across several GPUs: gives up after a time limit, and reports the missing
+//! GPU and blocks.
 
 use super::AcrossGpus;
 use super::barrier::{NAME, arrival, has_sent};
@@ -7,24 +8,27 @@ use crate::grid::peers::{HEAD, MOST_GPUS, Peers};
 use cuda_std::prelude::*;
 use cuda_std::protocol::join_barrier;
 
-/// The counter grows by this in each round.
+/// The amount by which the counter grows in each round.
 const ROUND: u64 = 1 << 32;
 
-/// Indices of the words: the counter of this GPU's arrivals; the block that gave up, plus 1; the round in which it
-/// did; the last round that each GPU has sent; for each block the round of its last arrival.
+/// Indices of the words: the counter of this GPU's arrivals; the block that gave up, plus 1; the
+/// round in which it did; the last round that each GPU has sent; for each block the round of its
+/// last arrival.
 const COUNTER: usize = HEAD;
 const GAVE_UP: usize = COUNTER + 32;
 const GIVEN_UP_ROUND: usize = GAVE_UP + 1;
 const INBOX: usize = GAVE_UP + 32;
 const ROSTER: usize = INBOX + MOST_GPUS;
 
-/// A barrier to find out why kernels on several GPUs hang: its wait ends after a time limit, in every block.
+/// A barrier to find out why kernels on several GPUs hang: its wait ends after a time limit, in
+/// every block.
 ///
-/// It is a [`SystemBarrier`](super::SystemBarrier) that gives up. Then every unfinished wait on that GPU ends with
-/// [`Expired`], the others end by their own limits, the kernels return, and the contexts survive. The host reads what
-/// was missing from the words of all GPUs ([`missing`](Self::missing)). Make the words again before the next use. Each
-/// arrival needs one store more, so use it in debug builds and tests of a kernel.
-// Not `Copy`: each copy would count rounds on its own.
+/// It is a [`SystemBarrier`](super::SystemBarrier) that gives up. Then every unfinished wait on
+/// that GPU ends with [`Expired`], the others end by their own limits, the kernels return, and the
+/// contexts survive. The host reads what was missing from the words of all GPUs
+/// ([`missing`](Self::missing)). Make the words again before the next use. Each arrival needs one
+/// store more, so use it in debug builds and tests of a kernel.
+// Not `Copy`: each copy would count rounds separately.
 #[derive(Debug)]
 pub struct BoundedSystemBarrier {
     peers: Peers,
@@ -51,12 +55,14 @@ impl BoundedSystemBarrier {
         Self { peers, limit_ns, round }
     }
 
-    /// Arrives and waits. What any thread did before, on any GPU, is visible to every thread after.
+    /// Arrives and waits. The accesses of any thread before it, on any GPU, are visible to every
+    /// thread after it.
     ///
-    /// Every thread of every block of every GPU calls it the same number of times, and not again after it has failed.
+    /// Every thread of every block of every GPU calls it the same number of times, and not again
+    /// after it has failed.
     ///
     /// # Errors
-    /// [`Expired`] if blocks are missing, in all threads of the block.
+    /// Fails with [`Expired`] in all threads of the block if blocks are missing.
     #[device(protocol = NAME)]
     pub fn sync(&mut self) -> Result<(), Expired> {
         // The release below then covers what all threads of the block wrote.
@@ -67,15 +73,15 @@ impl BoundedSystemBarrier {
         if thread::sync_threads_or(expired) { Err(Expired) } else { Ok(()) }
     }
 
-    /// Arrives and waits. Returns whether all GPUs have sent the round. Called by one thread, unlike in the
-    /// barrier without a limit: lanes would end by clocks of their own.
+    /// Arrives and waits. Returns whether all GPUs have sent the round. Called by one thread,
+    /// unlike in the barrier without a limit: several lanes would time out by different clocks.
     #[device]
     fn cross(&self) -> bool {
         let (peers, round, words) = (self.peers, self.round, self.peers.words);
         let (me, arrival) = (ROSTER + thread::block_index(), arrival(Members::grid()));
-        // Only the host reads it, after the launch.
+        // Only the host reads this, after the launch.
         words.write(me, round.into());
-        // An acquire for the last block, which passes on what all others have released.
+        // Acquires for the last block, which passes on everything that the others have released.
         let before = words.fetch_add(COUNTER, arrival, Ordering::AcqRel, Scope::Device);
         if before.wrapping_add(arrival).is_multiple_of(ROUND) {
             for gpu in 0..peers.count {
@@ -92,7 +98,7 @@ impl BoundedSystemBarrier {
         all_came()
     }
 
-    /// Writes down who gave up, unless another block of this GPU did. Called by one thread.
+    /// Records who gave up, unless another block of this GPU did. Called by one thread.
     #[device]
     fn give_up(&self) {
         let (words, me) = (self.peers.words, thread::block_index() as u64 + 1);
@@ -103,18 +109,18 @@ impl BoundedSystemBarrier {
     }
 }
 
-/// What was missing when kernels on several GPUs gave up a barrier.
+/// The GPUs and blocks that were missing when kernels on several GPUs gave up at a barrier.
 #[cfg(not(target_arch = "nvptx64"))]
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SystemMissing {
     /// The round, counted from 1 since the words were made, modulo 2^32.
     pub round: u32,
-    /// The GPU and the block that gave up first, by the numbers of the GPUs.
+    /// The GPU and the block that gave up first, where GPUs come in the order of their indices.
     pub given_up_by: (u32, u32),
-    /// How many blocks each GPU has.
+    /// Number of blocks of each GPU.
     pub blocks: u32,
-    /// The GPUs that have not sent the round, in order. It is empty if the last of them did just then; in that case
-    /// the limit was too short.
+    /// The GPUs that have not sent the round, in order. Empty if the last of them did just then; in
+    /// that case the limit was too short.
     pub gpus: Vec<Absent>,
 }
 
@@ -122,16 +128,16 @@ pub struct SystemMissing {
 #[cfg(not(target_arch = "nvptx64"))]
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Absent {
-    /// Its number.
+    /// The index of the GPU.
     pub gpu: u32,
-    /// The blocks that have not arrived, in order. Those that arrived after the limit are not among them.
+    /// The blocks that have not arrived, in order. Excludes those that arrived after the limit.
     pub blocks: Vec<u32>,
 }
 
 #[cfg(not(target_arch = "nvptx64"))]
 impl BoundedSystemBarrier {
-    /// Returns what was missing, or `None` if no block gave up. `words` is what a launch has left there on each GPU,
-    /// and `blocks` is the number of blocks of each.
+    /// Returns what was missing, or `None` if no block gave up. `words` are those left by a launch
+    /// on each GPU, and `blocks` is the number of blocks of each.
     ///
     /// # Panics
     /// If the words of a GPU are too few for `blocks` blocks.
@@ -159,8 +165,8 @@ impl BoundedSystemBarrier {
 
 #[cfg(not(target_arch = "nvptx64"))]
 impl core::fmt::Display for SystemMissing {
-    /// `round 3 of the barrier of all GPUs: block 5 of GPU 0 gave up, because of GPU 1: 2 of 132 blocks had not
-    /// arrived: 17, 90`.
+    /// `round 3 of the barrier of all GPUs: block 5 of GPU 0 gave up, because of GPU 1: 2 of 132
+    /// blocks had not arrived: 17, 90`.
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         let Self { round, given_up_by: (gpu, block), blocks, gpus } = self;
         write!(f, "round {round} of the barrier of all GPUs: block {block} of GPU {gpu} gave up")?;

@@ -13,7 +13,7 @@ use cuda_std::warp::{FULL_MASK, WARP_SIZE, lane_id, sync_warp, warp_vote_all};
 /// The name in messages of the emulator.
 const NAME: &str = "the exchange of all GPUs";
 
-/// Words that a value has at most.
+/// The most words of a value.
 const WORDS: usize = 4;
 
 /// Words of the inbox for one crossing: those of the values of all GPUs.
@@ -24,22 +24,23 @@ const INBOX: usize = HEAD;
 const OF_GPU: usize = INBOX + 2 * CROSSING;
 
 shared_array! {
-    /// The results of an exchange: for all GPUs, and for those before.
+    /// The results of an exchange: of all GPUs, and of the earlier ones.
     fn gridsync_system_exchange() -> [u32; 2 * WORDS];
 }
 
-/// A barrier over all blocks of all GPUs at which each block brings a value and gets all values combined.
+/// A barrier across all blocks of all GPUs to which each block contributes a value and from which
+/// it gets all values combined.
 ///
-/// Blocks are ordered by GPU, and then by their index. Each method is one crossing: no block of any GPU leaves before
-/// all have arrived. Only the values are carried. Other memory accesses are *not* made visible: the
-/// [`SystemBarrier`](super::SystemBarrier) does that.
+/// Blocks are ordered by GPU, and then by their index. Each method is one crossing: no block of any
+/// GPU leaves before all have arrived. Only the values are carried. Other memory accesses are *not*
+/// made visible: use the [`SystemBarrier`](super::SystemBarrier) for that.
 ///
-/// The order of combining depends only on the numbers of GPUs and blocks, so floating-point sums have the same bits in
-/// every block and every run. Operations need not commute.
+/// The order of combining depends only on the numbers of GPUs and blocks, so floating-point sums
+/// have the same bits in every block and every run. Operations need not commute.
 ///
-/// First the blocks of each GPU exchange their values ([`Exchange`]). Then the first block sends what they combine to
-/// into the inboxes of all GPUs, as words that carry the number of the crossing, and every block combines what its own
-/// inbox has.
+/// First the blocks of each GPU exchange their values ([`Exchange`]). Then the first block sends
+/// the combined value into the inboxes of all GPUs, as words that carry the number of the crossing,
+/// and every block combines the values in its own inbox.
 ///
 /// ```
 /// use cuda_std::prelude::*;
@@ -56,14 +57,15 @@ shared_array! {
 ///     sums.write(thread::index(), all);
 /// }
 /// ```
-// Not `Copy`: each copy would count crossings on its own.
+// Not `Copy`: each copy would count crossings separately.
 #[derive(Debug)]
 pub struct SystemExchange {
     peers: Peers,
     of_gpu: Exchange,
 }
 
-// As in `Exchange`: a higher word of a value counts as new at crossing 2^32 if all values before had fewer words.
+// As in `Exchange`: a higher word of a value counts as new at crossing 2^32 if all values before
+// had fewer words.
 impl AcrossGpus for SystemExchange {
     fn words(blocks: usize) -> usize {
         OF_GPU + Exchange::words(blocks)
@@ -73,28 +75,29 @@ impl AcrossGpus for SystemExchange {
 impl SystemExchange {
     /// Attaches to the exchange in `words`.
     ///
-    /// Called by every thread of every GPU, before its block first crosses. It has a barrier of the block. Blocks are
-    /// a multiple of 32 threads, and there are at most 8192 of them on a GPU. A block uses one such exchange at a
-    /// time, and beside it none with the number 0 of its own GPU ([`Exchange::attach_nth`]).
+    /// Called by every thread of every GPU, before its block first crosses. It has a block barrier.
+    /// Blocks are a multiple of 32 threads, at most 8192 of them on a GPU. A block uses one such
+    /// exchange at a time, and at the same time no exchange of its GPU with the number 0
+    /// ([`Exchange::attach_nth`]).
     #[device(protocol = NAME)]
     pub fn attach(words: Global<u64>) -> Self {
         let of_gpu = Exchange::attach(words.part(OF_GPU, words.len() - OF_GPU));
         Self { peers: Peers::of(words), of_gpu }
     }
 
-    /// Combines one value per block by `op`, in the order of GPUs and blocks, and returns the result to every thread of
-    /// every block.
+    /// Combines one value per block with `op`, in the order of GPUs and blocks, and returns the
+    /// result to every thread of every block.
     ///
-    /// Called by every thread of every block. Only the `value` of the block's first thread counts. It has two barriers
-    /// of the block.
+    /// Called by every thread of every block. Only the `value` of the block's first thread counts.
+    /// It has two block barriers.
     #[device(protocol = NAME)]
     pub fn all_reduce<O: Operation>(&mut self, op: O, value: O::Accumulator) -> O::Accumulator {
         let of_gpu = self.of_gpu.all_reduce(op, value);
         self.across::<O, false>(op, of_gpu).all
     }
 
-    /// Like [`all_reduce`](Self::all_reduce), and also returns what the blocks before combine to: those of the GPUs
-    /// before, and those of this GPU with lower indices.
+    /// Like [`all_reduce`](Self::all_reduce), and also returns the combined values of the blocks
+    /// before: those of the GPUs before, and those of this GPU with lower indices.
     #[device(protocol = NAME)]
     pub fn scan<O: Operation>(&mut self, op: O, value: O::Accumulator) -> Prefix<O::Accumulator> {
         let of_gpu = self.of_gpu.scan(op, value);
@@ -113,7 +116,7 @@ impl SystemExchange {
 
     /// Whether `vote` holds in any thread of any GPU.
     ///
-    /// Called by every thread of every block. It has three barriers of the block.
+    /// Called by every thread of every block. It has three block barriers.
     #[device(protocol = NAME)]
     pub fn any(&mut self, vote: bool) -> bool {
         let vote = thread::sync_threads_or(vote);
@@ -122,7 +125,7 @@ impl SystemExchange {
 
     /// Whether `vote` holds in all threads of all GPUs.
     ///
-    /// Called by every thread of every block. It has three barriers of the block.
+    /// Called by every thread of every block. It has three block barriers.
     #[device(protocol = NAME)]
     pub fn all(&mut self, vote: bool) -> bool {
         let vote = thread::sync_threads_and(vote);
@@ -131,15 +134,15 @@ impl SystemExchange {
 
     /// The number of threads of all GPUs for which `vote` holds.
     ///
-    /// Called by every thread of every block. It has three barriers of the block.
+    /// Called by every thread of every block. It has three block barriers.
     #[device(protocol = NAME)]
     pub fn count(&mut self, vote: bool) -> u64 {
         let votes = thread::sync_threads_count(vote);
         self.all_reduce(Sum::<u64>::new(), votes.into())
     }
 
-    /// Combines what the blocks of each GPU combine to; if `PREFIX`, also that of the GPUs before. Every thread has
-    /// the value of its GPU, and gets the result.
+    /// Combines the combined values of the GPUs; if `PREFIX`, also those of the GPUs before. Every
+    /// thread passes the value of its GPU, and gets the result.
     #[device]
     fn across<O: Operation, const PREFIX: bool>(
         &self,
@@ -166,8 +169,8 @@ impl SystemExchange {
                 results.write(1, before);
             }
         }
-        // The next results are written after the next barrier of the block, in the exchange of the GPU. So one place
-        // is enough.
+        // The next results are written after the next block barrier, in the exchange of the GPU. So
+        // one slot is enough.
         thread::sync_threads();
         let before = if PREFIX { results.read(1) } else { op.identity() };
         Prefix { before, all: results.read(0) }
@@ -181,14 +184,14 @@ fn send<T: Carried>(peers: Peers, inbox: usize, crossing: u32, value: T) {
     peers.send(|words| {
         for_each_word(value, |i, word| {
             let word = u64::from(crossing) << 32 | u64::from(word);
-            // Relaxed: the word publishes nothing but itself.
+            // Relaxed: the word publishes only itself.
             words.store(first + i * MOST_GPUS, word, Ordering::Relaxed, Scope::System);
         });
     });
 }
 
-/// Waits for the value of each GPU. Called by all lanes of a warp: each gets that of the GPU with its own number, and
-/// the others get `otherwise`.
+/// Waits for the value of each GPU. Called by all lanes of a warp: the lane with the index of a GPU
+/// gets the value of that GPU, and the others get `otherwise`.
 #[device]
 fn receive<T: Carried>(peers: Peers, inbox: usize, crossing: u32, otherwise: T) -> T {
     // No lane spins before the first ones have sent.

@@ -20,10 +20,10 @@ use cuda_std::prelude::*;
 /// Called by every thread of a grid. Along x it is the [`Shape`](crate::grid::reduce::Shape) of
 /// `columns`; y and z together have at least one block per row. Blocks have `warps` warps, or one
 /// per run of a row if the shape is one tile. `runs` is that of the shape. `result` has room for
-/// each row, and `input` holds all rows, one after the other. The operation commutes. The workspace
-/// has, for each row, [`ROW_STATE`] words of state and an accumulator's words for each
-/// [leaf](crate::grid::reduce::Shape::leaves), or nothing if the shape is one tile. All else is as
-/// for [`reduce`](crate::grid::reduce()).
+/// each row, and `input` holds all rows consecutively. The operation commutes. The workspace has,
+/// for each row, [`ROW_STATE`] words of state and an accumulator's words for each
+/// [leaf](crate::grid::reduce::Shape::leaves), or nothing if the shape is one tile. Otherwise the
+/// same as for [`reduce`](crate::grid::reduce()).
 #[device(protocol = "the reduction")]
 pub fn reduce_long_rows<O: Operation>(
     op: O,
@@ -67,7 +67,7 @@ pub fn reduce_long_rows<O: Operation>(
 }
 
 /// Combines this warp's strip of `tile` for the row at element `start` of `input`, not a multiple
-/// of 16 bytes. Called by all lanes of a warp; all have the result.
+/// of 16 bytes. Called by all lanes of a warp; all get the result.
 #[device]
 fn shifted_strip<O: Operation>(
     op: O,

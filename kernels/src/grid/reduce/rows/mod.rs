@@ -1,11 +1,11 @@
 //! The reduction of each row of a matrix, all in one launch.
 //!
-//! A row gets the same bits as if [`reduce`](super::reduce()) had it alone. Its tree is the
+//! A row gets the same bits as if [`reduce`](super::reduce()) reduced it alone. Its tree is the
 //! [`Shape`](super::Shape) of its length, with packs counted from the row's own first element,
 //! whatever its address.
 //!
 //! * A row of at most one run is **short**. Its tree is the identity except in part of one strip.
-//!   So as many lanes as the row has packs suffice, combined neighbours first. A warp takes a
+//!   So one lane per pack of the row suffices, combined neighbours first. A warp handles a
 //!   [`Batch`] of rows: as many as fill a run if the packs of each are rounded up to a power of
 //!   two. So lanes are not idle, however short the rows are.
 //! * A longer row gets the grid that it would have alone, next to the grids of the other rows. If
@@ -14,9 +14,10 @@
 //! If a row does not begin at a multiple of 16 bytes, no single access can load its packs. Each is
 //! composed of the two aligned packs that it overlaps. The second is in the L1, because the next
 //! lane needs it too: the bytes move once, with twice the loads. At the ends of the matrix an
-//! aligned pack may reach outside, and elements are loaded one by one.
+//! aligned pack may extend past the end, and elements are loaded one by one.
 //!
-//! The operation must commute, because others have other strips. They are refused at compile time.
+//! The operation must commute, because rows are divided into strips as for commutative operations.
+//! Others are rejected at compile time.
 
 mod long;
 mod run;

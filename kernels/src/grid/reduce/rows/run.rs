@@ -1,4 +1,4 @@
-//! How a lane combines its packs of a run, whatever way they are loaded.
+//! How a lane combines its packs of a run, independent of how they are loaded.
 
 use crate::grid::reduce::shape::ROWS;
 use crate::grid::reduce::strip::Places;
@@ -8,22 +8,22 @@ use cuda_std::prelude::*;
 use cuda_std::warp::WARP_SIZE;
 
 /// Loads that a lane has in flight if each pack is composed of two. Half as many packs, because
-/// each holds twice the registers.
+/// each needs twice the registers.
 pub(super) const SHIFTED_AT_ONCE: usize = ROWS / 2;
 
 /// A pack of a row of the matrix.
 #[derive(Clone, Copy)]
 pub(super) struct Loaded<T: Scalar> {
     pub(super) pack: T::Pack<T>,
-    /// How many of its elements belong to the row, if not all. The others are ignored.
+    /// The number of its elements that belong to the row, if not all. The others are ignored.
     pub(super) left: u32,
     /// The index of its first element in the row.
     pub(super) index: u64,
 }
 
-/// Combines this lane's packs of a run into `places`, in order. `load(place)` gives the pack at a
-/// place in the run; `at_once` loads are in flight together. After each pack, `then(place, places)`
-/// gets the accumulators and says whether to start again from the identity.
+/// Combines this lane's packs of a run into `places`, in order. `load(place)` returns the pack at a
+/// position in the run; `at_once` loads are in flight together. After each pack, `then(place,
+/// places)` gets the accumulators and returns whether to start again from the identity.
 #[device]
 pub(super) fn walk_run<O: Operation>(
     op: O,

@@ -3,7 +3,7 @@
 use core::mem::transmute_copy;
 use cuda_std::prelude::*;
 
-/// Elements that begin anywhere, surrounded by aligned packs.
+/// Elements that begin at any address, surrounded by aligned packs.
 #[derive(Clone, Copy)]
 pub(super) struct Shifted<T: Scalar> {
     /// Begins with a whole pack.
@@ -13,7 +13,7 @@ pub(super) struct Shifted<T: Scalar> {
 }
 
 impl<T: Scalar> Shifted<T> {
-    /// `len` elements of `input` from `start` on; `None` if a pack may reach outside `input`.
+    /// `len` elements of `input`, starting at `start`; `None` if a pack may extend past `input`.
     #[device]
     pub(super) fn of(input: Global<T>, start: usize, len: usize) -> Option<Self> {
         let head = input.unaligned_head();
@@ -27,7 +27,7 @@ impl<T: Scalar> Shifted<T> {
         })
     }
 
-    /// The pack from element `at` on. The rest of the pack may be past the last element.
+    /// The pack that starts at element `at`. The rest of the pack may be past the last element.
     #[device]
     pub(super) fn read_pack(self, at: usize) -> T::Pack<T> {
         let at = self.lead + at as u32;
@@ -63,7 +63,8 @@ fn shift<T: Scalar>(a: T::Pack<T>, b: T::Pack<T>, past: u32) -> T::Pack<T> {
     let d4 = by(4, c4, c5);
     let half = |low: u32, high: u32| by(2, low, low >> 16 | high << 16);
     let shifted = [half(d0, d1), half(d1, d2), half(d2, d3), half(d3, d4)];
-    // SAFETY: as above; all bit patterns are valid.
+    // SAFETY: four words are 16 bytes without padding, as is a pack, and all bit patterns are
+    // valid.
     unsafe { transmute_copy::<[u32; 4], T::Pack<T>>(&shifted) }
 }
 
@@ -72,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pack_begins_at_any_element_of_another() {
+    fn a_pack_can_begin_at_any_element_of_another() {
         let (a, b) = ([0u16, 1, 2, 3, 4, 5, 6, 7], [8, 9, 10, 11, 12, 13, 14, 15]);
         for past in 0..8 {
             let expected: [u16; 8] = core::array::from_fn(|i| past as u16 + i as u16);

@@ -14,7 +14,7 @@ use cuda_std::memory::Pack;
 use cuda_std::prelude::*;
 use cuda_std::warp::WARP_SIZE;
 
-/// The rows that a warp takes, if rows are short.
+/// The rows that a warp handles, if rows are short.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Batch {
     /// Log2 of a row's space in a run: its packs, rounded up to a power of two. 0 to 8.
@@ -40,9 +40,9 @@ impl Batch {
 /// row after row, not [finished](Operation::finish). For short rows.
 ///
 /// Called by every thread of a grid along x, of whole warps, at least one per batch. `batch` is
-/// [`Batch::of`] the columns. `result` has room for each row, and `input` holds all rows, one after
-/// the other. The operation commutes. Nobody writes `input` while the kernel runs. Later work on
-/// the stream sees the results. No barrier, shared memory or co-residency needed. The launch may
+/// [`Batch::of`] the columns. `result` has room for each row, and `input` holds all rows
+/// consecutively. The operation commutes. `input` is not written while the kernel runs. Later work
+/// on the stream sees the results. Needs no barrier, shared memory or co-residency. The launch may
 /// [overlap](cuda_std::dependent) the kernel before it.
 #[device]
 pub fn reduce_short_rows<O: Operation>(
@@ -87,7 +87,7 @@ pub fn reduce_short_rows<O: Operation>(
     }
 }
 
-/// The rows that a warp takes, as seen by a lane.
+/// The rows that a warp handles, as seen by a lane.
 #[derive(Clone, Copy)]
 struct Taken {
     /// The words of an accumulator for each row.
@@ -147,7 +147,7 @@ impl Taken {
 }
 
 /// Combines one value per lane within each group of `lanes` lanes, a power of two, neighbours first
-/// as in [`warp::reduce`](crate::warp::reduce). Called by all lanes of a warp; all have the result.
+/// as in [`warp::reduce`](crate::warp::reduce). Called by all lanes of a warp; all get the result.
 #[device]
 fn combine_lanes<O: Operation>(op: O, mut value: O::Accumulator, lanes: u32) -> O::Accumulator {
     let mut apart = 1;

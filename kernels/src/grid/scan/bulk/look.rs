@@ -1,4 +1,4 @@
-//! The looker: the warp that looks at what earlier tiles have sent, and computes the prefixes.
+//! The looker: the warp that polls the words of earlier tiles, and computes the prefixes.
 
 use super::ring::{EMPTY, PREFIX, Turn, gridsync_scan_prefix};
 use super::{BulkOperation, Scan, Share};
@@ -15,9 +15,9 @@ use cuda_std::warp::{FULL_MASK, WARP_SIZE, sync_warp};
 const ROW: u32 = WARP_SIZE;
 const _: () = assert!(MOST_GROUP == ROW * WARP_SIZE);
 
-/// Rows that are looked at together. Between two tiles of a block there are about four rows, on 132
-/// multiprocessors. With four looks, a tile that needs one row more waits for the L2 again.
-// For words of 8 bytes, eight took 2 % less than four on an H200, 2026-11-22.
+/// Rows that are polled together. Between two tiles of a block come about four rows, on 132
+/// multiprocessors. With four polls, a tile that needs one row more waits for the L2 again.
+// For words of 8 bytes, eight were 2 % faster than four on an H200, 2026-11-22.
 const LOOKS: usize = warp::ROWS;
 
 impl<T: Scalar + Carried, S: Share> Scan<T, S> {
@@ -45,8 +45,8 @@ impl<T: Scalar + Carried, S: Share> Scan<T, S> {
                 gridsync_scan_prefix().cast().write(turn.stage as usize, prefix);
                 turn.arrive(PREFIX);
                 if S::IS_WHOLE && tile == self.tiles - 1 && !is_last_stamp(self.values.stamp) {
-                    // The values it waited for came from all other blocks with tiles, which had
-                    // read the old stamp before.
+                    // The values that this warp waited for came from all other blocks with tiles,
+                    // which had read the old stamp before.
                     leave_stamp(self.state, STAMP, self.values.stamp);
                 }
             }
@@ -63,8 +63,8 @@ impl<T: Scalar + Carried, S: Share> Scan<T, S> {
     }
 }
 
-/// What the looker knows of earlier tiles. The tiles of its block come in order, so it continues
-/// where it stopped.
+/// The looker's state: the earlier tiles that it has combined. The tiles of its block come in
+/// order, so it continues where it stopped.
 struct Before<T, R> {
     values: Stamped<R>,
     /// The combined value before the current group.
@@ -76,8 +76,8 @@ struct Before<T, R> {
 }
 
 impl<T: Scalar + Carried, R: Readers> Before<T, R> {
-    /// Waits for the aggregates of the tiles before `tile`, [`LOOKS`] rows at a time, and gives
-    /// their combined value. Called by all lanes of a warp; all have the result.
+    /// Waits for the aggregates of the tiles before `tile`, [`LOOKS`] rows at a time, and returns
+    /// their combined value. Called by all lanes of a warp; all get the result.
     #[device]
     fn of<O: BulkOperation<T>>(&mut self, op: O, tile: u32, lane: u32) -> T {
         let last = tile / ROW;

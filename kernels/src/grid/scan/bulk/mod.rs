@@ -1,8 +1,8 @@
-//! The scan by bulk copies: blocks that stay, with warps that load, reduce, look and scan. Hopper
-//! and later.
+//! The scan by bulk copies: persistent blocks, with warps that load, reduce, look back and scan.
+//! Hopper and later.
 //!
-//! A scan waits for memory twice: for the tile, and for the value before it. A block that holds a
-//! tile in registers while it waits loads nothing, and its looks queue after its own loads. So here
+//! A scan waits for memory twice: for the tile, and for the value before it. A block that keeps a
+//! tile in registers while it waits loads nothing, and its polls queue after its own loads. So here
 //! tiles move through a ring of shared memory by bulk copies, which bypass the path of loads and
 //! stores, and each kind of warp works on a different tile at the same time:
 //!
@@ -10,7 +10,7 @@
 //! |---|---|---|
 //! | 1 loader | draws a ticket, requests the tile | `EMPTY`: the scanners, the looker and the first reducer have read the previous tile |
 //! | 8 reducers | reduce a strip each; the first sends the tile's aggregate | `FULL`; all strips |
-//! | 1 looker | looks at what earlier tiles have sent, computes the prefix | `FULL`, other blocks |
+//! | 1 looker | polls the words of earlier tiles, computes the prefix | `FULL`, other blocks |
 //! | 8 scanners | scan a strip each, in place, and request its copy to the output | `FULL`, `PREFIX` |
 //!
 //! A tile's aggregate is sent as soon as the tile is loaded, while the scanners are turns behind.
@@ -46,11 +46,11 @@ use ring::{
 /// Warps that scan, and warps that reduce: one per strip of a tile.
 const SCANNERS: u32 = 8;
 /// Tiles in the ring.
-// Seven have room too. 2^30 f32 over two H200s: 1065 µs with six, 1054 with seven. 2^28: 280 and 280, 2^32: 4172
-// and 4172. 2026-11-25.
+// Seven fit too. 2^30 f32 over two H200s: 1065 µs with six, 1054 with seven. 2^28: 280 and 280,
+// 2^32: 4172 and 4172. 2026-11-25.
 const STAGES: u32 = 6;
 
-/// Threads of a block: one more warp looks, and one loads.
+/// Threads of a block: one more warp looks back, and one loads.
 pub const THREADS: u32 = (2 * SCANNERS + 2) * WARP_SIZE;
 /// Bytes of dynamic shared memory of a block.
 pub const SHARED: u32 = STAGES * STAGE;
@@ -62,7 +62,7 @@ impl Shape {
     /// array with elements and accumulators of the same size, 4 or 8 bytes.
     ///
     /// # Panics
-    /// As for [`of`](Self::of).
+    /// Same as for [`of`](Self::of).
     #[must_use]
     pub fn for_bulk<T: Scalar>(len: usize) -> Self {
         Self::with::<T>(len, SCANNERS, ROWS as u32, MOST_GROUP)
@@ -74,7 +74,7 @@ shared_array! {
     fn gridsync_scan_launch() -> [u32; 2];
 }
 
-/// The operations that scan by bulk copies: results replace the elements in place. An element is
+/// Operations that can scan by bulk copies: results replace the elements in place. An element is
 /// its own accumulator: `lift` changes nothing, whatever the index.
 pub trait BulkOperation<T>: ScanOperation<Element = T, Accumulator = T, Output = T> {}
 
@@ -83,12 +83,13 @@ impl<T: Number> BulkOperation<T> for Sum<T> where
 {
 }
 
-/// Which tiles of the array this grid scans.
+/// The tiles of the array that this grid scans.
 trait Share: Copy {
-    /// Who looks for the values of these tiles.
+    /// The readers of the values of these tiles.
     type Readers: Readers;
 
-    /// Whether it has all tiles of the array. Then it also leaves what the next launch needs.
+    /// Whether it has all tiles of the array. Then it also leaves the state that the next launch
+    /// needs.
     const IS_WHOLE: bool;
 
     /// The number in the array of the tile with this ticket.
@@ -126,7 +127,7 @@ impl Share for Striped {
     }
 }
 
-/// What every warp of the grid knows.
+/// The state shared by all warps of the grid.
 #[derive(Clone, Copy)]
 struct Scan<T, S: Share> {
     input: Global<T>,
@@ -140,12 +141,12 @@ struct Scan<T, S: Share> {
     mode: Mode,
 }
 
-/// Scans `input` into `output` as [`scan`](super::scan()) does, to the same bits.
+/// Scans `input` into `output` like [`scan`](super::scan()), to the same bits.
 ///
 /// Called by every thread of a grid along x, with [`THREADS`] threads and [`SHARED`] bytes of
-/// dynamic shared memory per block. Best are as many blocks as fit at once, but not more than
-/// tiles. `tiles` is from [`Shape::for_bulk`]. Input and output begin at multiples of 16 bytes. All
-/// else is as for `scan`.
+/// dynamic shared memory per block. Fastest with as many blocks as fit at once, but not more than
+/// tiles. `tiles` is from [`Shape::for_bulk`]. Input and output begin at multiples of 16 bytes.
+/// Otherwise the same as for `scan`.
 #[device(protocol = "the scan")]
 pub fn scan_by_bulk<O, T>(
     op: O,
@@ -164,19 +165,20 @@ pub fn scan_by_bulk<O, T>(
     let values = Stamped::new(words, 1, launch.read(0));
     let scan = Scan { input, output, tiles, share: Whole, values, state, mode };
     let done = scan.run(op);
-    // All looks of the block come before its count.
+    // All polls of the block come before its count.
     thread::sync_threads();
     if is_last_stamp(scan.values.stamp) {
         scan.begin_anew(done);
     }
 }
 
-/// Scans an array that is spread over several GPUs as [`scan_spread`](super::scan_spread) does, to the same bits.
+/// Scans an array that is spread over several GPUs like [`scan_spread`](super::scan_spread), to the
+/// same bits.
 ///
-/// Called by every thread of a grid along x on each GPU, with [`THREADS`] threads and [`SHARED`] bytes of dynamic
-/// shared memory per block. Best are as many blocks as fit at once, but not more than tiles. Stripes are of the tiles
-/// of [`Shape::for_bulk`] for the whole array. Input and output begin at multiples of 16 bytes. All else is as for
-/// `scan_spread`.
+/// Called by every thread of a grid along x on each GPU, with [`THREADS`] threads and [`SHARED`]
+/// bytes of dynamic shared memory per block. Fastest with as many blocks as fit at once, but not
+/// more than tiles. Stripes are of the tiles of [`Shape::for_bulk`] for the whole array. Input and
+/// output begin at multiples of 16 bytes. Otherwise the same as for `scan_spread`.
 #[device(protocol = "the scan over several GPUs")]
 pub fn scan_spread_by_bulk<O, T>(
     op: O,
@@ -196,8 +198,8 @@ pub fn scan_spread_by_bulk<O, T>(
     Scan { input, output, tiles, share, values, state, mode: Mode::whole(form) }.run(op);
 }
 
-/// Makes the barriers of the ring. Called by all threads of the block; the first also calls `also`. It contains a
-/// barrier of the block.
+/// Makes the barriers of the ring. Called by all threads of the block; the first also calls `also`.
+/// It contains a block barrier.
 #[device]
 fn make_ring(also: impl FnOnce()) {
     if thread::thread_idx_x() == 0 {
@@ -226,8 +228,8 @@ impl<T: Scalar + Carried, S: Share> Scan<T, S> {
     /// Elements of a tile.
     const TILE: usize = SCANNERS as usize * Self::STRIP;
 
-    /// Does what the warp of this thread is for, and gives in the loader's lane how many tiles the block has had.
-    /// Called by all threads of the block.
+    /// Runs the role of this thread's warp, and returns in the loader's lane the number of tiles
+    /// that the block has had. Called by all threads of the block.
     #[device]
     fn run<O: BulkOperation<T>>(self, op: O) -> u32 {
         let thread = thread::thread_idx_x();
@@ -265,7 +267,7 @@ impl<T: Scalar + Carried, S: Share> Scan<T, S> {
         dynamic_shared::<T>().part(turn.strip(strip) * Self::STRIP, Self::STRIP)
     }
 
-    /// Loads tiles in the order of its tickets; gives their number. Called by one thread.
+    /// Loads tiles in the order of its tickets; returns their number. Called by one thread.
     #[device]
     fn load<O: BulkOperation<T>>(self, op: O) -> u32 {
         // Each block draws one ticket more than its tiles, and stops at one past the last tile.
@@ -330,7 +332,7 @@ impl<T: Scalar + Carried, S: Share> Scan<T, S> {
 }
 
 impl<T: Scalar + Carried> Scan<T, Whole> {
-    /// Zeroes the words and the stamp when nobody looks any more: in the block whose count
+    /// Zeroes the words and the stamp when no block polls any more: in the block whose count
     /// completes the tiles. Called by all threads of the block; `done` is from the loader.
     #[device]
     fn begin_anew(self, done: u32) {

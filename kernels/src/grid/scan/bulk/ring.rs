@@ -1,4 +1,4 @@
-//! The ring of stages, each the memory of a tile, and what is known of each tile.
+//! The ring of stages, each with the memory of a tile and the values derived from it.
 
 use super::{SCANNERS, STAGES};
 use cuda_std::mbarrier;
@@ -6,11 +6,11 @@ use cuda_std::prelude::*;
 use cuda_std::warp::{FULL_MASK, sync_warp};
 
 // The barriers of a stage are `STAGES` apart. Each lane that has read or written arrives itself.
-/// The tile is loaded. The loader arrives, and the bytes of the tile.
+/// The tile is loaded. The loader and the bytes of the tile arrive.
 pub(super) const FULL: u32 = 0;
-/// The totals of the strips are there. The reducers arrive.
+/// The totals of the strips are written. The reducers arrive.
 pub(super) const REDUCED: u32 = STAGES;
-/// The prefix and the value before each strip are there. Looker and first reducer arrive.
+/// The prefix and the value before each strip are written. Looker and first reducer arrive.
 pub(super) const PREFIX: u32 = 2 * STAGES;
 /// The stage may be loaded again. The scanners, the looker and the first reducer arrive.
 pub(super) const EMPTY: u32 = 3 * STAGES;
@@ -42,20 +42,20 @@ impl Turn {
         Self { stage: number % STAGES, parity: number / STAGES % 2 }
     }
 
-    /// Waits for one of its barriers. Called by all lanes of a warp.
+    /// Waits for one of this stage's barriers. Called by all lanes of a warp.
     #[device]
     pub(super) fn wait(self, barrier: u32) {
         mbarrier::wait(gridsync_scan_ring(), (barrier + self.stage) as usize, self.parity);
         sync_warp(FULL_MASK);
     }
 
-    /// Arrives at one of its barriers.
+    /// Arrives at one of this stage's barriers.
     #[device]
     pub(super) fn arrive(self, barrier: u32) {
         mbarrier::arrive(gridsync_scan_ring(), (barrier + self.stage) as usize);
     }
 
-    /// Waits for the tile of this turn and gives its number. Called by all lanes of a warp.
+    /// Waits for the tile of this turn and returns its number. Called by all lanes of a warp.
     #[device]
     pub(super) fn tile(self) -> u32 {
         self.wait(FULL);

@@ -91,7 +91,7 @@ impl<T: Scalar + Carried, S: Share> Scan<T, S> {
             sync_warp(FULL_MASK);
             number += 1;
         }
-        // The block's shared memory goes away when it ends.
+        // The block's shared memory is freed when the block ends.
         if lane == 0 {
             bulk::wait_stored();
         }
@@ -114,7 +114,7 @@ impl<T: Scalar + Carried, S: Share> Scan<T, S> {
         if elements == Self::STRIP {
             return Pack::from_fn(|row| read(Self::pack(row, lane)));
         }
-        // Compares so that rows differ only in the constant: otherwise each row would keep a
+        // Compares so that rows differ only in the constant: otherwise each row would occupy a
         // register all the time.
         let from_lane = elements.saturating_sub(Self::pack(0, lane));
         Pack::from_fn(|row| match Self::pack(row, 0) < from_lane {
@@ -145,7 +145,7 @@ impl<T: Scalar + Carried, S: Share> Scan<T, S> {
 }
 
 /// The combined value of a strip. The lanes of the warp have loaded one pack of each row. Called by
-/// all lanes of the warp; all have the result.
+/// all lanes of the warp; all get the result.
 #[device]
 fn total<O: ScanOperation>(op: O, loaded: [Places<O>; ROWS]) -> O::Accumulator {
     let packs: [O::Accumulator; ROWS] =
