@@ -8,11 +8,11 @@ use core::fmt;
 /// An access that races with another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RacingAccess {
-    /// Who and where.
+    /// The thread and its location.
     pub site: Site,
-    /// What it did.
+    /// The access.
     pub access: Access,
-    /// Its width.
+    /// Its width in bytes.
     pub bytes: usize,
 }
 
