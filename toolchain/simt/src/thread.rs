@@ -20,9 +20,9 @@ use crate::world::bump;
 pub struct BarrierVotes {
     /// Threads that passed a non-zero predicate.
     pub count: u32,
-    /// Whether all threads did.
+    /// Whether all threads passed a non-zero predicate.
     pub all: bool,
-    /// Whether any thread did.
+    /// Whether any thread passed a non-zero predicate.
     pub any: bool,
 }
 

@@ -64,7 +64,8 @@ impl Locations {
         lines[line].push((offset, history));
     }
 
-    /// Forgets the locations that overlap with `span`, except the one with exactly these bytes.
+    /// Forgets the locations that overlap with `span`, and the one with exactly these bytes only if
+    /// `also_itself`.
     pub(super) fn forget_overlaps(&mut self, span: Span, also_itself: bool) {
         let Some(at) = self.place(span.region) else { return };
         let lines = &mut self.regions[at];
