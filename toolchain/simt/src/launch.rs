@@ -327,7 +327,8 @@ fn run(
         cooperative: config.cooperative,
         splits_strong,
         zeroed: config.zeroed,
-        // A race ends the launch, and weak accesses without one give the same values however threads interleave.
+        // A race ends the launch, and without races, weak accesses give the same values however
+        // threads interleave.
         splits_weak: splits_strong && (config.count || guide.is_some() || !config.races),
         counters: Counters::default(),
         counter: config.count.then(Counter::default),

@@ -125,7 +125,8 @@ pub fn branch(condition: bool) -> bool {
     condition
 }
 
-/// The barrier of the block (`bar.sync 0`). Waits for every thread of the block, as [`block_vote`] does.
+/// The barrier of the block (`bar.sync 0`). Waits for every thread of the block, like
+/// [`block_vote`].
 ///
 /// # Panics
 /// Outside an emulated thread.
