@@ -1,8 +1,8 @@
-//! Which runs end: spins, barriers, loops, and the bounds.
+//! Termination of runs: spins, barriers, loops, and the bounds.
 
 use litmus::{Judgement, Occurrence, TooLarge, judge, parse};
 
-/// A test with these rows. Location x and y start at 0.
+/// A test with these rows. Locations x and y start at 0.
 fn of(places: &str, rows: &[&str], question: &str) -> Result<Judgement, TooLarge> {
     let rows = rows.iter().map(|row| format!("{row} ;\n")).collect::<String>();
     let text = format!("PTX test\n{{ x=0; y=0; }}\n{places} ;\n{rows}{question}\n");
@@ -71,7 +71,7 @@ fn a_spin_for_a_value_that_goes_again_may_never_end() {
 
 #[test]
 fn an_acquired_message_ends_even_a_weak_spin() {
-    // The first read acquires y, so that the weak read has to see x from the second round on.
+    // The first read acquires y, so the weak read must see x in the second and later iterations.
     let rows = [
         "st.weak x, 1 | L: ld.relaxed.gpu r1, x",
         "st.release.gpu y, 1 | ld.weak r0, x",

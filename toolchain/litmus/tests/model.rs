@@ -1,4 +1,4 @@
-//! What the model says beyond the shapes.
+//! Verdicts of the model beyond the shapes.
 
 use litmus::{Judgement, judge, parse};
 

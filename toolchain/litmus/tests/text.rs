@@ -1,4 +1,4 @@
-//! Reading tests, and what is said of texts that are none.
+//! Parsing of tests, and errors for invalid texts.
 
 use litmus::{Instruction, Operand, Quantifier, Register, Scope, Term, judge, parse};
 

@@ -437,7 +437,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// What stuck threads of the block wait for, without the threads.
+    /// A report entry for one stuck thread's wait, without counting threads.
     pub(crate) fn waiting(&self, number: usize, (what, place): (WaitingFor, Place)) -> Waiting {
         let thread = self.thread_idx(number);
         Waiting { gpu: self.gpu, block: self.index, thread, threads: 1, what, place }

@@ -102,7 +102,7 @@ struct Version {
     bits: u128,
     /// The write; `None` for the value before the first one.
     write: Option<Event>,
-    /// What an acquiring read of it learns, if the write is strong.
+    /// The value that an acquiring read of it learns from, if the write is strong.
     value: Option<Value>,
     /// The threads that have read it, and those that have observed it by a strong read.
     readers: Readers,

@@ -3,7 +3,8 @@
 //! Two executions that differ only in the order of independent steps are the same. This is the
 //! algorithm of source sets with sleep sets (Abdulla, Aronis, Jonsson and Sagonas, "Optimal Dynamic
 //! Partial Order Reduction", POPL 2014, Algorithm 1), which improves on Flanagan and Godefroid
-//! (POPL 2005). Alternatives of a step, such as the values that a read may return, are all explored.
+//! (POPL 2005). Alternatives of a step, such as the values that a read may return, are all
+//! explored.
 
 use super::footprint::Footprint;
 
