@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn x_varies_fastest_and_indices_return() {
+    fn x_varies_fastest_and_linear_inverts_index_of() {
         let extents = Dim3::new(5, 3, 2);
         assert_eq!(extents.index_of(0), Dim3::new(0, 0, 0));
         assert_eq!(extents.index_of(7), Dim3::new(2, 1, 0));

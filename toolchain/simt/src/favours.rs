@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_preemptions_happen_as_are_asked_for() {
+    fn the_requested_number_of_preemptions_happens() {
         let ready = ReadySet::full(50);
         for (seed, changes) in [(1, 0), (2, 1), (3, 5)] {
             let mut ranks = Ranks::drawn(&mut SplitMix(seed), 50, changes);

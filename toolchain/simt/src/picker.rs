@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drawn_order_has_every_warp_once_and_those_of_a_block_side_by_side() {
+    fn a_random_order_has_every_warp_once_and_keeps_blocks_together() {
         let (blocks, warps) = (7, 5);
         let schedule = Schedule::seeded(Policy::RoundRobin, 3);
         let mut picker = Picker::new(schedule, blocks, warps, false);
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn a_party_has_each_of_its_lanes_once_in_either_direction() {
+    fn a_party_has_each_lane_once_in_either_direction() {
         for mask in [u32::MAX, 1, 0x8000_0001, 0x00F0_0F00] {
             for (first, down) in [(0, false), (5, false), (0, true), (31, true), (9, true)] {
                 let party = Party { mask, first, down };
@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn lanes_apart_all_come_to_move_and_only_those_that_can() {
+    fn with_lanes_apart_every_ready_lane_moves_and_no_other() {
         let schedule = Schedule::new(Policy::RunAhead).with_lanes(Lanes::Apart);
         let mut picker = picker(schedule, 1);
         let (ready, mut moved) = (0xFF00_00FF, 0);
@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn every_cluster_starts_once_in_an_order_that_the_seed_draws() {
+    fn every_cluster_starts_once_in_an_order_chosen_by_the_seed() {
         for clusters in [1, 2, 3, 4, 12, 100] {
             let orders: Vec<Vec<u64>> = (0..40)
                 .map(|seed| {

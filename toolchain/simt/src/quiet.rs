@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_round_waits_for_every_thread_and_a_change_starts_over() {
+    fn a_round_waits_for_every_thread_and_a_change_restarts_the_count() {
         let mut quiet = Quiet::new(2);
         quiet.started(2);
         let (mut one, mut two) = (0, 0);

@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn seeds_draw_every_policy_and_both_ways_of_lanes() {
+    fn seeds_draw_every_policy_and_both_lane_modes() {
         let drawn: Vec<Schedule> = (0..200).map(Schedule::from_seed).collect();
         let fixed = [
             Policy::RoundRobin,

@@ -242,7 +242,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stacks_do_not_overlap_and_are_used_again() {
+    fn stacks_do_not_overlap_and_are_reused() {
         let mut pool = Pool::with_page(SMALL_PAGE, 1, 3000);
         let stack = pool.stack_bytes();
         assert!(stack >= MIN_STACK);
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn stacks_that_all_came_back_serve_the_next_launch() {
+    fn returned_stacks_are_reused_by_the_next_launch() {
         // A size that no other test requests.
         let pool = || Pool::new(1_234_567, 2);
         let lows = |slots: &[Slot]| {
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn larger_pages_take_nothing_from_the_room_of_a_thread() {
+    fn larger_pages_do_not_shrink_the_room_of_a_thread() {
         let room = |page, stack_bytes| {
             let mut pool = Pool::with_page(page, stack_bytes, 4);
             let slots: Vec<Slot> = (0..5).map(|_| pool.take().expect("it maps")).collect();

@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn stores_are_known_by_their_proxy_until_a_fence_or_the_next_launch() {
+    fn stores_are_recorded_by_proxy_until_a_fence_or_the_next_launch() {
         let mut region = Region::new(300, 256, Label::Allocation(0)).expect("300 bytes fit");
         let first = |region: &Region, by| region.first_stored(0, 300, by);
         region.store(70, 8, Proxy::Generic);

@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_span_touches_the_bytes_that_it_holds_and_no_other() {
+    fn a_span_touches_exactly_its_bytes() {
         let cells = |offset, bytes| {
             let region = 0;
             Span { region, offset, bytes }.cells().collect::<Vec<_>>()

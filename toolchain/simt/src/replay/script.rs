@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_does_not_matter_is_left_out() {
+    fn shrink_removes_irrelevant_decisions() {
         let turns = (0..40).map(|n| (n % 4, 1 + n as u32 % 3)).collect();
         let choices = (0..10).map(|n| ((n, 0), 1)).collect();
         let script = Script { grids: vec![Grid { turns, choices, ..Grid::default() }] };

@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_is_read_as_it_was_written() {
+    fn a_path_round_trips_through_text() {
         let paths: [(&[bool], &[u32], &str); 5] = [
             (&[], &[], ""),
             (&[true], &[1], "+b"),
