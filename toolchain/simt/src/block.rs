@@ -437,7 +437,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// A report entry for one stuck thread's wait, without counting threads.
+    /// The wait of one stuck thread, as an entry of a deadlock report.
     pub(crate) fn waiting(&self, number: usize, (what, place): (WaitingFor, Place)) -> Waiting {
         let thread = self.thread_idx(number);
         Waiting { gpu: self.gpu, block: self.index, thread, threads: 1, what, place }

@@ -247,7 +247,7 @@ pub(crate) struct Starts {
     /// The n-th cluster to start is `first + stride · n`, modulo the number of clusters.
     first: u64,
     stride: u64,
-    /// Makes the choice instead, and the clusters that are left.
+    /// The guide that chooses instead, and the clusters that are left.
     guide: Option<(Rc<Guide>, Vec<u64>)>,
 }
 

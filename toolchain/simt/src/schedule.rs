@@ -94,7 +94,7 @@ impl Schedule {
             0 => Lanes::Together,
             _ => Lanes::Apart,
         };
-        // Never 0, which disables random choices: two seeds would give the same run.
+        // Never 0, which disables random choices: otherwise two seeds would give the same run.
         let seed = random.next() | 1;
         Self { seed, policy, lanes }
     }

@@ -74,7 +74,7 @@ pub(crate) fn run<'a>(
     if let Some(recorder) = &world.recorder {
         recorder.begin();
         if recorder.follows() {
-            // After the script.
+            // Used after the end of the script.
             picks = Schedule::new(Policy::RunAhead);
         }
     }
@@ -166,7 +166,7 @@ impl<'a> Scheduler<'a> {
             }
             match self.machine.quiet.verdict() {
                 Verdict::Open => {}
-                // No thread can make progress, so the copies in flight happen now.
+                // No thread can make progress, so a load in flight is made now.
                 _ if !world.copies.is_quiet() => {
                     world.copies.next().iter().try_for_each(|load| self.make(load))?;
                     self.machine.quiet.changed();

@@ -164,7 +164,7 @@ impl Memory {
         let (region, offset) = self.locate(address, bytes.len())?;
         region.mark(offset, bytes.len());
         // SAFETY: `locate` found the whole range in one region. The source is the caller's slice,
-        // which cannot overlap storage that is never referenced.
+        // which cannot overlap the storage, because no reference points into it.
         unsafe {
             region.at(offset).copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
         }
@@ -195,7 +195,7 @@ impl Memory {
             return Err(MemoryError::Uninitialised { bytes: bytes.len(), target });
         }
         // SAFETY: `locate` found the whole range in one region. The destination is the caller's
-        // slice, which cannot overlap storage that is never referenced.
+        // slice, which cannot overlap the storage, because no reference points into it.
         unsafe {
             region.at(offset).copy_to_nonoverlapping(bytes.as_mut_ptr(), bytes.len());
         }

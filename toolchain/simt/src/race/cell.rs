@@ -7,7 +7,7 @@ use super::value::Value;
 use crate::access::{Access, Space};
 use crate::dim::Place;
 
-/// Below this number of weak reads, a cell does not forget any.
+/// Up to this number of weak reads, a cell does not drop any.
 const FEW_READS: usize = 192;
 
 /// Bytes of a cell.
@@ -183,8 +183,8 @@ impl Cell {
         }
         let weak = new.access.reach().is_none();
         self.others.retain_mut(|old| {
-            // A weak write comes after accesses that its clock does not cover; else the two would
-            // race.
+            // A weak write has observed the accesses that its thread does not know; otherwise the
+            // two would race.
             if (weak || now.knows(old.thread, old.epoch)) && new.covers(old) {
                 old.mask &= !new.mask;
             }

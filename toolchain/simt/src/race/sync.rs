@@ -145,7 +145,8 @@ impl State {
     }
 }
 
-/// Lets a strong read of `value` learn, as far as it acquires. Returns how many writes it observes.
+/// Lets a strong read of `value` learn what was released to it, as far as it acquires. Returns how
+/// many writes it observes.
 fn learn(
     reader: &mut Thread,
     shape: &Shape,

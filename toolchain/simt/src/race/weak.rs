@@ -32,7 +32,7 @@ const MOST: usize = 8;
 const STALE: u64 = 2;
 const EARLY: u64 = 4;
 
-/// Below this number of readers, a version does not forget any.
+/// Up to this number of readers, a version does not drop any.
 const FEW_READERS: usize = 192;
 
 /// The histories of locations since their first write in this launch.

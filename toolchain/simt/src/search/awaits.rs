@@ -103,7 +103,7 @@ pub(super) enum Standstill {
     Deadlock,
 }
 
-/// Number of doublings of the clock's leaps.
+/// Maximum number of doublings of the clock's leaps.
 const LONGEST_LEAP: u32 = 40;
 
 impl Awaits {

@@ -117,7 +117,7 @@ fn a_lane_may_wait_for_another_of_its_warp() {
 
 #[test]
 fn blocks_start_in_an_order_chosen_by_the_seed() {
-    // Each block waits for the one before it, and one is resident at a time: a scan without tickets.
+    // Each block waits for the previous one, and one is resident at a time: a scan without tickets.
     let ends = |seed| {
         let mut memory = Memory::new(1 << 20);
         let turn = Words::zeros(&mut memory, 1);
