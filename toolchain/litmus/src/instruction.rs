@@ -4,12 +4,12 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Register(pub u32);
 
-/// A memory location of the test, as an index into [`Test::locations`](crate::Test::locations).
-/// It holds 32 bits, and overlaps no other location.
+/// A memory location of the test, as an index into [`Test::locations`](crate::Test::locations). It
+/// holds 32 bits and does not overlap with other locations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Location(pub usize);
 
-/// What an instruction reads a value from, other than memory.
+/// Source of an instruction's value, other than memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operand {
     /// A literal.
@@ -18,7 +18,7 @@ pub enum Operand {
     Register(Register),
 }
 
-/// The threads that a strong operation or a fence takes part in ordering with.
+/// The threads with which a strong operation or a fence can establish order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
     /// `.cta`: the threads of the same cooperative thread array.
@@ -32,11 +32,11 @@ pub enum Scope {
 /// The semantics of a memory operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Order {
-    /// `.weak`, or no word: the operation is not strong.
+    /// `.weak`, or no qualifier: the operation is not strong.
     Weak,
     /// `.volatile`: the model treats it as `.relaxed.sys`.
     Volatile,
-    /// `.relaxed`: strong, and no synchronisation by itself.
+    /// `.relaxed`: strong, but does not synchronise on its own.
     Relaxed,
     /// `.acquire`: strong, and an acquire pattern.
     Acquire,
@@ -46,18 +46,18 @@ pub enum Order {
     AcquireRelease,
 }
 
-/// The state space that an operation names.
+/// The state space of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Space {
-    /// No word: generic addressing.
+    /// No qualifier: generic addressing.
     Generic,
     /// `.global`.
     Global,
-    /// `.shared`: only the threads of one CTA reach the location.
+    /// `.shared`: the location is accessible only to the threads of one CTA.
     Shared,
 }
 
-/// How a memory operation is done.
+/// The qualifiers of a memory operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
     /// Its semantics.
@@ -103,7 +103,7 @@ pub enum FenceOrder {
     Sc,
 }
 
-/// A function of two words. All of them wrap at 32 bits.
+/// A function of two words. Results wrap at 32 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Arithmetic {
     /// Sum.
@@ -195,12 +195,13 @@ impl Comparison {
     }
 }
 
-/// What an atomic does with the word that it read.
+/// How an atomic updates the word that it read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Update {
     /// It writes a function of the old word and the operand.
     Apply(Arithmetic, Operand),
-    /// `cas`: it writes the second operand if the old word equals the first, and else only reads.
+    /// `cas`: it writes the second operand if the old word equals the first, and otherwise only
+    /// reads.
     CompareAndSwap(Operand, Operand),
 }
 
@@ -213,7 +214,7 @@ pub enum Instruction {
         to: Register,
         /// The location that is read.
         from: Location,
-        /// How it is read.
+        /// Qualifiers of the read.
         access: Access,
     },
     /// `st`.
@@ -222,7 +223,7 @@ pub enum Instruction {
         at: Location,
         /// The word.
         value: Operand,
-        /// How it is written.
+        /// Qualifiers of the write.
         access: Access,
     },
     /// `atom`, or `red` if no register receives the old word.
@@ -231,9 +232,9 @@ pub enum Instruction {
         to: Option<Register>,
         /// The location.
         at: Location,
-        /// What is written.
+        /// The update.
         update: Update,
-        /// How it is done.
+        /// Qualifiers of the operation.
         access: Access,
     },
     /// `fence`, or `membar`, which is a `fence.sc`.
@@ -249,7 +250,7 @@ pub enum Instruction {
         wait: bool,
         /// The number of the barrier within the CTA.
         id: Operand,
-        /// How many threads have to arrive. Without it, all threads of the CTA in the test whose
+        /// Number of threads that must arrive. Without it, all threads of the CTA in the test whose
         /// code names the barrier.
         count: Option<Operand>,
     },
@@ -266,9 +267,9 @@ pub enum Instruction {
     },
     /// A jump to a statement of the thread, by its index. The number of statements is the end.
     Branch {
-        /// The jump is taken if this holds. `None` means always.
+        /// Condition of the jump. `None` means always.
         when: Option<(Comparison, Operand, Operand)>,
-        /// Where it goes.
+        /// The target statement.
         target: usize,
     },
 }

@@ -9,13 +9,13 @@ use crate::instruction::{Comparison, Instruction, Location, Register};
 pub struct Test {
     /// Its name, from the first line.
     pub name: String,
-    /// What it says about itself. Each quoted text is one entry.
+    /// Its description. Each quoted string is one entry.
     pub description: Vec<String>,
-    /// The memory locations, in the order in which the text names them.
+    /// The memory locations, in the order in which they appear in the text.
     pub locations: Vec<MemoryLocation>,
     /// The threads. Thread `n` is `Pn` in the text.
     pub threads: Vec<Thread>,
-    /// Final values that are shown beside those of the question, from `locations [...]`.
+    /// Final values that are shown in addition to those of the question, from `locations [...]`.
     pub shown: Vec<Term>,
     /// Final states that do not satisfy this are ignored.
     pub filter: Option<Formula>,
@@ -47,25 +47,25 @@ pub struct Thread {
     pub labels: Vec<(String, usize)>,
 }
 
-/// An instruction and where it stands.
+/// An instruction and its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statement {
-    /// The line of the text, from 1.
+    /// The line of the text, starting at 1.
     pub line: usize,
     /// The instruction.
     pub instruction: Instruction,
 }
 
-/// What a test asks about the final states that remain after its filter.
+/// The question about the final states that remain after the filter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Question {
-    /// How the formula is asked.
+    /// The quantifier.
     pub quantifier: Quantifier,
     /// The formula.
     pub formula: Formula,
 }
 
-/// How a formula is asked.
+/// The quantifier of a formula.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Quantifier {
     /// `exists`: is there a final state that satisfies it?
@@ -101,7 +101,7 @@ pub enum Term {
 }
 
 impl Formula {
-    /// Whether the formula holds for the values that `value` gives to registers and locations.
+    /// Whether the formula holds for the values that `value` returns for registers and locations.
     pub fn holds(&self, value: &impl Fn(Term) -> i32) -> bool {
         match self {
             Self::Compare(left, comparison, right) => {
@@ -136,8 +136,8 @@ impl Term {
 }
 
 impl Test {
-    /// The registers and locations that the question, the filter and the list of shown values name,
-    /// sorted, each once. These are the columns of a final state.
+    /// The registers and locations in the question, the filter and the list of shown values,
+    /// sorted, without duplicates. These are the columns of a final state.
     pub fn asked(&self) -> Vec<Term> {
         let mut terms = self.shown.clone();
         self.question.formula.collect(&mut terms);
@@ -150,10 +150,9 @@ impl Test {
         terms
     }
 
-    /// The name of a term, as the text has it: `P1:r0`, `x` or `3`.
+    /// The name of a term, as in the text: `P1:r0`, `x` or `3`.
     ///
     /// # Panics
-    ///
     /// Panics if the term is a location of another test.
     pub fn term_name(&self, term: Term) -> String {
         match term {

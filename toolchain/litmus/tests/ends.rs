@@ -1,8 +1,8 @@
-//! Which runs end: spins, barriers, loops, and the bounds.
+//! Termination of runs: spins, barriers, loops, and the bounds.
 
 use litmus::{Judgement, Occurrence, TooLarge, judge, parse};
 
-/// A test with these rows. Location x and y start at 0.
+/// A test with these rows. Locations x and y start at 0.
 fn of(places: &str, rows: &[&str], question: &str) -> Result<Judgement, TooLarge> {
     let rows = rows.iter().map(|row| format!("{row} ;\n")).collect::<String>();
     let text = format!("PTX test\n{{ x=0; y=0; }}\n{places} ;\n{rows}{question}\n");
@@ -58,7 +58,7 @@ fn a_volatile_spin_ends() {
 }
 
 #[test]
-fn a_spin_for_a_value_that_goes_again_may_never_end() {
+fn a_spin_for_a_transient_value_may_never_end() {
     let rows = [
         "st.relaxed.gpu x, 1 | L:",
         "st.relaxed.gpu x, 0 | ld.relaxed.gpu r0, x",
@@ -71,7 +71,7 @@ fn a_spin_for_a_value_that_goes_again_may_never_end() {
 
 #[test]
 fn an_acquired_message_ends_even_a_weak_spin() {
-    // The first read acquires y, so that the weak read has to see x from the second round on.
+    // The first read acquires y, so the weak read must see x in the second and later iterations.
     let rows = [
         "st.weak x, 1 | L: ld.relaxed.gpu r1, x",
         "st.release.gpu y, 1 | ld.weak r0, x",
@@ -113,7 +113,7 @@ fn a_lock_that_is_not_released_blocks_the_other_thread() {
 }
 
 #[test]
-fn an_endless_loop_without_any_access_is_seen() {
+fn an_endless_loop_without_any_access_is_detected() {
     let judgement = of(ONE, &["L: goto L"], "forall (x == 1)").unwrap();
     assert!(!judgement.terminates);
     assert!(judgement.holds, "no state contradicts");
@@ -127,7 +127,7 @@ fn a_counted_loop_is_unrolled() {
 }
 
 #[test]
-fn a_loop_without_a_bound_that_writes_is_refused() {
+fn an_unbounded_loop_that_writes_is_refused() {
     let rows = ["L: atom.relaxed.gpu.add r0, x, 1", "bne r0, 1, L"];
     let error = of(ONE, &rows, "exists (x == 2)").unwrap_err();
     assert!(matches!(error, TooLarge::Loop { thread: 0, line: 4, .. }), "{error}");

@@ -1,4 +1,4 @@
-//! What the model says beyond the shapes.
+//! Verdicts of the model beyond the shapes.
 
 use litmus::{Judgement, judge, parse};
 
@@ -81,7 +81,7 @@ fn a_second_fence_orders_what_the_first_did() {
 }
 
 #[test]
-fn a_release_reaches_on_through_atomics() {
+fn atomics_pass_a_release_on() {
     let rows = [
         "st.weak x, 1 | atom.relaxed.gpu.add r0, y, 1 | ld.acquire.gpu r0, y",
         "st.release.gpu y, 1 | | ld.weak r1, x",
@@ -142,7 +142,7 @@ fn a_filter_ignores_states() {
 }
 
 #[test]
-fn the_columns_are_what_is_asked_and_shown() {
+fn the_columns_are_the_terms_asked_and_shown() {
     let rows = ["st.relaxed.gpu x, 1 | ld.relaxed.gpu r0, x"];
     let header = TWO.to_owned();
     let judgement = of(&header, &rows, "locations [x; P1:r0;] exists (x == 1)");
@@ -151,7 +151,7 @@ fn the_columns_are_what_is_asked_and_shown() {
 }
 
 #[test]
-fn atomics_compute_as_ptx_says() {
+fn atomics_compute_as_in_ptx() {
     let updates = [
         ("exch r0, x, 7", 7),
         ("cas r0, x, 5, 9", 9),

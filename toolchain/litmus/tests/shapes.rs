@@ -60,7 +60,7 @@ fn store_buffering_needs_a_sequentially_consistent_fence() {
 }
 
 #[test]
-fn a_barrier_orders_weak_accesses_of_its_cta_alone() {
+fn a_barrier_orders_weak_accesses_of_its_cta_only() {
     assert!(!allowed("SB", Flavour::Barrier, None, Placement::SameCta));
     assert!(allowed("SB", Flavour::Barrier, None, Placement::OtherCta));
 }

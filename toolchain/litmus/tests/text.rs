@@ -1,4 +1,4 @@
-//! Reading tests, and what is said of texts that are none.
+//! Parsing of tests, and errors for invalid texts.
 
 use litmus::{Instruction, Operand, Quantifier, Register, Scope, Term, judge, parse};
 
@@ -65,7 +65,7 @@ fn membar_is_a_sequentially_consistent_fence() {
 }
 
 #[test]
-fn a_wrong_text_is_named_with_its_line() {
+fn a_parse_error_names_its_line() {
     for (text, expected) in [
         ("C test\n", "line 1: found `C test`, expected `PTX` and a name"),
         ("PTX t\n\n(x=0)", "line 3: found `(`, expected `{`"),
@@ -91,7 +91,7 @@ fn a_wrong_text_is_named_with_its_line() {
 }
 
 #[test]
-fn a_wrong_instruction_is_named() {
+fn a_parse_error_names_the_wrong_instruction() {
     for (instruction, expected) in [
         ("lod r0, x", "found `lod`, expected an instruction"),
         (
@@ -130,7 +130,7 @@ fn a_wrong_instruction_is_named() {
 }
 
 #[test]
-fn shared_memory_is_of_one_cta() {
+fn shared_memory_belongs_to_one_cta() {
     let text = |cta: u32| {
         format!(
             "PTX t\n{{}}\nP0@cta 0,gpu 0 | P1@cta {cta},gpu 0;\nst.shared.u32 x, 1 | ld.shared.u32 r0, x;\nexists (x == 1)"
@@ -141,7 +141,7 @@ fn shared_memory_is_of_one_cta() {
 }
 
 #[test]
-fn no_cut_of_a_test_makes_the_reader_panic() {
+fn the_parser_does_not_panic_on_truncated_tests() {
     let text = row("L: atom.acq_rel.gpu.cas r0, [x], 0, 1");
     for end in 0..text.len() {
         let _ = parse(&text[..end]);

@@ -1,4 +1,4 @@
-//! What a memory access is, in the words of the PTX memory model.
+//! Memory accesses, in the terms of the PTX memory model.
 
 use core::fmt;
 
@@ -32,7 +32,7 @@ pub enum Order {
     SeqCst,
 }
 
-/// Which threads an order reaches.
+/// Set of threads to which an order applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scope {
     /// `.cta`.
@@ -45,29 +45,29 @@ pub enum Scope {
     System,
 }
 
-/// State space that the instruction names.
+/// State space of the instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Space {
-    /// `.global`: must lie in the launch's [`Memory`](crate::Memory).
+    /// `.global`: must be in the launch's [`Memory`](crate::Memory).
     Global,
-    /// `.global` through the path that is not coherent (`ld.global.nc`): as [`Space::Global`], and
-    /// nothing in this launch may have written it.
+    /// `.global` through the non-coherent path (`ld.global.nc`): like [`Space::Global`], but this
+    /// launch must not have written it.
     ReadOnly,
-    /// `.shared`: must lie in the block's own shared memory.
+    /// `.shared`: must be in the block's own shared memory.
     Shared,
-    /// `.shared::cluster`: must lie in the shared memory of a block of the cluster, at an address
-    /// that [`cluster_shared`](crate::cluster_shared) gave.
+    /// `.shared::cluster`: must be in the shared memory of a block of the cluster, at an address
+    /// returned by [`cluster_shared`](crate::cluster_shared).
     Cluster,
-    /// No space named: the address may be in either.
+    /// Generic addressing: the address may be in either.
     Generic,
 }
 
-/// One access as the instruction states it.
+/// One access, with the qualifiers of its instruction.
 ///
-/// Order and scope decide what counts as a race ([`LaunchConfig::races`](crate::LaunchConfig::races)),
-/// and which values a read may return where memory is weak
-/// ([`LaunchConfig::weak_memory`](crate::LaunchConfig::weak_memory)). Otherwise memory is sequentially
-/// consistent, and they change no value.
+/// Order and scope decide what counts as a race
+/// ([`LaunchConfig::races`](crate::LaunchConfig::races)), and which values a read may return if
+/// memory is weak ([`LaunchConfig::weak_memory`](crate::LaunchConfig::weak_memory)). Otherwise
+/// memory is sequentially consistent, and they do not affect values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Access {
     /// Load, store, or read-modify-write.
@@ -76,7 +76,7 @@ pub struct Access {
     pub order: Order,
     /// The scope of that order. [`Order::Weak`] ignores it.
     pub scope: Scope,
-    /// The state space it names.
+    /// Its state space.
     pub space: Space,
 }
 
@@ -96,7 +96,7 @@ impl Access {
         Self::weak(AccessKind::Atomic, space).ordered(order, scope)
     }
 
-    /// The same access with an order and the scope it reaches.
+    /// The same access with an order and its scope.
     #[must_use]
     pub const fn ordered(self, order: Order, scope: Scope) -> Self {
         Self { order, scope, ..self }
@@ -108,7 +108,7 @@ impl Access {
 }
 
 impl fmt::Display for Order {
-    /// The word of PTX, without the point.
+    /// The PTX qualifier, without the dot.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Weak => "weak",

@@ -1,4 +1,4 @@
-//! One resident block: its threads, its barrier, and a step of one of its warps.
+//! One resident block: its threads, its barrier, and stepping one of its warps.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::thread::BarrierVotes;
 use crate::warp::{Aligned, CallError, Lane, Wait, Warp, lanes};
 use crate::world::World;
 
-/// What a step needs from the launch, and the counters that it updates.
+/// The parts of the launch that a step uses, and the counters that it updates.
 pub(crate) struct Machine<'a> {
     pub(crate) world: &'a World<'a>,
     pub(crate) quiet: Quiet,
@@ -29,7 +29,7 @@ pub(crate) struct Machine<'a> {
     pub(crate) pool: Pool,
 }
 
-/// What a step of a warp did.
+/// Outcome of a warp's step.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Step {
     /// A lane spun or slept, so another warp should run next.
@@ -38,7 +38,7 @@ pub(crate) struct Step {
     pub(crate) released: bool,
     /// The cluster barrier opened: the threads that wait at it must be released.
     pub(crate) cluster_opened: bool,
-    /// A lane came to a barrier, or exited.
+    /// A lane reached a barrier or exited.
     pub(crate) met: bool,
 }
 
@@ -47,7 +47,7 @@ pub(crate) struct Block<'a> {
     /// Its number among the blocks of all GPUs of the launch.
     pub(crate) number: u64,
     index: Dim3,
-    /// The GPU that it is on, for messages.
+    /// Its GPU, for messages.
     gpu: Option<u32>,
     pub(crate) threads: Vec<Lane<'a>>,
     pub(crate) warps: Vec<Warp>,
@@ -64,7 +64,7 @@ pub(crate) struct Block<'a> {
 }
 
 impl<'a> Block<'a> {
-    /// Makes the block's threads; none runs yet. Fails if there is no memory for stacks.
+    /// Creates the block's threads without running them. Fails if there is no memory for stacks.
     pub(crate) fn start(
         number: u64,
         peers: &Rc<Peers>,
@@ -180,8 +180,8 @@ impl<'a> Block<'a> {
             if let Turn::Stopped(stop) = &turn {
                 thread.spot = stop.spot;
             }
-            // The canary is on a page of its own, so checking it at each access would cost more
-            // than the access. It stays dirty, so the next synchronisation finds it.
+            // The canary is on a separate page, so checking it at each access would cost more than
+            // the access. It stays dirty, so the next synchronisation finds it.
             let overflowed = match &turn {
                 Turn::Stopped(Stop { request: Request::Step, .. }) => false,
                 Turn::Stopped(Stop { request: Request::Overflow, .. }) => true,
@@ -309,7 +309,7 @@ impl<'a> Block<'a> {
         machine.quiet.blocked(&mut thread.seen);
     }
 
-    /// Wakes the threads that wait at this barrier and gives them `reply`.
+    /// Wakes the threads that wait at this barrier and passes them `reply`.
     pub(crate) fn release(
         &mut self,
         barrier: impl Fn(&Wait) -> bool,
@@ -412,19 +412,19 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// The fault when `waiting` is at the block barrier and `missing` will never come.
+    /// The fault if `waiting` is at the block barrier and `missing` will never arrive.
     pub(crate) fn skipped(&self, waiting: usize, missing: Missing) -> Fault {
         Fault::BarrierSkipped { site: self.site(waiting), missing: Box::new(missing) }
     }
 
-    /// The fault when two lanes of a warp reach a barrier by different calls.
+    /// The fault if two lanes of a warp reach a barrier through different calls.
     pub(crate) fn diverged(&self, barrier: WaitingFor, warp: usize, lanes: [u32; 2]) -> Fault {
         let first = self.warps[warp].first;
         let sites = Box::new(lanes.map(|lane| self.site(first + lane as usize)));
         Fault::BarrierDiverged { barrier, sites }
     }
 
-    /// A thread and the scheduling point it is at.
+    /// A thread and its scheduling point.
     pub(crate) fn site(&self, number: usize) -> Site {
         let spot = self.threads[number].spot;
         Site {
@@ -437,7 +437,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// What stuck threads of the block wait for, without the threads.
+    /// The wait of one stuck thread, as an entry of a deadlock report.
     pub(crate) fn waiting(&self, number: usize, (what, place): (WaitingFor, Place)) -> Waiting {
         let thread = self.thread_idx(number);
         Waiting { gpu: self.gpu, block: self.index, thread, threads: 1, what, place }
@@ -452,7 +452,7 @@ impl<'a> Block<'a> {
         self.extents.index_of(number as u64)
     }
 
-    /// The first thread in this state. The caller knows that there is one.
+    /// The first thread in this state. The caller guarantees that one exists.
     fn position_of(&self, state: impl Fn(&Wait) -> bool) -> usize {
         let found = self.threads.iter().position(|thread| state(&thread.wait));
         found.expect("counted threads should be found in their state")

@@ -1,4 +1,4 @@
-//! The grids that the threads of one grid launch, and in which order they may run.
+//! The grids that the threads of one grid launch, and the order in which they may run.
 
 use core::cell::RefCell;
 use core::fmt;
@@ -6,23 +6,23 @@ use std::collections::HashMap;
 
 use crate::dim::{Dim3, Place};
 
-/// The deepest grid, counted from the host's launch, which is at 0 (CUDA C++ Programming Guide,
-/// "CUDA Dynamic Parallelism", "Technical Specifications").
+/// Maximum launch depth. The host's launch has depth 0 (CUDA C++ Programming Guide, "CUDA Dynamic
+/// Parallelism", "Technical Specifications").
 const DEEPEST: u32 = 24;
 
-/// The most grids that have been launched and have not begun
-/// (`cudaLimitDevRuntimePendingLaunchCount`, whose default this is).
+/// Maximum number of grids that have been launched and have not begun: the default of
+/// `cudaLimitDevRuntimePendingLaunchCount`.
 const MOST_PENDING: usize = 2048;
 
-/// The most dynamic shared memory of a block, in bytes, without the opt-in that only the host has.
+/// Maximum dynamic shared memory of a block, in bytes, without the opt-in that only the host has.
 const MOST_SHARED: usize = 48 << 10;
 
-/// Where a kernel launches a grid.
+/// Destination of a kernel's launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Queue {
     /// The default stream of the calling block.
     Block,
-    /// A stream that [`create_stream`](crate::create_stream) has made.
+    /// A stream created by [`create_stream`](crate::create_stream).
     Stream(u32),
     /// Waits for nothing.
     FireAndForget,
@@ -34,7 +34,7 @@ pub enum Queue {
 pub struct Child {
     /// The kernel's name, for messages.
     pub kernel: &'static str,
-    /// Blocks.
+    /// Blocks of the grid.
     pub grid: Dim3,
     /// Threads of each block.
     pub block: Dim3,
@@ -53,7 +53,8 @@ impl fmt::Debug for Child {
 /// Why a launch by a kernel was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Refusal {
-    /// No blocks, no threads, or more of them, or of shared memory, than a launch may have.
+    /// The grid has no blocks or no threads, or exceeds the limits on blocks, threads or shared
+    /// memory.
     Configuration,
     /// The grid would be more than 24 launches away from the host's.
     TooDeep,
@@ -64,9 +65,9 @@ pub enum Refusal {
 /// A stream of a grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Stream {
-    /// The default one of the block with this number.
+    /// The default stream of the block with this number.
     OfBlock(u64),
-    /// One that was made.
+    /// A stream that was created.
     Made(u32),
 }
 
@@ -82,21 +83,21 @@ struct Event {
 pub(crate) struct Launched {
     pub(crate) child: Child,
     pub(crate) place: Place,
-    /// The launches of the same grid that must have ended before, by number.
+    /// The launches of the same grid that must have ended first, by number.
     pub(crate) after: Vec<usize>,
     pub(crate) is_tail: bool,
 }
 
-/// What the threads of one grid have launched so far.
+/// The launches by the threads of one grid so far.
 #[derive(Debug, Default)]
 pub(crate) struct Children {
     depth: u32,
-    /// How many grids of other grids have not begun.
+    /// Number of grids launched by other grids that have not begun.
     pending: usize,
     launched: RefCell<Vec<Launched>>,
     /// The launches that the next one of each stream has to wait for.
     streams: RefCell<HashMap<Stream, Vec<usize>>>,
-    /// The block that made each stream.
+    /// The block that created each stream.
     made: RefCell<Vec<u64>>,
     events: RefCell<Vec<Event>>,
 }
@@ -107,7 +108,7 @@ impl Children {
         Self { depth, pending, ..Self::default() }
     }
 
-    /// The launches, in their order.
+    /// The launches in order.
     pub(crate) fn take(&self) -> Vec<Launched> {
         self.launched.take()
     }
@@ -125,7 +126,7 @@ impl Children {
             stream => Some(self.stream(stream, block)?),
         };
         let mut launched = self.launched.borrow_mut();
-        // A tail launch takes the place of the grid that launches it.
+        // A tail launch replaces the grid that launches it.
         let is_tail = queue == Queue::TailLaunch;
         if self.depth == DEEPEST && !is_tail {
             return Some(Err(Refusal::TooDeep));
@@ -151,8 +152,8 @@ impl Children {
         events.len() as u32 - 1
     }
 
-    /// The event stands for what is in the stream now. `None` if the block has no such event or
-    /// stream.
+    /// Makes the event stand for the current contents of the stream. `None` if the block has no
+    /// such event or stream.
     pub(crate) fn record(&self, event: u32, queue: Queue, block: u64) -> Option<()> {
         let stream = self.stream(queue, block)?;
         let mut events = self.events.borrow_mut();
@@ -161,8 +162,8 @@ impl Children {
         Some(())
     }
 
-    /// What enters the stream from now on waits for what the event stands for. `None` if the block
-    /// has no such event or stream.
+    /// Makes all future launches into the stream wait for what the event stands for. `None` if the
+    /// block has no such event or stream.
     pub(crate) fn wait(&self, queue: Queue, event: u32, block: u64) -> Option<()> {
         let stream = self.stream(queue, block)?;
         let events = self.events.borrow();
@@ -177,7 +178,7 @@ impl Children {
         Some(())
     }
 
-    /// The stream of the block that a queue is, if it is one.
+    /// The block's stream for a queue, if the queue is a stream.
     fn stream(&self, queue: Queue, block: u64) -> Option<Stream> {
         match queue {
             Queue::Block => Some(Stream::OfBlock(block)),

@@ -1,6 +1,6 @@
 //! The barrier of a cluster, with separate arrive and wait (PTX ISA, `barrier.cluster`).
 //!
-//! Threads that have exited are counted out, as on hardware, whether they had arrived or not.
+//! As on hardware, it does not wait for exited threads, whether they had arrived or not.
 
 use crate::access::Order;
 use crate::block::{Block, Machine};
@@ -24,7 +24,7 @@ pub(crate) struct ClusterBarrier {
 /// An arrival that its thread has not waited for yet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ticket {
-    /// The phase it counts in.
+    /// The phase of the arrival.
     phase: u64,
     place: Place,
 }
@@ -58,7 +58,7 @@ impl ClusterBarrier {
 }
 
 impl<'a> Block<'a> {
-    /// A thread arrives at the cluster barrier and goes on. Returns whether the barrier opens.
+    /// A thread arrives at the cluster barrier without waiting. Returns whether the barrier opens.
     pub(crate) fn cluster_arrive(
         &mut self,
         warp: usize,
@@ -91,7 +91,7 @@ impl<'a> Block<'a> {
         Ok(opens)
     }
 
-    /// A thread waits at the cluster barrier, unless that has opened since the thread arrived.
+    /// A thread waits at the cluster barrier, unless it has opened since the thread arrived.
     pub(crate) fn cluster_wait(
         &mut self,
         warp: usize,

@@ -1,9 +1,9 @@
-//! Counts what warps do: their instructions, the branches on which their lanes part, the sectors
-//! that they move, and the bank conflicts that make them wait.
+//! Counts for warps: their instructions, the branches on which their lanes diverge, the sectors
+//! that they transfer, and their bank conflicts.
 //!
-//! Lanes of a warp that make the same call from the same place in one warp step are one instruction
-//! of the warp. This needs lanes in step, so while a launch counts, accesses and marked branches are
-//! scheduling points under every policy.
+//! Lanes of a warp that make the same call from the same source location in one warp step are one
+//! instruction of the warp. This needs lanes in lockstep, so in a launch with counting, accesses
+//! and marked branches are scheduling points under every policy.
 
 use core::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -11,30 +11,30 @@ use std::collections::{HashMap, HashSet};
 use crate::access::{AccessKind, Space};
 use crate::dim::{Place, WARP_LANES};
 
-/// Banks of shared memory, each a word wide (CUDA C++ Programming Guide, "Shared Memory").
+/// Banks of shared memory, each one word wide (CUDA C++ Programming Guide, "Shared Memory").
 const BANKS: usize = 32;
 /// Bytes of a word.
 const WORD: usize = 4;
-/// Bytes of a sector, the smallest part of device memory that is moved (CUDA C++ Programming Guide,
-/// "Device Memory Accesses").
+/// Bytes of a sector, the smallest unit of device memory that is transferred (CUDA C++ Programming
+/// Guide, "Device Memory Accesses").
 const SECTOR: usize = 32;
 
-/// What the warps of a launch did. Each instruction of a warp counts once, however many lanes took
-/// part.
+/// Counts for the warps of a launch. Each instruction of a warp counts once, however many lanes
+/// took part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Instructions that the emulator sees: accesses to shared and device memory, collectives and
+    /// Instructions visible to the emulator: accesses to shared and device memory, collectives and
     /// marked branches. Accesses to the shared memory of other blocks of a cluster count here only.
     pub instructions: u64,
     /// Branches marked by [`branch`](crate::branch).
     pub branches: u64,
-    /// Those of them that some lanes took and others did not.
+    /// Branches that some lanes took and others did not.
     pub diverged_branches: u64,
     /// Loads, stores and atomics in device memory.
     pub global_accesses: u64,
-    /// Sectors of 32 bytes that those touch, each instruction by itself.
+    /// Sectors of 32 bytes touched by those accesses, counted separately for each instruction.
     pub sectors: u64,
-    /// The sectors that the same bytes would take if they lay one after the other.
+    /// The sectors that the same bytes would need if they were contiguous.
     pub least_sectors: u64,
     /// Loads from shared memory.
     pub shared_loads: u64,
@@ -42,19 +42,19 @@ pub struct Counts {
     pub shared_stores: u64,
     /// Stores that update a word: a lane has loaded the word since the block's last barrier, and no
     /// thread has stored to it in between. An addition in shared memory ends in an update; a plain
-    /// copy of a value into shared memory is none. Atomics count too.
+    /// copy of a value into shared memory does not. Atomics count too.
     pub shared_updates: u64,
     /// Passes through the banks beyond the first. There are 32 banks, one word wide, and each
-    /// serves one word in a pass: n different words in one bank take n passes. All lanes that want
-    /// the same word get it in one pass. Accesses of 8 bytes go by half warps, of 16 bytes by
-    /// quarter warps.
+    /// serves one word per pass: n different words in one bank need n passes. All lanes that access
+    /// the same word get it in one pass. Accesses of 8 bytes are served per half warp, accesses of
+    /// 16 bytes per quarter warp.
     pub bank_conflicts: u64,
     /// Warp collectives that move values from lane to lane: shuffles and reductions, but not votes,
     /// matches or warp barriers.
     pub exchanges: u64,
 }
 
-/// What one lane does in a step.
+/// An action of one lane in a step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Act {
     /// The number of its block.
@@ -76,8 +76,8 @@ pub(crate) enum What {
     Branch(bool),
 }
 
-/// What lanes do at one place if they do it together: the space and kind of an access, and its
-/// bytes. None for a branch.
+/// What lanes at one source location must have in common to act together: the space and kind of an
+/// access, and its bytes. `None` for a branch.
 type Together = Option<(Space, AccessKind, usize)>;
 
 impl What {
@@ -124,14 +124,14 @@ impl Counter {
         counts.exchanges += u64::from(moves);
     }
 
-    /// The threads of a block have met at its barrier. The warp that came last is still in its
+    /// The threads of a block have met at its barrier. The warp that arrived last is still in its
     /// step, but does nothing more in it.
     pub(crate) fn barrier(&self, block: u64) {
         self.end_step();
         self.loaded.borrow_mut().remove(&block);
     }
 
-    /// A warp step has ended: turns what its lanes did into instructions.
+    /// A warp step has ended: converts its lanes' actions into instructions.
     pub(crate) fn end_step(&self) {
         let (mut step, mut counts) = (self.step.borrow_mut(), self.counts.borrow_mut());
         let mut loaded = self.loaded.borrow_mut();
@@ -148,7 +148,7 @@ impl Counter {
                     counts.shared(kind, &instruction, loaded);
                     counts.bank_conflicts += conflicts(&instruction, bytes);
                 }
-                // Nobody documents how these accesses pass through the banks of the other block.
+                // How these accesses use the banks of the other block is undocumented.
                 Some((Space::Cluster, ..)) => {}
                 Some((_, _, bytes)) => counts.global(&instruction, bytes),
             }

@@ -1,4 +1,4 @@
-//! Finds out what the threads wait for, once nothing can change.
+//! Determines what the threads wait for, once nothing can change.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::fiber::Fiber;
 use crate::warp::{Lane, Wait};
 use crate::world::World;
 
-/// Blocks in a report, and places per block: more would hide the pattern.
+/// Maximum number of blocks in a report, and of locations per block: more would hide the pattern.
 const REPORTED: usize = 4;
 
 /// The fault of a launch in which all live blocks are stuck.
@@ -41,7 +41,7 @@ pub(crate) fn explain<'a, 'b: 'a>(
     })
 }
 
-/// What a live thread waits for, and where.
+/// The reason why a live thread waits, and where.
 fn stuck(thread: &Lane<'_>) -> Option<(WaitingFor, Place)> {
     match thread.wait {
         Wait::Exited => None,
@@ -56,7 +56,7 @@ fn stuck(thread: &Lane<'_>) -> Option<(WaitingFor, Place)> {
 }
 
 /// The fault of a block in which some threads are at its barrier and all others at warp
-/// collectives. Nobody outside the block can help them, so the barrier itself is at fault.
+/// collectives. No thread outside the block can help them, so the barrier itself is at fault.
 fn skipped_barrier(block: &Block<'_>) -> Option<Fault> {
     let needs_others =
         |thread: &Lane<'_>| matches!(thread.wait, Wait::Nothing | Wait::ClusterBarrier);

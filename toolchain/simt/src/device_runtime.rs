@@ -1,6 +1,7 @@
 //! The in-thread functions of kernels that launch kernels.
 //!
-//! As in [`crate::thread`], they take their caller's place and panic outside an emulated thread.
+//! As in [`crate::thread`], they record their caller's location and panic outside an emulated
+//! thread.
 
 use std::sync::Arc;
 
@@ -14,15 +15,15 @@ use crate::search::Object;
 
 /// Launches a grid from a kernel. A scheduling point.
 ///
-/// The grid runs after the calling grid has run all its threads, as its queue allows; of several
-/// that may run, the seed of the schedule draws one. The host's launch returns when all have ended.
+/// The grid runs after the calling grid has run all its threads, as its queue allows. If several
+/// may run, the seed of the schedule chooses one. The host's launch returns when all have ended.
 ///
 /// # Errors
-/// A [`Refusal`]; nothing is launched then.
+/// A [`Refusal`]; nothing is launched in that case.
 ///
-/// It is [`Fault::Trap`] if the stream is not of the calling block, if the calling grid is
-/// cooperative, which hardware does not allow (`cuLaunchCooperativeKernel`), or if races are looked
-/// for and the new grid is too large for that.
+/// It is [`Fault::Trap`] if the stream does not belong to the calling block, if the calling grid is
+/// cooperative, which hardware does not allow (`cuLaunchCooperativeKernel`), or if race detection
+/// is on and the new grid is too large for it.
 ///
 /// # Panics
 /// Outside an emulated thread.
@@ -61,7 +62,7 @@ pub fn create_stream() -> u32 {
     with("create_stream", |here, _| here.world.children.create_stream(here.position.block_number()))
 }
 
-/// A new event of the calling block. As long as it is not recorded, it holds nothing back.
+/// A new event of the calling block. Until it is recorded, waiting for it has no effect.
 ///
 /// # Panics
 /// Outside an emulated thread.
@@ -90,8 +91,8 @@ pub fn record_event(event: u32, queue: Queue) {
     });
 }
 
-/// Lets what is launched into the stream from now on wait for what the event stands for now. A
-/// scheduling point.
+/// Makes all later launches into the stream wait for what the event stands for now. A scheduling
+/// point.
 ///
 /// It is [`Fault::Trap`] if the calling block has no such event or stream.
 ///
@@ -120,7 +121,7 @@ pub fn multiprocessors() -> u32 {
     with("multiprocessors", |here, _| here.world.multiprocessors)
 }
 
-/// Tells a search that the order of calls matters.
+/// Reports to a search that the order of calls matters.
 fn touch(here: &Here<'_>) {
     if let Some(guide) = &here.world.guide {
         guide.touch(Object::CHILDREN);

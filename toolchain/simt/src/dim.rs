@@ -1,17 +1,18 @@
-//! Where a thread is: in its block, in the grid, in the source.
+//! Positions of a thread: in its block, in the grid, in the source.
 
 use core::fmt;
 
 /// Lanes of a warp on every CUDA device so far (PTX ISA, special register `WARP_SZ`).
 pub const WARP_LANES: u32 = 32;
 
-/// A place in the source, as `#[track_caller]` gives it.
+/// A source location, from `#[track_caller]`.
 pub type Place = &'static core::panic::Location<'static>;
 
-/// Where an in-thread call is in the source.
+/// Source location of an in-thread call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Spot {
-    /// The place that faults name: the call itself or, in a library, the line that calls it.
+    /// The location that faults name: the call itself or, in a library, the line that calls the
+    /// library.
     pub(crate) place: Place,
     /// The call itself.
     pub(crate) call: Place,
@@ -23,7 +24,7 @@ impl Spot {
         Self { place, call: place }
     }
 
-    /// The call itself, if faults name another place.
+    /// The call itself, if faults name another location.
     pub(crate) fn inside(self) -> Option<Place> {
         (self.call != self.place).then_some(self.call)
     }
@@ -114,7 +115,7 @@ pub struct Position {
     pub grid_dim: Dim3,
     /// `%cluster_nctarank`: blocks of a cluster, consecutive in x; 1 without clusters.
     pub cluster_blocks: u32,
-    /// The GPU of the block, in a launch on several. No register tells it.
+    /// The GPU of the block, in a launch on several. There is no register for it.
     pub gpu: u32,
     /// The GPUs of the launch.
     pub gpus: u32,
@@ -137,7 +138,7 @@ impl Position {
         u64::from(self.gpu) * self.grid_dim.count() + self.linear_block()
     }
 
-    /// The number of its GPU for messages: none if the launch has only one.
+    /// The number of its GPU for messages; `None` if the launch has only one.
     pub(crate) fn named_gpu(&self) -> Option<u32> {
         (self.gpus > 1).then_some(self.gpu)
     }
@@ -174,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn x_varies_fastest_and_indices_return() {
+    fn x_varies_fastest_and_linear_inverts_index_of() {
         let extents = Dim3::new(5, 3, 2);
         assert_eq!(extents.index_of(0), Dim3::new(0, 0, 0));
         assert_eq!(extents.index_of(7), Dim3::new(2, 1, 0));

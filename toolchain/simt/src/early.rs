@@ -1,13 +1,14 @@
 //! Waits for blocks that have not started, in a launch that is not cooperative.
 //!
-//! On hardware such a launch can hang, even if it ends here: a block that waits may occupy the place that
-//! the other one needs. A block that has started goes on, so that waiting for it is fine.
+//! On hardware such a launch can hang, even if it ends here: a waiting block may occupy the slot
+//! that the other one needs. A block that has started keeps running, so it is fine to wait for it.
 //!
-//! A wait begins when a thread spins, and is for the word of device memory that it has read last. It ends
-//! when the thread reads another value by the same call and does not spin again before its next access. It
-//! is reported if the value comes from a block of the same GPU that had not started when the wait began.
-//! Between two looks a block that had started may have written a value which the thread never saw, but
-//! which may have been enough: then the wait is not reported. Blocks of a cluster start together.
+//! A wait begins when a thread spins, and is for the word of device memory that it has read last.
+//! It ends when the thread reads another value by the same call and does not spin again before its
+//! next access. It is reported if the value comes from a block of the same GPU that had not started
+//! when the wait began. Between two polls, a block that had started may have written a value that
+//! the thread never saw but that may have been enough; then the wait is not reported. Blocks of a
+//! cluster start together.
 
 use core::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -17,19 +18,19 @@ use crate::dim::{Dim3, Place, Position, Spot};
 use crate::here::Here;
 use crate::last_access::bits;
 
-/// The widest access, which is aligned: it does not cross a multiple of this.
+/// The widest access. It is aligned, so it does not cross a multiple of this.
 const WIDEST: usize = size_of::<u128>();
 
 /// A block waited for one that had not started, in a launch that was not cooperative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EarlyWait {
-    /// The block that waits.
+    /// The waiting block.
     pub block: Dim3,
-    /// Where it spins.
+    /// The location of the spin.
     pub place: Place,
-    /// The block that ends the wait, and that had not started when it began.
+    /// The block that ends the wait, and that had not started when the wait began.
     pub other: Dim3,
-    /// Where that block writes what ends the wait.
+    /// The location of the write that ends the wait.
     pub written: Place,
 }
 
@@ -43,7 +44,7 @@ pub(crate) struct Look {
 }
 
 impl Look {
-    /// Whether it reads the same again.
+    /// Whether it reads the same bytes again by the same call.
     fn repeats(&self, wait: &Wait) -> bool {
         let Self { kind, address, bytes, spot } = *self;
         kind != AccessKind::Write
@@ -65,15 +66,15 @@ struct Wait {
     /// Where it reads the word, and where it spins.
     call: Place,
     place: Place,
-    /// How many clusters had started when it began.
+    /// Number of clusters that had started when it began.
     begun: u64,
-    /// What it has read last.
+    /// The last value read.
     seen: u128,
     /// The last write since then by a block that had not started.
     late: Option<(Dim3, Place)>,
     /// Whether the last write since then is by a block that had started, or may be.
     is_in_time: bool,
-    /// Whether such a write was overwritten before the thread has seen it.
+    /// Whether such a write was overwritten before the thread saw it.
     missed: bool,
     end: End,
 }
@@ -108,15 +109,15 @@ impl Wait {
 pub(crate) struct Waits {
     /// Clusters that have started.
     started: Cell<u64>,
-    /// How many threads wait.
+    /// Number of waiting threads.
     count: Cell<usize>,
-    /// By the [`WIDEST`] bytes in which their words lie.
+    /// By the aligned [`WIDEST`] bytes that contain their words.
     of: RefCell<HashMap<usize, Vec<Wait>>>,
     found: Cell<Option<EarlyWait>>,
 }
 
 impl Waits {
-    /// A cluster starts. Returns how many have started before.
+    /// A cluster starts. Returns how many had started before.
     pub(crate) fn start(&self) -> u64 {
         let before = self.started.get();
         self.started.set(before + 1);
@@ -137,7 +138,7 @@ impl Waits {
         self.of.borrow_mut().entry(wait.address / WIDEST).or_default().push(wait);
     }
 
-    /// The wait of a thread in these bytes goes on if `goes_on` says so, or else is over.
+    /// Updates the wait of a thread in these bytes. It ends if `goes_on` returns `false`.
     fn update(&self, at: usize, thread: Thread, goes_on: impl FnOnce(&mut Wait) -> bool) -> bool {
         let mut of = self.of.borrow_mut();
         let waits = of.get_mut(&at).expect("a wait is noted until it is over");
@@ -190,7 +191,7 @@ impl Here<'_> {
         }
     }
 
-    /// The thread may read what it waits for, or go on to something else.
+    /// The thread may read the word that it waits for, or move on to something else.
     #[cold]
     fn look_again(&self, waits: &Waits, at: usize, look: &Look) {
         let goes_on = waits.update(at, self.thread(), |wait| {
@@ -201,22 +202,23 @@ impl Here<'_> {
                 wait.look(self.held(look).unwrap_or(wait.seen), self.last.is_old());
                 return true;
             }
-            // A turn of a loop that polls may read more, but it writes nothing else.
+            // An iteration of a polling loop may read more words, but does not write any.
             look.kind == AccessKind::Read
         });
         self.waits_at.set(Some(at).filter(|_| goes_on));
     }
 
-    /// What device memory holds where the thread looks.
+    /// The value in device memory at the address of this access.
     fn held(&self, look: &Look) -> Option<u128> {
         let found = self.world.memory.arena().find(look.address, look.bytes);
         found.map(|(region, offset)| bits(region, offset, look.bytes))
     }
 
-    /// The thread spins: it waits for what it has read last.
+    /// The thread spins, so it waits for the word that it has read last.
     pub(crate) fn begin_wait(&self, spot: Spot) {
         let Some(waits) = &self.world.waits else { return };
-        // If it has met other lanes since, the word may have been written meanwhile.
+        // If it has synchronised with other lanes since then, the word may have been written in
+        // between.
         let has_seen_last = |look: &Look| !self.last.is_old() && self.spot.get() == look.spot;
         let looked = self.looked.get().map(|look| (look, has_seen_last(&look)));
         self.settle();

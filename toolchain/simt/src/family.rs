@@ -1,8 +1,8 @@
-//! A launch of the host with all grids that come of it: which of them runs next.
+//! A launch by the host with all its descendant grids: chooses the grid that runs next.
 //!
 //! A grid begins after the grid that launched it has run all its threads, and after the launches
-//! that it has to wait for have ended. It has ended when all grids that it launched have. What may
-//! begin is drawn by the seed; seed 0 takes what was launched first.
+//! that it has to wait for have ended. It has ended when all grids that it launched have. The seed
+//! chooses among the grids that may begin; seed 0 chooses the one launched first.
 
 use crate::children::{Child, Launched};
 use crate::dim::Place;
@@ -10,24 +10,24 @@ use crate::schedule::SplitMix;
 
 /// A grid that was launched by another.
 struct Member {
-    /// What is to run, until it begins.
+    /// The grid to run, until it begins.
     waiting: Option<(Child, Place)>,
     parent: Option<usize>,
     depth: u32,
-    /// How many grids have to end before it begins.
+    /// Number of grids that must end before it begins.
     awaited: usize,
     /// The grids that wait for its end.
     then: Vec<usize>,
-    /// Its own threads and the grids that it launched, as far as they have not ended.
+    /// Number of unfinished parts: its own threads and the grids that it launched.
     open: usize,
 }
 
-/// The grids of one launch of the host that have been launched by others.
+/// The grids of one launch by the host that were launched by other grids.
 pub(crate) struct Family {
     members: Vec<Member>,
-    /// Those that may begin, in the order in which they could.
+    /// The grids that may begin, in the order in which they became ready.
     ready: Vec<usize>,
-    /// How many have not begun.
+    /// Number of grids that have not begun.
     pub(crate) pending: usize,
     random: Option<SplitMix>,
 }
@@ -46,8 +46,8 @@ impl Family {
         Self { members: Vec::new(), ready: Vec::new(), pending: 0, random }
     }
 
-    /// Takes in what a grid has launched, after its threads have run. The grid is that of the host
-    /// or a member.
+    /// Adds the launches of a grid whose threads have run. `grid` is a member, or `None` for the
+    /// grid of the host.
     pub(crate) fn ran(&mut self, grid: Option<usize>, launched: Vec<Launched>) {
         let (first, count) = (self.members.len(), launched.len());
         let depth = grid.map_or(0, |grid| self.members[grid].depth);
@@ -100,7 +100,7 @@ impl Family {
         Some(Next { member, depth: *depth, child, place })
     }
 
-    /// Something of this grid has ended: its threads, or a grid that it launched.
+    /// A part of this grid has ended: its threads, or a grid that it launched.
     fn close(&mut self, grid: usize) {
         let mut closed = Some(grid);
         while let Some(grid) = closed {

@@ -1,4 +1,4 @@
-//! Schedules that do not treat all warps alike.
+//! Schedules that give warps different priorities.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,24 +7,25 @@ use std::ops::Range;
 use crate::ready::ReadySet;
 use crate::schedule::SplitMix;
 
-/// Preemptions are drawn among so many first steps, by their order of magnitude.
+/// Preemptions are drawn from the first steps, up to this order of magnitude.
 const MAGNITUDES: u64 = 16;
 
-/// Places with ranks: the lowest rank runs ([`Policy::Preempt`](crate::Policy::Preempt)).
+/// Warp slots with ranks: the lowest rank runs ([`Policy::Preempt`](crate::Policy::Preempt)).
 #[derive(Debug)]
 pub(crate) struct Ranks {
     rank: Vec<u64>,
-    /// The rank that comes after all others.
+    /// The next rank after all others.
     next: u64,
-    /// Everything that can run, and some that cannot or has another rank by now.
+    /// All slots that can run, and stale entries: slots that cannot run or have another rank by
+    /// now.
     queue: BinaryHeap<Reverse<(u64, usize)>>,
-    /// The steps at which the running place goes to the end, the last one first.
+    /// The steps at which the running slot moves to the end, in descending order.
     changes: Vec<u64>,
     steps: u64,
 }
 
 impl Ranks {
-    /// `places` places in a drawn order, all of which can run, and so many preemptions.
+    /// `places` slots in random order, all of which can run, and `changes` preemptions.
     pub(crate) fn drawn(random: &mut SplitMix, places: usize, changes: u32) -> Self {
         let rank: Vec<u64> = random.shuffled(places).into_iter().map(u64::from).collect();
         let step = |_| {
@@ -37,12 +38,13 @@ impl Ranks {
         Self { next: places as u64, rank, queue, changes, steps: 0 }
     }
 
-    /// Adds a place that can run.
+    /// Adds a slot that can run.
     pub(crate) fn insert(&mut self, place: usize) {
         self.queue.push(Reverse((self.rank[place], place)));
     }
 
-    /// The place to step next, out of `ready`. `current` has stepped last; `hand_over`: it spun or slept.
+    /// The slot to step next, out of `ready`. `current` has stepped last; `hand_over`: it spun or
+    /// slept.
     pub(crate) fn first(
         &mut self,
         ready: &ReadySet,
@@ -66,28 +68,28 @@ impl Ranks {
     }
 }
 
-/// Places that are held back while others get on ([`Policy::Stall`](crate::Policy::Stall)).
+/// Slots that are held back while others make progress ([`Policy::Stall`](crate::Policy::Stall)).
 #[derive(Debug)]
 pub(crate) struct Stalled {
     places: Range<usize>,
-    /// How often others have spun or slept since one of the places stepped.
+    /// How often others have spun or slept since one of the held slots stepped.
     spins: usize,
-    /// Steps left in the turn of the places.
+    /// Steps left in the turn of the held slots.
     left: u32,
 }
 
-/// Steps of a turn of the places that are held back.
+/// Steps in a turn of the held slots.
 const TURN: u32 = 16;
 
 impl Stalled {
-    /// One warp, or the warps of one block.
+    /// Holds back one warp, or the warps of one block.
     pub(crate) fn drawn(random: &mut SplitMix, blocks: usize, warps: usize) -> Self {
         let (of, len) = if random.below(2) == 0 { (blocks * warps, 1) } else { (blocks, warps) };
         let first = random.below(of as u64) as usize * len;
         Self { places: first..first + len, spins: 0, left: 0 }
     }
 
-    /// As [`Ranks::first`].
+    /// The slot to step next: see [`Ranks::first`].
     pub(crate) fn next(
         &mut self,
         ready: &ReadySet,
@@ -135,14 +137,14 @@ mod tests {
         ready.remove(second);
         let third = ranks.first(&ready, Some(second), false).expect("three can run");
         assert!(![first, second].contains(&third));
-        // It comes back with the rank that it had.
+        // It returns with the same rank.
         ready.insert(second);
         ranks.insert(second);
         assert_eq!(ranks.first(&ready, Some(third), false), Some(second));
     }
 
     #[test]
-    fn as_many_preemptions_happen_as_are_asked_for() {
+    fn the_requested_number_of_preemptions_happens() {
         let ready = ReadySet::full(50);
         for (seed, changes) in [(1, 0), (2, 1), (3, 5)] {
             let mut ranks = Ranks::drawn(&mut SplitMix(seed), 50, changes);
@@ -173,7 +175,7 @@ mod tests {
                 current.is_some_and(|place| !places.contains(&place))
             });
             assert_eq!(spins.count(), blocks * warps - 1);
-            // It has a turn, and then the others go on.
+            // It has a turn, and then the others continue.
             for _ in 0..TURN {
                 current = stalled.next(&ready, current, false);
             }

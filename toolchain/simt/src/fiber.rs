@@ -1,5 +1,5 @@
 //! One emulated thread as a coroutine. It runs to its next scheduling point, makes a request there,
-//! and goes on with the scheduler's reply.
+//! and continues with the scheduler's reply.
 
 use core::ptr::NonNull;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,10 +15,10 @@ use crate::panics::{self, Note};
 use crate::stack::{Canary, Slot};
 use crate::thread::{BarrierVotes, WarpValues};
 
-/// What a thread requests at a scheduling point.
+/// Request of a thread at a scheduling point.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Request {
-    /// Go on at the warp's next step.
+    /// Continue at the warp's next step.
     Step,
     /// Let others run first: the thread waits for memory to change.
     Spin,
@@ -26,13 +26,13 @@ pub(crate) enum Request {
     Sleep(u32),
     /// Wait at the block barrier, with a predicate. It orders accesses unless it is weakened.
     Barrier { vote: bool, orders: bool },
-    /// Arrive at the cluster barrier and go on.
+    /// Arrive at the cluster barrier without waiting.
     ClusterArrive(Order),
     /// Wait for the cluster barrier, after an arrival.
     ClusterWait,
     /// Join a warp collective.
     Collective(Call),
-    /// Learn which lanes are at the same place.
+    /// Get the lanes that are at the same call.
     ActiveMask,
     /// Be abandoned: its frames are below the floor of its stack.
     Overflow,
@@ -55,7 +55,7 @@ pub(crate) struct Stop {
     pub(crate) spot: Spot,
 }
 
-/// What the scheduler answers.
+/// Reply of the scheduler.
 #[derive(Clone, Debug)]
 pub(crate) enum Reply {
     Go,
@@ -129,7 +129,7 @@ impl<'a> Fiber<'a> {
         }
     }
 
-    /// The phase of a barrier in shared memory that the thread waits for, if it does.
+    /// The phase that the thread waits for, of a barrier in shared memory.
     pub(crate) fn phase(&self) -> Option<Phase> {
         self.here.phase.get()
     }
@@ -144,7 +144,7 @@ impl<'a> Fiber<'a> {
         self.routine.take().expect("taken only here").into_stack()
     }
 
-    /// Ends the thread where it is, without running its destructors. For stacks that may be
+    /// Ends the thread where it is, without running its destructors. Used for stacks that may be
     /// damaged, or are too full to unwind on.
     pub(crate) fn abandon(&mut self) {
         if let Some(routine) = &mut self.routine {

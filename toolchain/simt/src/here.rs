@@ -44,12 +44,12 @@ enum Flaw {
 pub(crate) struct Here<'a> {
     pub(crate) world: &'a World<'a>,
     pub(crate) shared: Rc<RefCell<SharedMemory>>,
-    /// The shared memories of the blocks of its cluster, its own among them.
+    /// The shared memories of the blocks of its cluster, including its own.
     pub(crate) peers: Rc<Peers>,
     pub(crate) position: Position,
     /// Lowest stack address that the thread may use.
     pub(crate) floor: usize,
-    /// The fiber's way back to the scheduler, once it has started.
+    /// The fiber's way back to the scheduler, once the fiber has started.
     pub(crate) yielder: Cell<Option<NonNull<Yielder<Reply, Stop>>>>,
     /// The last in-thread call.
     pub(crate) spot: Cell<Spot>,
@@ -57,31 +57,31 @@ pub(crate) struct Here<'a> {
     pub(crate) library: Cell<LibraryCall>,
     /// The last panic of this thread that the hook saw.
     pub(crate) note: Cell<Option<Note>>,
-    /// Nobody waits for the thread any more: it is only unwound.
+    /// The thread's result is no longer needed: it is only being unwound.
     pub(crate) dropping: Cell<bool>,
     /// Bulk stores that it has not waited for, oldest first.
     pub(crate) stores: RefCell<Vec<Store>>,
-    /// The bulk copy that makes accesses now.
+    /// The bulk copy that is making accesses now.
     pub(crate) copying: Cell<Option<Copying>>,
     /// Its last access, until its next call.
     pub(crate) last: LastAccess,
     /// Its accesses since its last spin.
     pub(crate) looks: Looks,
-    /// Its last access, if the launch notes who waits, and where it waits.
+    /// Its last access and where it waits, if the launch tracks waits.
     pub(crate) looked: Cell<Option<Look>>,
     pub(crate) waits_at: Cell<Option<usize>>,
-    /// Whether its access is to a floating-point number. Only a recorder asks, and resets it.
+    /// Whether its access is to a floating-point number. Only a recorder reads and resets it.
     pub(crate) is_float: Cell<bool>,
-    /// The phase of a barrier in shared memory that it waits for, if it does.
+    /// The phase that it waits for, of a barrier in shared memory.
     pub(crate) phase: Cell<Option<Phase>>,
 }
 
 thread_local! {
-    /// The emulated thread that runs on this OS thread now.
+    /// The emulated thread that is running on this OS thread.
     static CURRENT: Cell<Option<NonNull<Here<'static>>>> = const { Cell::new(None) };
 }
 
-/// Whether an emulated thread runs on this OS thread now.
+/// Whether an emulated thread is running on this OS thread.
 pub(crate) fn active() -> bool {
     CURRENT.get().is_some()
 }
@@ -92,7 +92,7 @@ pub(crate) fn enter<'h>(here: &'h Here<'_>) -> Entered<'h> {
     Entered(core::marker::PhantomData)
 }
 
-/// See [`enter`].
+/// The guard returned by [`enter`].
 pub(crate) struct Entered<'h>(core::marker::PhantomData<&'h ()>);
 
 impl Drop for Entered<'_> {
@@ -101,8 +101,8 @@ impl Drop for Entered<'_> {
     }
 }
 
-/// Calls `body` with the running thread and the caller's place. `name` is the in-thread function,
-/// for the message.
+/// Calls `body` with the running thread and the caller's location. `name` is the in-thread
+/// function, for the message.
 ///
 /// # Panics
 /// Outside a launch.
@@ -116,9 +116,9 @@ pub(crate) fn with<R>(name: &str, body: impl FnOnce(&Here<'_>, Spot) -> R) -> R 
     };
     // SAFETY: `enter` set the pointer from a reference that its guard keeps alive, and only that
     // thread's fiber runs while it is set. `body` cannot keep the reference, because its lifetime
-    // is that call's.
+    // is limited to that call.
     let here = unsafe { current.as_ref() };
-    // A call in the file that calls the library is in a closure of the caller's.
+    // A call in the file that calls the library is in one of the caller's closures.
     let caller = here.library.get().caller.filter(|caller| caller.file() != call.file());
     body(here, Spot { place: caller.unwrap_or(call), call })
 }
@@ -126,7 +126,8 @@ pub(crate) fn with<R>(name: &str, body: impl FnOnce(&Here<'_>, Spot) -> R) -> R 
 /// Calls `body` with the running thread, if there is one.
 pub(crate) fn try_with<R>(body: impl FnOnce(&Here<'_>) -> R) -> Option<R> {
     let current = CURRENT.get()?;
-    // SAFETY: as in `with`.
+    // SAFETY: `enter` set the pointer from a reference that its guard keeps alive, and `body`
+    // cannot keep the reference, because its lifetime is limited to that call.
     Some(body(unsafe { current.as_ref() }))
 }
 
@@ -168,11 +169,11 @@ impl<'a> Here<'a> {
         }
         self.arrive(spot);
         let yielder = self.yielder.get().expect("a running fiber should have its yielder");
-        // SAFETY: the yielder lies in the root frame of the fiber that runs now.
+        // SAFETY: the yielder is in the root frame of the fiber that is running.
         Some(unsafe { yielder.as_ref() }.suspend(Stop { request, spot }))
     }
 
-    /// What every in-thread call does first.
+    /// The common first part of every in-thread call.
     fn arrive(&self, spot: Spot) {
         self.spot.set(spot);
         self.settle();
@@ -186,16 +187,16 @@ impl<'a> Here<'a> {
 
     fn suspend(&self, request: Request, spot: Spot) -> Reply {
         let yielder = self.yielder.get().expect("a running fiber should have its yielder");
-        // SAFETY: the yielder lies in the root frame of the fiber that runs now.
+        // SAFETY: the yielder is in the root frame of the fiber that is running.
         unsafe { yielder.as_ref() }.suspend(Stop { request, spot })
     }
 
-    /// A thread is at a site. Returns what becomes of it, if the launch weakens it.
+    /// A thread has reached a site. Returns how the launch weakens it, if it does.
     pub(crate) fn meet(&self, does: Orders, spot: Spot) -> Option<Change> {
         self.world.referee.as_ref()?.meet(spot.call, does)
     }
 
-    /// A scheduling point, then the checks: see [`crate::access`].
+    /// A scheduling point, followed by the checks: see [`crate::access`].
     pub(crate) fn access(&self, address: usize, bytes: usize, access: Access, spot: Spot) -> bool {
         if panicking() {
             return self.check(address, bytes, access, spot);
@@ -236,7 +237,7 @@ impl<'a> Here<'a> {
         }
     }
 
-    /// Checks from time to time whether the launch makes progress: see [`crate::looks`].
+    /// Periodically checks whether the launch makes progress: see [`crate::looks`].
     #[cold]
     fn alarm(&self, address: usize, spot: Spot) {
         let world = self.world;
@@ -333,7 +334,7 @@ impl<'a> Here<'a> {
             let thread = self.number();
             let act =
                 RacingAct { access, place: spot.place, protocol: self.library.get().protocol };
-            // A bulk copy makes accesses in a row, without a call in between.
+            // A bulk copy makes several accesses without a call in between.
             self.settle();
             let is_held = races.is_weak() && region.first_unwritten(offset, bytes).is_none();
             let held = is_held.then(|| last_access::bits(region, offset, bytes));
@@ -366,13 +367,13 @@ impl<'a> Here<'a> {
         Ok(())
     }
 
-    /// The number, in the race detector, of what makes an access now: the thread or a bulk copy.
+    /// The race detector's number for whatever is making an access now: the thread or a bulk copy.
     fn number(&self) -> u32 {
         let copy = self.copying.get().and_then(|copying| copying.number);
         copy.unwrap_or_else(|| self.world.thread_number(&self.position))
     }
 
-    /// How an access is made now.
+    /// The proxy of the current access.
     fn proxy(&self) -> Proxy {
         if self.copying.get().is_some() { Proxy::Async } else { Proxy::Generic }
     }

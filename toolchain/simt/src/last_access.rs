@@ -1,8 +1,9 @@
-//! The last access of a thread, until its next call: what it is writing, or the old value that it reads.
+//! The last access of a thread, until its next call: the bytes being written, or the old value
+//! being read.
 //!
-//! The caller of [`access`](crate::access) reads or writes the bytes by itself, after the checks. No other
-//! emulated thread runs before this one's next call. So that call sees what was written, and puts back what
-//! an old value stood in for.
+//! The caller of [`access`](crate::access) reads or writes the bytes itself, after the checks. No
+//! other emulated thread runs before this one's next call. So that call can see what was written,
+//! and restore the value that an old one replaced.
 
 use core::cell::Cell;
 
@@ -17,7 +18,7 @@ pub(crate) struct LastAccess {
     shown: Cell<Option<Bytes>>,
 }
 
-/// Bytes of memory, and what they held before the access.
+/// Bytes of memory, and their value before the access.
 #[derive(Clone, Copy, Debug)]
 struct Bytes {
     at: *mut u8,
@@ -26,7 +27,8 @@ struct Bytes {
 }
 
 impl LastAccess {
-    /// Remembers bytes that the caller is about to write, to tell a change from a rewrite of the same value.
+    /// Records bytes that the caller is about to write, to distinguish a change from a rewrite of
+    /// the same value.
     pub(crate) fn watch(
         &self,
         world: &World<'_>,
@@ -45,8 +47,8 @@ impl LastAccess {
         self.watch.set(Some(Bytes { at: region.at(offset), bytes, before }));
     }
 
-    /// Lets the caller read an old value. That counts as a change of memory, because a thread that polls sees
-    /// the last value in time; but not if it is stuck.
+    /// Lets the caller read an old value. Unless the value is stuck, this counts as a change of
+    /// memory, because a polling thread sees the last value eventually.
     pub(crate) fn show(
         &self,
         world: &World<'_>,
@@ -56,29 +58,30 @@ impl LastAccess {
     ) {
         let at = region.at(offset);
         self.shown.set(Some(Bytes { at, bytes, before: bits(region, offset, bytes) }));
-        // SAFETY: the bytes are in this live region. Nobody but this thread's next read sees the old value:
-        // `settle` comes before anything else.
+        // SAFETY: the bytes are in this live region. Only this thread's next read sees the old
+        // value, because `settle` runs before anything else.
         unsafe { store(at, bytes, old.bits) };
         if !old.is_stuck {
             bump(&world.changes);
         }
     }
 
-    /// Whether the thread reads an old value now.
+    /// Whether the thread is reading an old value.
     pub(crate) fn is_old(&self) -> bool {
         self.shown.get().is_some()
     }
 
-    /// Ends the access. Counts a change if a write changed anything. If memory is weak, puts back the last
-    /// value of the location. Returns whether a write changed anything.
+    /// Ends the access. Restores the last value if an old one was shown. Counts a change if a write
+    /// changed anything. If memory is weak and another write is the location's last, restores that
+    /// write's value. Returns whether a write changed anything.
     pub(crate) fn settle(&self, world: &World<'_>) -> bool {
         if let Some(Bytes { at, bytes, before }) = self.shown.take() {
-            // SAFETY: regions of a launch live at least as long as its threads: global ones are borrowed by
-            // the world, and threads keep the shared ones of their cluster.
+            // SAFETY: regions of a launch live at least as long as its threads: global ones are
+            // borrowed by the world, and threads keep the shared ones of their cluster.
             unsafe { store(at, bytes, before) };
         }
         if let Some(Bytes { at, bytes, before }) = self.watch.take() {
-            // SAFETY: as above.
+            // SAFETY: the region is still live: the world or the thread keeps it.
             let new = unsafe { load(at, bytes) };
             let changed = new != before;
             if changed {
@@ -92,7 +95,7 @@ impl LastAccess {
                 recorder.wrote(new, last.is_some());
             }
             if let Some(last) = last {
-                // SAFETY: as above.
+                // SAFETY: the region is still live: the world or the thread keeps it.
                 unsafe { store(at, bytes, last) };
             }
             return changed;
@@ -107,7 +110,7 @@ pub(crate) fn bits(region: &Region, offset: usize, bytes: usize) -> u128 {
         bytes <= size_of::<u128>() && offset + bytes <= region.size(),
         "an access is checked first"
     );
-    // SAFETY: the bytes are in this live region, and no other fiber runs now.
+    // SAFETY: the bytes are in this live region, and no other fiber is running.
     unsafe { load(region.at(offset), bytes) }
 }
 
@@ -116,7 +119,7 @@ pub(crate) fn bits(region: &Region, offset: usize, bytes: usize) -> u128 {
 /// # Safety
 /// `bytes` bytes from `at` are readable, and `bytes <= 16`.
 unsafe fn load(at: *const u8, bytes: usize) -> u128 {
-    // SAFETY: each arm reads `bytes` bytes, which the contract makes readable, and assumes no
+    // SAFETY: each arm reads `bytes` bytes, which are readable by the contract, and does not assume
     // alignment. The destination has 16 bytes.
     unsafe {
         match bytes {
@@ -132,11 +135,11 @@ unsafe fn load(at: *const u8, bytes: usize) -> u128 {
     }
 }
 
-/// Writes the bytes of a number that [`load`] gave.
+/// Writes the bytes of a number returned by [`load`].
 ///
 /// # Safety
 /// `bytes` bytes from `at` are writable, and `bytes <= 16`.
 unsafe fn store(at: *mut u8, bytes: usize, number: u128) {
-    // SAFETY: the contract, and the number has 16 bytes.
+    // SAFETY: the bytes are writable by the contract, and the number has 16 bytes.
     unsafe { at.copy_from_nonoverlapping((&raw const number).cast(), bytes) };
 }

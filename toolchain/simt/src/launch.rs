@@ -23,12 +23,12 @@ use crate::search;
 use crate::weaken::{Kinship, Referee, Sites, Weaken};
 use crate::world::{Counters, World, mix};
 
-/// Most threads of a block (CUDA C++ Programming Guide, "Compute Capabilities").
+/// Maximum threads per block (CUDA C++ Programming Guide, "Compute Capabilities").
 const MAX_BLOCK_THREADS: u64 = 1024;
 
-/// The stack of a thread, unless a launch says otherwise.
-// Without optimisation the reductions, scans and selections of gridsync take up to 96 KiB (rustc
-// 1.95, x86-64, 2026-11-22), and a kernel around them takes more.
+/// Default stack size of a thread.
+// Without optimisation the reductions, scans and selections of gridsync need up to 96 KiB (rustc
+// 1.95, x86-64, 2026-11-22), and a kernel around them needs more.
 const STACK_BYTES: usize = if cfg!(debug_assertions) { 256 << 10 } else { 64 << 10 };
 
 /// A launch: geometry, resources, schedule, and how long to wait for a change.
@@ -36,33 +36,33 @@ const STACK_BYTES: usize = if cfg!(debug_assertions) { 256 << 10 } else { 64 << 
 pub struct LaunchConfig<'a> {
     /// The kernel's name, for messages.
     pub kernel: &'a str,
-    /// Blocks.
+    /// Blocks of the grid.
     pub grid: Dim3,
     /// Threads of each block, at most 1024.
     pub block: Dim3,
     /// Consecutive blocks in x that form a cluster. The grid's `x` must be a multiple. `None`: each
-    /// block is a cluster of its own.
+    /// block is a separate cluster.
     pub cluster: Option<u32>,
     /// Dynamic shared memory of each block, in bytes.
     pub dynamic_shared: usize,
     /// Limit on a block's static plus dynamic shared memory, in bytes. Default: 48 KiB, which every
-    /// CUDA device gives without an opt-in.
+    /// CUDA device provides without an opt-in.
     pub shared_per_block: usize,
     /// Refuse the launch unless all blocks can be resident at once, as
     /// `cuLaunchCooperativeKernel` does.
     pub cooperative: bool,
     /// Blocks resident at once; the next one starts when one has exited. `None`: all. Clusters are
-    /// resident as a whole: the next one starts when all blocks of one have exited. Fewer blocks than
-    /// a cluster, 0 too, count as one cluster, or as one block without clusters. A grid that a
-    /// kernel launches has room for as many warps as these blocks have.
+    /// resident as a whole: the next one starts when all blocks of one have exited. Fewer blocks
+    /// than a cluster, including 0, count as one cluster, or as one block without clusters. A grid
+    /// that a kernel launches has room for as many warps as these blocks have.
     pub max_resident_blocks: Option<u32>,
-    /// What a kernel is told that asks for the number of multiprocessors. Default: 1.
+    /// The number of multiprocessors reported to kernels. Default: 1.
     pub multiprocessors: u32,
-    /// Who runs when.
+    /// Which warp steps when.
     pub schedule: Schedule,
     /// Stack of each thread in bytes. 24 KiB of it are reserved to detect an overflow and to
     /// unwind. Default: 64 KiB, or 256 KiB in builds with debug assertions, which are usually not
-    /// optimised. The minimum is 32 KiB, and more where memory pages are larger than 4 KiB.
+    /// optimised. The minimum is 32 KiB, and more if memory pages are larger than 4 KiB.
     pub stack_bytes: usize,
     /// The launch is deadlocked after this many rounds of pure spinning without a change of memory.
     /// Default: 64. Below about 40, the clock's leaps may not reach a kernel's own timeout.
@@ -71,23 +71,23 @@ pub struct LaunchConfig<'a> {
     /// too. Default: 2^34, about half an hour.
     pub step_limit: u64,
     /// Whether to count what warps do ([`Stats::counts`]). Accesses and marked branches are then
-    /// scheduling points under [`Policy::Coarse`] too, because counting needs lanes in step.
+    /// scheduling points under [`Policy::Coarse`] too, because counting needs lanes in lockstep.
     /// Default: no.
     pub count: bool,
-    /// Whether to look for data races, in a launch of at most 2^17 threads. The launch fails with
+    /// Whether to check for data races, in a launch of at most 2^17 threads. The launch fails with
     /// [`Fault::Race`] at the first one. Default: no, because an access then takes about twice as
     /// long.
     pub races: bool,
-    /// Whether a read of bytes that were never written gives zeros, and is no fault. A thread that reads too early
-    /// then shows as a race with the write. Default: no.
+    /// Whether a read of bytes that were never written returns zeros instead of being a fault. A
+    /// thread that reads too early then shows as a race with the write. Default: no.
     pub zeroed: bool,
     /// Whether memory is weak, in a launch of at most 2^17 threads: within what PTX's memory model
-    /// allows, a read may return an older value, and a write may come before another one of its
-    /// location. The schedule's seed draws which. Default: no.
+    /// allows, a read may return an older value, and a write may be placed before another write to
+    /// its location. The schedule's seed chooses. Default: no.
     pub weak_memory: bool,
-    /// Notes the places of the kernel that order memory or wait. Default: none.
+    /// Records the places in the kernel that order memory or wait. Default: none.
     pub sites: Option<&'a Sites>,
-    /// Makes one of these places weaker than it is written. Default: none.
+    /// Makes one of these places weaker than written. Default: none.
     pub weaken: Option<Weaken>,
 }
 
@@ -122,7 +122,7 @@ impl<'a> LaunchConfig<'a> {
         self.cluster.unwrap_or(1)
     }
 
-    /// The launch of a grid by this one.
+    /// The configuration for a grid launched by this one.
     fn of_child(&self, child: &Child) -> Self {
         let warps = |block: Dim3| block.count().div_ceil(WARP_LANES.into());
         let resident = |blocks: u32| {
@@ -183,7 +183,7 @@ impl<'a> LaunchConfig<'a> {
     }
 }
 
-/// What one or several finished launches did, with all grids that their kernels launched.
+/// Statistics of one or several finished launches, including all grids that their kernels launched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
     /// Grids that have finished.
@@ -200,26 +200,27 @@ pub struct Stats {
     pub accesses: u64,
     /// Fences.
     pub fences: u64,
-    /// Block barriers, each counted once for its block.
+    /// Block barriers, counted once per block.
     pub barriers: u64,
-    /// Cluster barriers, each counted once for its cluster.
+    /// Cluster barriers, counted once per cluster.
     pub cluster_barriers: u64,
-    /// Warp collectives, each counted once for its lanes.
+    /// Warp collectives, counted once per group of lanes.
     pub collectives: u64,
-    /// Turns of spin loops, summed over threads.
+    /// Iterations of spin loops, summed over threads.
     pub spins: u64,
-    /// A hash of all that the schedule has decided. Runs of the same launches with the same number
-    /// were the same run.
+    /// A hash of all scheduling decisions. Runs of the same launches with the same hash were the
+    /// same run.
     pub decided: u64,
-    /// The first wait for a block that had not started, in a launch that was not cooperative. On hardware
-    /// the launch can hang, because a block that waits may occupy the place that the other one needs.
+    /// The first wait for a block that had not started, in a launch that was not cooperative. On
+    /// hardware the launch can hang, because a waiting block may occupy the slot that the other one
+    /// needs.
     pub early_wait: Option<EarlyWait>,
-    /// What warps of the last grid did, if [`LaunchConfig::count`] asked for it.
+    /// Counts for the warps of the last grid, if [`LaunchConfig::count`] is set.
     pub counts: Option<Counts>,
 }
 
 impl AddAssign for Stats {
-    /// Adds up both, but keeps only the `counts` of the grid added last.
+    /// Adds both, but keeps only the `counts` of the grid added last.
     fn add_assign(&mut self, more: Self) {
         *self = Self {
             launches: self.launches + more.launches,
@@ -246,7 +247,7 @@ impl AddAssign for Stats {
 /// # Errors
 /// The first [`Fault`]. All threads are then unwound, so their destructors run (except after
 /// [`Fault::StackOverflow`], which may leak what the threads own). Memory keeps what was written
-/// before the fault, and the next launch works.
+/// before the fault, and later launches work.
 #[track_caller]
 pub fn launch(
     memory: &mut Memory,
@@ -256,19 +257,19 @@ pub fn launch(
     launch_on_gpus(memory, config, &[body])
 }
 
-/// Like [`launch`], on several GPUs at once that share `memory`: each runs a grid as `config` says,
-/// and its threads run its own one of `bodies`. The blocks of all grids take turns. Device scope
-/// reaches the threads of the same GPU, system scope all. Each GPU has room for as many blocks as
-/// `config` says; messages name the GPU by its place among `bodies`.
+/// Like [`launch`], on several GPUs at once that share `memory`: each runs a grid configured by
+/// `config`, and its threads run its entry of `bodies`. The blocks of all grids take turns. Device
+/// scope includes the threads of the same GPU, system scope all threads. Each GPU has room for as
+/// many blocks as `config` specifies; messages name the GPU by its index in `bodies`.
 ///
-/// A kernel has no register that tells its GPU: give it its number as an argument. The grids that
-/// kernels launch run after all of these.
+/// A kernel has no register with its GPU's index, so pass it as an argument. The grids that kernels
+/// launch run after all of these.
 ///
 /// # Errors
 /// As for [`launch`].
 ///
 /// # Panics
-/// If there are no bodies.
+/// If `bodies` is empty.
 #[track_caller]
 pub fn launch_on_gpus(
     memory: &mut Memory,
@@ -281,7 +282,8 @@ pub fn launch_on_gpus(
     }
     config.check(bodies.len() as u64)?;
     panics::install();
-    // A search draws nothing: it decides on its own, and every access is a scheduling point.
+    // A search does not draw: it makes all decisions itself, and every access is a scheduling
+    // point.
     let (schedule, step_limit) = match search::current() {
         Some(_) => (Schedule::default(), config.step_limit.min(search::MOST_STEPS)),
         None => (config.schedule, config.step_limit),
@@ -301,7 +303,7 @@ pub fn launch_on_gpus(
     Ok(stats)
 }
 
-/// Runs one grid on each GPU. Returns what it did and what it launched.
+/// Runs one grid on each GPU. Returns its statistics and the grids that it launched.
 fn run(
     memory: &mut Memory,
     config: &LaunchConfig<'_>,
@@ -325,7 +327,8 @@ fn run(
         cooperative: config.cooperative,
         splits_strong,
         zeroed: config.zeroed,
-        // A race ends the launch, and weak accesses without one give the same values however threads interleave.
+        // A race ends the launch, and without races, weak accesses give the same values however
+        // threads interleave.
         splits_weak: splits_strong && (config.count || guide.is_some() || !config.races),
         counters: Counters::default(),
         counter: config.count.then(Counter::default),

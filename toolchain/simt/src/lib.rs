@@ -3,16 +3,17 @@
 //! A kernel is an ordinary Rust closure. [`launch`] runs it once per thread of the grid, each
 //! thread as a fiber on one OS thread. A [`Schedule`] drawn from a seed decides which thread runs
 //! when: the same seed gives the same run. Where a GPU would hang, return garbage or fail with a
-//! sticky error, you get a [`Fault`] that names kernel, block, thread and source line. With
-//! [`LaunchConfig::races`] this includes data races by the memory model of PTX, and with
-//! [`LaunchConfig::weak_memory`] reads return what that model allows.
+//! sticky error, `launch` returns a [`Fault`] that names the kernel, block, thread and source line.
+//! With [`LaunchConfig::races`] this includes data races as defined by the PTX memory model, and
+//! with [`LaunchConfig::weak_memory`] reads return values that this model allows.
 //!
-//! [`search`] explores every execution of a tiny launch, and [`replay`] records, shrinks and tells a run.
+//! [`search`] explores every execution of a tiny launch, and [`replay`] records, shrinks and
+//! describes a run.
 //!
-//! Two sides use it. Kernel code calls the in-thread functions ([`position`], [`access`],
-//! [`block_barrier`], [`warp_exchange`], …), which know the emulated thread that calls them. The
-//! host owns a [`Memory`] and calls [`launch`]. The `README.md` of this crate describes the model:
-//! what it shows, and what it cannot.
+//! The crate has two interfaces. Kernel code calls the in-thread functions ([`position`],
+//! [`access`], [`block_barrier`], [`warp_exchange`], …), which refer to the emulated thread that
+//! calls them. The host owns a [`Memory`] and calls [`launch`]. The `README.md` of this crate
+//! describes the model and its limits.
 //!
 //! ```
 //! use simt::{Access, LaunchConfig, Memory, Space, launch};

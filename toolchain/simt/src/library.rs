@@ -1,5 +1,5 @@
-//! Library calls: a fault in a library names the line that calls the library, and where inside it
-//! is.
+//! Library calls: a fault in a library names the line that calls the library, and the location
+//! inside it.
 //!
 //! `#[track_caller]` does the same for plain functions, but not for closures: an access in a
 //! library's closure would be reported at the library's own line.
@@ -23,14 +23,14 @@ pub(crate) struct LibraryCall {
 #[derive(Debug)]
 #[must_use = "the call ends when this is dropped"]
 pub struct Calling {
-    /// What the thread was in before, if this call changed it.
+    /// The previous library call, if this call replaced it.
     before: Option<LibraryCall>,
-    /// It belongs to the thread that made it.
+    /// It belongs to the thread that created it.
     here: PhantomData<*const ()>,
 }
 
-/// Begins a library call. Until the result is dropped, faults of this thread name the place that
-/// called the function which calls this. That function therefore needs `#[track_caller]`. For
+/// Begins a library call. Until the result is dropped, faults of this thread name the location that
+/// called the function calling this one. That function therefore needs `#[track_caller]`. For
 /// nested calls, the outermost is named.
 ///
 /// Does nothing outside an emulated thread.
@@ -39,23 +39,23 @@ pub fn library_call() -> Calling {
     library_call_from(Location::caller())
 }
 
-/// Like [`library_call`], for a call that began at `caller`: a destructor has no caller of its own,
-/// so it names the line that made the value.
+/// Like [`library_call`], for a call that began at `caller`: a destructor has no caller, so it
+/// names the line that created the value.
 pub fn library_call_from(caller: Place) -> Calling {
     Calling::begin(|_, before| LibraryCall { caller: before.caller.or(Some(caller)), ..before })
 }
 
-/// The line that called the library which the thread is in; outside of libraries, the caller's own.
+/// The line that called the current library; outside of libraries, the line of the caller.
 #[track_caller]
 pub fn caller() -> Place {
     let own = Location::caller();
     try_with(|here| here.library.get().caller).flatten().unwrap_or(own)
 }
 
-/// Like [`library_call`], for a part of a protocol. Messages call it `name`, for example "the
+/// Like [`library_call`], for a part of a protocol. Messages use `name`, for example "the
 /// exchange".
 ///
-/// Declares that the accesses made meanwhile are ordered as the protocol needs, so no race is
+/// Declares that the accesses within the call are ordered as the protocol needs, so no race is
 /// blamed on them. For nested protocols, the outermost counts.
 #[track_caller]
 pub fn protocol_call(name: &'static str) -> Calling {
@@ -70,10 +70,10 @@ pub fn protocol_call(name: &'static str) -> Calling {
 }
 
 /// Declares that the block of the calling thread takes part in a barrier between blocks. Messages
-/// call it `name`, for example "the grid barrier". Its words begin at the address `words`. A race
+/// use `name`, for example "the grid barrier". Its words begin at the address `words`. A race
 /// between two members is then reported as a missing crossing.
 ///
-/// Does nothing outside an emulated thread, or if races are not looked for.
+/// Does nothing outside an emulated thread or without race detection.
 pub fn join_barrier(name: &'static str, words: u64) {
     try_with(|here| {
         if let Some(races) = &here.world.races {

@@ -1,10 +1,10 @@
-//! Finds loops that wait for another thread and do not hand over: a thread reads the same memory
-//! over and over.
+//! Finds loops that wait for another thread without yielding: a thread reads the same memory
+//! repeatedly.
 //!
-//! While memory changes, no thread is watched. Once a launch has made [`QUIET`] accesses without a
-//! changed byte, each thread is watched: its accesses in a row to a few words by a few calls,
-//! without a spin, are counted. A thread that reads through an array comes to new words, and one
-//! that computes writes a result at some time, so neither is reported.
+//! While memory changes, threads are not watched. Once a launch has made [`QUIET`] accesses without
+//! a changed byte, each thread is watched: its consecutive accesses to a few words by a few calls,
+//! without a spin, are counted. A thread that reads through an array touches new words, and a
+//! thread that computes eventually writes a result, so neither is reported.
 
 use core::cell::{Cell, RefCell};
 
@@ -14,7 +14,7 @@ use crate::dim::Place;
 pub(crate) const QUIET: u64 = 1 << 16;
 /// A watched thread is stuck after this many accesses in a row.
 const STUCK: u32 = 1 << 18;
-/// The most pairs of a word and a call that count as few.
+/// Maximum number of pairs of a word and a call that count as few.
 const FEW: usize = 32;
 
 /// The accesses in a row of one watched thread.
@@ -28,7 +28,7 @@ pub(crate) struct Looks {
 }
 
 impl Looks {
-    /// Notes an access to `address` by `call`, after `changes` changes of memory. Returns the
+    /// Records an access to `address` by `call`, after `changes` changes of memory. Returns the
     /// number of accesses in a row if the thread is stuck.
     pub(crate) fn look(&self, address: usize, call: Place, changes: u64) -> Option<u32> {
         let mut of = self.of.borrow_mut();
@@ -45,7 +45,7 @@ impl Looks {
         (count >= STUCK).then_some(count)
     }
 
-    /// The thread hands over, so it knows that it waits.
+    /// The thread has yielded, so it is not stuck in a loop without `spin`.
     pub(crate) fn hand_over(&self) {
         self.count.set(0);
     }

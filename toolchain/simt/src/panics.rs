@@ -6,12 +6,12 @@ use std::sync::Once;
 
 use crate::here;
 
-/// The place of a panic that the hook did not see.
+/// The location of a panic that the hook did not see.
 const NOWHERE: &str = "an unknown place";
 /// The message for a payload that is not a string.
 const NO_TEXT: &str = "a payload that is no string";
 
-/// What a panic in an emulated thread said.
+/// A panic in an emulated thread.
 #[derive(Debug)]
 pub(crate) struct Note {
     pub(crate) message: String,
@@ -19,15 +19,16 @@ pub(crate) struct Note {
     pub(crate) at: String,
 }
 
-/// Installs a panic hook, once. It notes panics of emulated threads and passes all others to the
-/// hook that was there before.
+/// Installs a panic hook, once. It records panics of emulated threads and passes all others to the
+/// previous hook.
 pub(crate) fn install() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
         let previous = take_hook();
         set_hook(Box::new(move |info| {
-            // A second panic while the first unwinds ends the process, so it must be seen. A panic
-            // after one that the kernel caught is shown too, because it looks the same from here.
+            // A second panic while the first unwinds aborts the process, so it must be shown. A
+            // panic after one that the kernel caught is shown too, because the two cases look the
+            // same here.
             if !here::active() || !note(info) {
                 previous(info);
             }
@@ -35,7 +36,7 @@ pub(crate) fn install() {
     });
 }
 
-/// Leaves the note with the emulated thread. Returns whether it is the thread's first.
+/// Stores the note in the emulated thread. Returns whether it is the thread's first.
 fn note(info: &PanicHookInfo<'_>) -> bool {
     let note = Note {
         message: info.payload_as_str().unwrap_or(NO_TEXT).to_owned(),
@@ -44,8 +45,8 @@ fn note(info: &PanicHookInfo<'_>) -> bool {
     here::with("note", |here, _| here.note.replace(Some(note)).is_none())
 }
 
-/// The panic that unwound a thread: `note`, if it says the same as `payload`. If not, the note is
-/// about a panic that the kernel caught, or the hook did not run: somebody replaced it, or the
+/// The panic that unwound a thread: `note`, if its message equals `payload`. Otherwise the note is
+/// about a panic that the kernel caught, or the hook did not run because it was replaced or the
 /// kernel called `resume_unwind`.
 pub(crate) fn explain(payload: &(dyn Any + Send), note: Option<Note>) -> Note {
     let message = text(payload);

@@ -1,5 +1,5 @@
-//! The shared memories of the blocks of a cluster, which reach each other's (PTX ISA, "Shared State
-//! Space").
+//! The shared memories of the blocks of a cluster, which can access each other's (PTX ISA, "Shared
+//! State Space").
 
 use core::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
@@ -11,17 +11,17 @@ use crate::shared::SharedMemory;
 /// The shared memories of a cluster, by the rank of their blocks.
 #[derive(Debug)]
 pub(crate) struct Peers {
-    /// Bytes of the dynamic part of each.
+    /// Bytes of dynamic shared memory per block.
     dynamic: usize,
     blocks: Vec<Peer>,
-    /// How many clusters have started before it, once it has started, if the launch counts them.
+    /// How many clusters had started before it, once it has started, if the launch counts them.
     order: Cell<Option<u64>>,
 }
 
 #[derive(Debug)]
 struct Peer {
-    /// Made when somebody first asks for it. It stays until the whole cluster has ended, so that an
-    /// access to it after its block is found.
+    /// Created on first use. It lives until the whole cluster has ended, so that an access after
+    /// its block has ended is detected.
     shared: OnceCell<Rc<RefCell<SharedMemory>>>,
     life: Cell<Life>,
 }
@@ -35,7 +35,7 @@ pub(crate) enum Life {
 }
 
 impl Peers {
-    /// Those of a cluster of `blocks` blocks, none of which has started.
+    /// The shared memories of a cluster of `blocks` blocks, none of which has started.
     pub(crate) fn new(blocks: u32, dynamic: usize) -> Rc<Self> {
         let fresh = || Peer { shared: OnceCell::new(), life: Cell::new(Life::NotStarted) };
         Rc::new(Self {
@@ -59,7 +59,7 @@ impl Peers {
         self.blocks[rank].life.set(Life::Ended);
     }
 
-    /// How many clusters have started before this one, if it has started and the launch counts them.
+    /// How many clusters had started before this one, if it has started and the launch counts them.
     pub(crate) fn order(&self) -> Option<u64> {
         self.order.get()
     }
@@ -68,7 +68,7 @@ impl Peers {
         self.blocks[rank].life.get()
     }
 
-    /// How many blocks the cluster has.
+    /// Number of blocks of the cluster.
     pub(crate) fn count(&self) -> usize {
         self.blocks.len()
     }
@@ -79,7 +79,7 @@ impl Peers {
         self.blocks[rank].shared.get_or_init(new)
     }
 
-    /// The rank of the block whose shared memory holds `bytes` bytes from `address` on.
+    /// The rank of the block whose shared memory contains `bytes` bytes from `address`.
     pub(crate) fn holder(&self, address: usize, bytes: usize) -> Option<usize> {
         let holds = |peer: &Peer| {
             let shared = peer.shared.get();
@@ -88,7 +88,7 @@ impl Peers {
         self.blocks.iter().position(holds)
     }
 
-    /// Describes an address by the variable that it is in or shortly beyond.
+    /// Describes an address by the variable that contains it or ends shortly before it.
     pub(crate) fn describe(&self, address: usize) -> Option<Target> {
         let made = self.blocks.iter().filter_map(|peer| peer.shared.get());
         let described = made.filter_map(|shared| shared.borrow().arena().describe(address));

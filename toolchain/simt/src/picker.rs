@@ -8,19 +8,19 @@ use crate::search::Guide;
 use crate::warp::lanes;
 use std::rc::Rc;
 
-/// The runnable warps, picked one by one as the schedule says.
+/// The runnable warps, picked one by one according to the schedule.
 #[derive(Debug)]
 pub(crate) struct Picker {
     policy: Policy,
     lanes: Lanes,
     random: SplitMix,
     order: Order,
-    /// By place in the order.
+    /// By position in the order.
     ready: ReadySet,
     current: Option<usize>,
     /// Steps left in a random turn.
     left: u64,
-    /// Who goes first, if not all are alike.
+    /// Priorities, if the policy has any.
     favours: Favours,
     /// With lanes apart: the lanes whose turn it is. Redrawn when none of them can run.
     group: u32,
@@ -54,8 +54,8 @@ pub(crate) struct Party {
 }
 
 impl Picker {
-    /// All warps are runnable: `blocks` blocks of `warps` warps. With `in_step`, lanes move
-    /// together whatever the schedule says.
+    /// All warps are runnable: `blocks` blocks of `warps` warps. With `in_step`, lanes always move
+    /// together, whatever the schedule.
     pub(crate) fn new(schedule: Schedule, blocks: usize, warps: usize, in_step: bool) -> Self {
         let mut random = SplitMix(schedule.seed);
         let favours = match schedule.policy {
@@ -81,7 +81,7 @@ impl Picker {
         }
     }
 
-    /// Adds a warp that can run.
+    /// Adds a runnable warp.
     pub(crate) fn insert(&mut self, warp: usize) {
         let place = self.order.place_of(warp);
         self.ready.insert(place);
@@ -90,7 +90,7 @@ impl Picker {
         }
     }
 
-    /// Removes a warp that cannot run any more.
+    /// Removes a warp that is no longer runnable.
     pub(crate) fn remove(&mut self, warp: usize) {
         self.ready.remove(self.order.place_of(warp));
     }
@@ -131,7 +131,7 @@ impl Picker {
         self.ready.contains(self.order.place_of(warp))
     }
 
-    /// This warp steps, whatever the policy says.
+    /// Makes this warp step next, whatever the policy.
     pub(crate) fn go_to(&mut self, warp: usize) {
         self.current = Some(self.order.place_of(warp));
     }
@@ -175,7 +175,7 @@ impl Party {
         Self { mask, first: 0, down: false }
     }
 
-    /// Those of its lanes that are `ready`.
+    /// The subset of its lanes that are `ready`.
     pub(crate) fn among(self, ready: u32) -> Self {
         Self { mask: self.mask & ready, ..self }
     }
@@ -202,7 +202,7 @@ impl Party {
 }
 
 /// The order in which warps take turns: by number, or drawn once for the blocks and once for the
-/// warps of each block. Warps of one block stay side by side, so that a block ends, and frees its
+/// warps of each block. Warps of one block stay adjacent, so that a block ends, and frees its
 /// stacks, before most others have begun.
 #[derive(Debug, Default)]
 struct Order {
@@ -247,17 +247,17 @@ pub(crate) struct Starts {
     /// The n-th cluster to start is `first + stride · n`, modulo the number of clusters.
     first: u64,
     stride: u64,
-    /// What decides in place of that, and the clusters that are left then.
+    /// The guide that chooses instead, and the clusters that are left.
     guide: Option<(Rc<Guide>, Vec<u64>)>,
 }
 
 impl Starts {
-    /// From the first to the last.
+    /// In ascending order.
     pub(crate) fn in_order(clusters: u64) -> Self {
         Self { clusters, started: 0, first: 0, stride: 1, guide: None }
     }
 
-    /// In order, backwards or by strides, as drawn from a seed other than 0, or as a guide decides.
+    /// In order, backwards or by strides, as drawn from a non-zero seed, or as a guide decides.
     pub(crate) fn new(seed: u64, clusters: u64, guide: Option<Rc<Guide>>) -> Self {
         let mut starts = Self::in_order(clusters);
         if let Some(guide) = guide {
@@ -267,7 +267,7 @@ impl Starts {
         if seed == 0 {
             return starts;
         }
-        // Not the same sequence as for the turns.
+        // A different sequence from the one for the turns.
         let mut random = SplitMix(!seed);
         match random.below(4) {
             0 => {}
@@ -295,7 +295,7 @@ impl Starts {
         let [first, stride, clusters, n] =
             [self.first, self.stride, self.clusters, self.started].map(u128::from);
         self.started += 1;
-        // Below the number of clusters.
+        // Less than the number of clusters.
         Some(((first + stride * n) % clusters) as u64)
     }
 
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drawn_order_has_every_warp_once_and_those_of_a_block_side_by_side() {
+    fn a_random_order_has_every_warp_once_and_keeps_blocks_together() {
         let (blocks, warps) = (7, 5);
         let schedule = Schedule::seeded(Policy::RoundRobin, 3);
         let mut picker = Picker::new(schedule, blocks, warps, false);
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn a_party_has_each_of_its_lanes_once_in_either_direction() {
+    fn a_party_has_each_lane_once_in_either_direction() {
         for mask in [u32::MAX, 1, 0x8000_0001, 0x00F0_0F00] {
             for (first, down) in [(0, false), (5, false), (0, true), (31, true), (9, true)] {
                 let party = Party { mask, first, down };
@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn lanes_apart_all_come_to_move_and_only_those_that_can() {
+    fn with_lanes_apart_every_ready_lane_moves_and_no_other() {
         let schedule = Schedule::new(Policy::RunAhead).with_lanes(Lanes::Apart);
         let mut picker = picker(schedule, 1);
         let (ready, mut moved) = (0xFF00_00FF, 0);
@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn every_cluster_starts_once_in_an_order_that_the_seed_draws() {
+    fn every_cluster_starts_once_in_an_order_chosen_by_the_seed() {
         for clusters in [1, 2, 3, 4, 12, 100] {
             let orders: Vec<Vec<u64>> = (0..40)
                 .map(|seed| {

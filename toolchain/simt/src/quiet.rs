@@ -1,10 +1,10 @@
-//! The watch for deadlock: finds out when nothing can change any more.
+//! Deadlock detection: determines when nothing can change any more.
 //!
 //! Time is divided into rounds. A round ends when every live thread has spun in it or is blocked,
-//! so each spinning thread has looked at memory at least once. A change of memory or a thread's
-//! exit starts over. After `patience` rounds in a row without either, or at once if no thread even
-//! spins, the launch is deadlocked. A thread that neither spins nor blocks holds the round open, so
-//! a long computation is never taken for a deadlock.
+//! so each spinning thread has read memory at least once. A change of memory or a thread's exit
+//! restarts the count. After `patience` rounds in a row without either, or at once if no thread
+//! even spins, the launch is deadlocked. A thread that neither spins nor blocks keeps the round
+//! open, so a long computation is never mistaken for a deadlock.
 
 /// Counts of threads, and of rounds without change.
 #[derive(Debug)]
@@ -20,10 +20,10 @@ pub(crate) struct Quiet {
     patience: u32,
 }
 
-/// What the end of a step means.
+/// Result of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// The round goes on.
+    /// The round continues.
     Open,
     /// A round ended without change, the n-th in a row.
     Pass(u32),
@@ -42,7 +42,7 @@ impl Quiet {
         self.open += threads;
     }
 
-    /// A thread spun; `seen` is the round in which it was last counted out.
+    /// A thread spun; `seen` is the round in which it was last counted as spinning or blocked.
     pub(crate) fn spun(&mut self, seen: &mut u64) {
         if *seen != self.round {
             *seen = self.round;
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_round_waits_for_every_thread_and_a_change_starts_over() {
+    fn a_round_waits_for_every_thread_and_a_change_restarts_the_count() {
         let mut quiet = Quiet::new(2);
         quiet.started(2);
         let (mut one, mut two) = (0, 0);

@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn search_goes_round_in_both_directions() {
+    fn search_wraps_around_in_both_directions() {
         for len in [1, 2, 63, 64, 65, 128, 200] {
             let set = ReadySet::full(len);
             for warp in 0..len {

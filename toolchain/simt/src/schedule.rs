@@ -1,11 +1,11 @@
-//! The order in which threads run, as the launch asks for it, and random numbers from the seed.
+//! The order in which threads run, as chosen by the launch, and random numbers from the seed.
 
 /// How warps take turns. A step runs lanes of one warp, each to its next scheduling point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Policy {
-    /// Every runnable warp one step, in turn.
+    /// Every runnable warp in turn, one step each.
     RoundRobin,
-    /// A warp drawn at random runs for 1 to `quantum` steps, then another is drawn.
+    /// A random warp runs for 1 to `quantum` steps, then another one is drawn.
     Random {
         /// Longest turn, in steps; 0 counts as 1.
         quantum: u32,
@@ -15,39 +15,41 @@ pub enum Policy {
     RunAhead,
     /// [`Policy::RunAhead`] from the last warp of the last block backwards.
     Reverse,
-    /// The first warp of a drawn order that can run does so, however soon another one could, but for this
-    /// many preemptions at drawn steps: there the running warp goes to the end. One that spins or sleeps
-    /// goes there too. An error that takes `d` things to happen in an order is found with `d - 1` changes,
-    /// more surely than by many small turns (Burckhardt et al., "A Randomized Scheduler with
-    /// Probabilistic Guarantees of Finding Bugs", ASPLOS 2010).
+    /// The first warp of a random order that can run keeps running, even if another one becomes
+    /// runnable. There are this many preemptions, at random steps, which move the running warp to
+    /// the end. A warp that spins or sleeps moves there too. An error that needs `d` events in a
+    /// certain order is found with `d - 1` changes, more reliably than with many short turns
+    /// (Burckhardt et al., "A Randomized Scheduler with Probabilistic Guarantees of Finding Bugs",
+    /// ASPLOS 2010).
     Preempt {
         /// The number of preemptions.
         changes: u32,
     },
-    /// A drawn warp, or all warps of a drawn block, are held back: they have a turn of 16 steps when the others
-    /// have spun or slept as often as there are warps, or cannot run. The others take turns.
+    /// A random warp, or all warps of a random block, are held back: they get a turn of 16 steps
+    /// when the others have spun or slept as often as there are warps, or cannot run. The others
+    /// take turns.
     Stall,
     /// Fast: warps take turns, and only synchronisation is a scheduling point, not accesses. A
-    /// thread goes as far as it can by itself, which some errors need to show. This policy
-    /// finds nothing that depends on how accesses interleave.
+    /// thread runs as far as it can, which some errors need to show. This policy does not find
+    /// errors that depend on how accesses interleave.
     Coarse,
 }
 
 /// How the lanes of a warp move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Lanes {
-    /// In step: all that can run.
+    /// In lockstep: all that can run.
     Together,
-    /// Apart, as they may be since Volta: some runnable lanes, drawn at random, or a single one,
+    /// Apart, as they may be since Volta: a random subset of the runnable lanes, or a single one,
     /// until they block or others are drawn.
     Apart,
 }
 
-/// The order in which threads run: a policy, how lanes move, and the seed of all that is drawn.
+/// The order in which threads run: a policy, how lanes move, and the seed of all random choices.
 ///
-/// Seed 0 keeps everything in order: blocks start from the first one on, and warps and lanes take
-/// turns by number. Any other seed draws an order of warps, of lanes and of starting blocks,
-/// because hardware promises none, and when bulk copies are made.
+/// Seed 0 keeps everything in order: blocks start in ascending order, and warps and lanes take
+/// turns by number. Any other seed chooses at random the order of warps, of lanes and of starting
+/// blocks, because hardware guarantees none, and the times of bulk copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Schedule {
     /// Start of the random sequence. The same schedule and kernel give the same run.
@@ -59,17 +61,17 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// The policy with everything in order, and lanes in step.
+    /// The policy with everything in order, and lanes in lockstep.
     pub const fn new(policy: Policy) -> Self {
         Self::seeded(policy, 0)
     }
 
-    /// The policy with lanes in step, and this seed.
+    /// The policy with lanes in lockstep, and this seed.
     pub const fn seeded(policy: Policy, seed: u64) -> Self {
         Self { seed, policy, lanes: Lanes::Together }
     }
 
-    /// This schedule with lanes that move in this way.
+    /// This schedule with the given movement of lanes.
     #[must_use]
     pub const fn with_lanes(self, lanes: Lanes) -> Self {
         Self { lanes, ..self }
@@ -92,7 +94,7 @@ impl Schedule {
             0 => Lanes::Together,
             _ => Lanes::Apart,
         };
-        // Never 0, which draws nothing: two seeds would give the same run.
+        // Never 0, which disables random choices: otherwise two seeds would give the same run.
         let seed = random.next() | 1;
         Self { seed, policy, lanes }
     }
@@ -137,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn seeds_draw_every_policy_and_both_ways_of_lanes() {
+    fn seeds_draw_every_policy_and_both_lane_modes() {
         let drawn: Vec<Schedule> = (0..200).map(Schedule::from_seed).collect();
         let fixed = [
             Policy::RoundRobin,

@@ -29,15 +29,15 @@ const LONGEST_LEAP: u32 = 40;
 
 /// Room for one resident block.
 enum Slot<'a> {
-    /// The block with this number. Its threads are made when one of its warps is first picked, so
-    /// an early block may be done, and its stacks free, before a late one starts.
+    /// The block with this number. Its threads are created when one of its warps is first picked,
+    /// so an early block may be done, and its stacks free, before a late one starts.
     Fresh(u64),
     Running(Box<Block<'a>>),
     Empty,
 }
 
 /// A launch in progress. The slots hold the fibers and the machine holds their stacks, so the slots
-/// are declared first: they are dropped first.
+/// are declared first, to be dropped first.
 struct Scheduler<'a> {
     slots: Vec<Slot<'a>>,
     /// The barrier of each cluster. A cluster's blocks are in consecutive slots.
@@ -49,13 +49,13 @@ struct Scheduler<'a> {
     /// The order in which the clusters of each GPU start.
     starts: Vec<Starts>,
     warps_per_block: usize,
-    /// What the threads of each GPU run.
+    /// The kernel body of each GPU's threads.
     bodies: &'a [&'a dyn Fn()],
     dynamic_shared: usize,
     entry: Place,
 }
 
-/// Runs the launch. `entry` is where it was launched from.
+/// Runs the launch. `entry` is the location of the call that launched it.
 pub(crate) fn run<'a>(
     world: &'a World<'a>,
     config: &LaunchConfig<'_>,
@@ -74,7 +74,7 @@ pub(crate) fn run<'a>(
     if let Some(recorder) = &world.recorder {
         recorder.begin();
         if recorder.follows() {
-            // After the script.
+            // Used after the end of the script.
             picks = Schedule::new(Policy::RunAhead);
         }
     }
@@ -95,7 +95,7 @@ pub(crate) fn run<'a>(
         let (kernel, warps) = (Arc::clone(&world.kernel), resident * warps_per_block as u64);
         return Err(Fault::TooLargeForSearch { kernel, warps, limit: search::MOST_WARPS as u64 });
     }
-    // If all are resident, the order in which they start is that of their first steps.
+    // If all are resident, the order of their first steps decides the order in which they start.
     let guide = world.guide.clone().filter(|_| clusters_of_gpu < blocks / cluster);
     let seed_of = |gpu| match config.schedule.seed {
         0 => 0,
@@ -142,7 +142,7 @@ pub(crate) fn run<'a>(
 }
 
 impl<'a> Scheduler<'a> {
-    /// Steps until all is done; returns the number of steps.
+    /// Steps until all blocks have exited; returns the number of steps.
     fn run_to_end(&mut self) -> Result<u64, Fault> {
         let world = self.machine.world;
         let (mut steps, mut changes, mut hand_over) = (0, 0, false);
@@ -157,7 +157,7 @@ impl<'a> Scheduler<'a> {
                 world.copies.step().iter().try_for_each(|load| self.make(load))?;
             }
             if world.guide.is_some() {
-                // It knows when nothing can change any more.
+                // The guide decides when nothing can change any more.
                 continue;
             }
             if changes != world.changes.get() {
@@ -166,7 +166,7 @@ impl<'a> Scheduler<'a> {
             }
             match self.machine.quiet.verdict() {
                 Verdict::Open => {}
-                // No thread gets on: what is in flight comes now.
+                // No thread can make progress, so a load in flight is made now.
                 _ if !world.copies.is_quiet() => {
                     world.copies.next().iter().try_for_each(|load| self.make(load))?;
                     self.machine.quiet.changed();
@@ -203,7 +203,7 @@ impl<'a> Scheduler<'a> {
         guide.pick(&ready.collect::<Vec<_>>())
     }
 
-    /// The warp to step next, as the schedule or a script says.
+    /// The warp to step next, according to the schedule or a script.
     fn draw(&mut self, hand_over: bool) -> Option<usize> {
         let Some(recorder) = &self.machine.world.recorder else {
             return self.picker.pick(hand_over);
@@ -217,7 +217,7 @@ impl<'a> Scheduler<'a> {
         }
     }
 
-    /// Steps one warp, and tells a search what the step has touched besides memory.
+    /// Steps one warp, and reports to a search which objects besides memory the step has touched.
     fn step(&mut self, warp: usize) -> Result<Step, Fault> {
         let number = warp / self.warps_per_block;
         let starts = matches!(self.slots[number], Slot::Fresh(_));
@@ -238,7 +238,7 @@ impl<'a> Scheduler<'a> {
         stepped
     }
 
-    /// Steps one warp. Starts its block at the first step, and ends it after the last.
+    /// Steps one warp. Starts its block at the first step and ends it after the last.
     fn step_warp(&mut self, warp: usize) -> Result<Step, Fault> {
         let number = warp / self.warps_per_block;
         let cluster = number / self.machine.world.cluster as usize;
@@ -301,7 +301,7 @@ impl<'a> Scheduler<'a> {
         })
     }
 
-    /// The thread that asked for a load, in a cluster of this number. It runs nothing but the load.
+    /// The thread that requested a load, in the cluster with this number. It runs only the load.
     fn thread_of(&self, cluster: usize, load: &Load) -> Here<'a> {
         let (world, peers) = (self.machine.world, &self.peers[cluster]);
         let rank = load.position.block_idx.x % world.cluster;

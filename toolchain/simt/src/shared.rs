@@ -3,11 +3,11 @@
 use crate::bulk::Init;
 use crate::memory::{Arena, Label, Region};
 
-/// Alignment of dynamic shared memory: enough for the widest vector access, and what `cuda_std`
-/// declares on the device (`.extern .shared .align 16`).
+/// Alignment of dynamic shared memory: enough for the widest vector access, and the same as
+/// `cuda_std` declares on the device (`.extern .shared .align 16`).
 const DYNAMIC_ALIGN: usize = 16;
 
-/// Why a static variable is refused.
+/// Reason why a static variable is refused.
 #[derive(Debug)]
 pub(crate) enum SharedError {
     /// The block would hold `requested` bytes.
@@ -28,7 +28,7 @@ pub(crate) struct SharedMemory {
 }
 
 impl SharedMemory {
-    /// Shared memory with `dynamic` bytes of dynamic part, none of it written.
+    /// Shared memory with `dynamic` bytes of dynamic shared memory, all unwritten.
     pub(crate) fn new(dynamic: usize) -> Self {
         let mut shared = Self {
             arena: Arena::default(),
@@ -47,12 +47,12 @@ impl SharedMemory {
         &self.arena
     }
 
-    /// The dynamic part and its bytes.
+    /// The dynamic part and its size in bytes.
     pub(crate) fn dynamic(&self) -> (*mut u8, usize) {
         self.dynamic
     }
 
-    /// The variable `name`, made when first asked for. `align` is a power of two.
+    /// The variable `name`, created on first use. `align` is a power of two.
     pub(crate) fn variable(
         &mut self,
         name: &'static str,

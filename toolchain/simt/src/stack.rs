@@ -1,14 +1,14 @@
 //! Stacks for tens of thousands of fibers, carved from a few mappings.
 //!
 //! One mapping for each stack would hit `vm.max_map_count` (65 530) at 33 000 threads. From its low
-//! end, a stack has: a guard page where the kernel can place one inside a mapping (Linux 6.13,
-//! `MADV_GUARD_INSTALL`), [`SLACK`] bytes, then what the thread may use. The lowest words of that
-//! part are the canary. They stay zero, because a canary of zero commits no page. A dirty canary,
-//! or a stack pointer below it, is an overflow. The slack lets it be reported before it reaches a
-//! neighbour.
+//! end, a stack has: a guard page if the kernel can place one inside a mapping (Linux 6.13,
+//! `MADV_GUARD_INSTALL`), [`SLACK`] bytes, then the part that the thread may use. The lowest words
+//! of that part are the canary. They stay zero, because a zero canary does not commit a page. A
+//! dirty canary, or a stack pointer below it, is an overflow. The slack lets it be reported before
+//! it reaches a neighbour.
 //!
-//! The stacks of a launch that ended well serve later launches: mapping new ones, with a guard page
-//! each, takes longer than a small launch.
+//! The stacks of a launch that ended without a fault are reused by later launches: mapping new
+//! ones, with a guard page each, takes longer than a small launch.
 
 use core::mem;
 use core::ptr::NonNull;
@@ -17,24 +17,25 @@ use std::sync::{Mutex, PoisonError};
 
 use corosensei::stack::{Stack, StackPointer};
 
-/// Smallest page of the systems this runs on. The stack size of a launch includes one as the guard.
+/// Smallest page size of the supported systems. The stack size of a launch includes one page as the
+/// guard.
 const SMALL_PAGE: usize = 4096;
 /// Room below the canary: for a panic and its unwinding from the deepest allowed frame (about 6
-/// KiB, more where the dynamic linker saves wide vector registers), and for a frame that goes too
-/// far but does not reach the neighbour.
+/// KiB, more if the dynamic linker saves wide vector registers), and for a frame that goes too far
+/// but does not reach the neighbour.
 const SLACK: usize = 4 * SMALL_PAGE;
-/// Smallest stack that leaves a kernel two small pages of its own below its colour.
+/// Smallest stack that leaves a kernel two small pages below its colour.
 const MIN_STACK: usize = SMALL_PAGE + SLACK + 3 * SMALL_PAGE;
 /// Words of the canary: one cache line.
 const CANARY: usize = 8;
-/// The tops of neighbouring stacks differ by this much within a small page. At one offset they
+/// The tops of neighbouring stacks differ by this much within a small page. At equal offsets they
 /// would all compete for the same few cache sets. 7 lines, a typical frame, use all 64.
 const COLOUR: usize = 7 * 64;
 /// Bytes mapped at once: enough that 135 000 stacks take a few hundred mappings.
 const CHUNK: usize = 64 << 20;
-/// Stacks of ended launches that are kept at most. Most kernels commit 8 KiB of each.
+/// Maximum number of stacks kept from ended launches. Most kernels commit 8 KiB of each.
 const KEPT: usize = 8192;
-/// `MADV_GUARD_INSTALL` of Linux 6.13, which older C libraries do not name.
+/// `MADV_GUARD_INSTALL` of Linux 6.13, which older C libraries do not define.
 const MADV_GUARD_INSTALL: i32 = 102;
 
 /// One stack of the pool, as plain addresses that are valid while the pool lives.
@@ -43,7 +44,7 @@ pub(crate) struct Slot {
     low: NonNull<u8>,
     /// Bytes of the guard page.
     guard: usize,
-    /// From `low` to where the first frame starts.
+    /// From `low` to the start of the first frame.
     bytes: usize,
 }
 
@@ -68,14 +69,14 @@ impl Canary {
     /// Whether a frame has ever reached below the floor.
     pub(crate) fn overflowed(&self) -> bool {
         // SAFETY: above the guard page, in a mapping that the pool keeps longer than any fiber;
-        // only an overflowing frame writes it, and the thread does not run now.
+        // only an overflowing frame writes it, and the thread is not running.
         unsafe { self.0.read_volatile() != [0; CANARY] }
     }
 }
 
 // SAFETY: `base` and `limit` bound at least MIN_STACK bytes that belong to this slot alone. Both
-// are multiples of 64, so they are aligned for calls. The trait wants a guard page below. There is
-// one where the system places guards inside a mapping. Elsewhere an overflow of more than SLACK
+// are multiples of 64, so they are aligned for calls. The trait requires a guard page below. There
+// is one if the system supports guards inside a mapping. Otherwise an overflow of more than SLACK
 // bytes can write to the neighbour's stack. The scheduler then finds the canary dirty, and abandons
 // every fiber of the launch without running any of them again.
 unsafe impl Stack for Slot {
@@ -91,7 +92,7 @@ unsafe impl Stack for Slot {
 /// Mappings, and the stacks in them.
 #[derive(Debug)]
 struct Stacks {
-    /// Bytes of a page of memory, a power of two.
+    /// Page size in bytes, a power of two.
     page: usize,
     stack_bytes: usize,
     /// The mappings, with their lengths in bytes.
@@ -102,10 +103,10 @@ struct Stacks {
     fresh: usize,
 }
 
-// SAFETY: what the addresses point to is memory that the value owns.
+// SAFETY: the addresses point to memory that the value owns.
 unsafe impl Send for Stacks {}
 
-/// The stacks that ended launches left.
+/// The stacks left by ended launches.
 static SPARE: Mutex<Vec<Stacks>> = Mutex::new(Vec::new());
 
 impl Stacks {
@@ -113,7 +114,7 @@ impl Stacks {
         Self { page, stack_bytes, chunks: Vec::new(), free: Vec::new(), fresh: 0 }
     }
 
-    /// Those of an ended launch, if it had stacks of this size.
+    /// The stacks of an ended launch, if their size matches.
     fn spare(page: usize, stack_bytes: usize) -> Option<Self> {
         let mut spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
         let fits = |one: &Self| (one.page, one.stack_bytes) == (page, stack_bytes);
@@ -132,7 +133,7 @@ impl Stacks {
         }
     }
 
-    /// How many there are, in use or not.
+    /// Number of stacks, in use or not.
     fn count(&self) -> usize {
         let bytes = self.chunks.iter().map(|(_, bytes)| bytes);
         bytes.sum::<usize>() / self.stack_bytes
@@ -152,13 +153,13 @@ impl Drop for Stacks {
 #[derive(Debug)]
 pub(crate) struct Pool {
     stacks: Stacks,
-    /// Bytes of the mappings that it makes.
+    /// Size in bytes of each mapping.
     chunk_bytes: usize,
 }
 
 impl Pool {
     /// Stacks of `stack_bytes`, rounded up to pages and to [`MIN_STACK`], at most `most` of them in
-    /// use at once. Where pages are larger than 4 KiB, stacks grow by as much as the guard does, so
+    /// use at once. If pages are larger than 4 KiB, stacks grow by the same amount as the guard, so
     /// a thread has the same room everywhere.
     pub(crate) fn new(stack_bytes: usize, most: u64) -> Self {
         // SAFETY: this reads a constant of the system.
@@ -171,7 +172,7 @@ impl Pool {
         pool
     }
 
-    /// The same without stacks of earlier launches.
+    /// Like [`Pool::new`], but without the stacks of earlier launches.
     fn with_page(page: usize, stack_bytes: usize, most: u64) -> Self {
         let stack_bytes =
             stack_bytes.max(MIN_STACK).saturating_add(page - SMALL_PAGE).next_multiple_of(page);
@@ -199,10 +200,10 @@ impl Pool {
         }
         stacks.fresh -= 1;
         let (chunk, _) = stacks.chunks[stacks.chunks.len() - 1];
-        // SAFETY: `fresh` counts the whole stacks that fit a chunk, so the slot lies inside it.
+        // SAFETY: `fresh` counts the whole stacks that fit a chunk, so the slot is inside it.
         let low = unsafe { chunk.add(stacks.fresh * stacks.stack_bytes) };
-        // SAFETY: the page belongs to a stack that no fiber uses yet. A kernel without guard regions
-        // refuses with EINVAL and leaves the page as it is: see the impl of Stack.
+        // SAFETY: the page belongs to a stack that no fiber uses yet. A kernel without guard
+        // regions refuses with EINVAL and leaves the page as it is: see the impl of Stack.
         unsafe { libc::madvise(low.as_ptr().cast(), stacks.page, MADV_GUARD_INSTALL) };
         let bytes = stacks.stack_bytes - stacks.fresh * COLOUR % SMALL_PAGE;
         Ok(Slot { low, guard: stacks.page, bytes })
@@ -225,13 +226,13 @@ impl Drop for Pool {
 fn map(bytes: usize) -> io::Result<NonNull<u8>> {
     let protection = libc::PROT_READ | libc::PROT_WRITE;
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-    // SAFETY: an anonymous mapping at an address of the system's choice touches nothing else.
+    // SAFETY: an anonymous mapping at an address chosen by the system does not affect other memory.
     let start = unsafe { libc::mmap(core::ptr::null_mut(), bytes, protection, flags, -1, 0) };
     if start == libc::MAP_FAILED {
         return Err(io::Error::last_os_error());
     }
     // Huge pages would commit 2 MiB where a fiber touches 4 KiB.
-    // SAFETY: the range was mapped just now; the advice is only about its page size.
+    // SAFETY: the range has just been mapped; the advice only affects its page size.
     unsafe { libc::madvise(start, bytes, libc::MADV_NOHUGEPAGE) };
     Ok(NonNull::new(start.cast()).expect("mmap without MAP_FIXED never maps address 0"))
 }
@@ -241,7 +242,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stacks_do_not_overlap_and_are_used_again() {
+    fn stacks_do_not_overlap_and_are_reused() {
         let mut pool = Pool::with_page(SMALL_PAGE, 1, 3000);
         let stack = pool.stack_bytes();
         assert!(stack >= MIN_STACK);
@@ -262,8 +263,8 @@ mod tests {
     }
 
     #[test]
-    fn stacks_that_all_came_back_serve_the_next_launch() {
-        // A size that no other test asks for.
+    fn returned_stacks_are_reused_by_the_next_launch() {
+        // A size that no other test requests.
         let pool = || Pool::new(1_234_567, 2);
         let lows = |slots: &[Slot]| {
             let mut lows: Vec<_> = slots.iter().map(Stack::limit).collect();
@@ -288,19 +289,19 @@ mod tests {
         let mut pool = Pool::new(0, 1);
         let slot = pool.take().expect("32 KiB map");
         assert!(!slot.canary().overflowed());
-        // SAFETY: eleven bytes above the floor lie inside the slot's own mapping.
+        // SAFETY: eleven bytes above the floor are inside the slot's own mapping.
         unsafe { slot.low.as_ptr().with_addr(slot.floor() + 11).write(1) };
         assert!(slot.canary().overflowed());
     }
 
     #[test]
-    fn larger_pages_take_nothing_from_the_room_of_a_thread() {
+    fn larger_pages_do_not_shrink_the_room_of_a_thread() {
         let room = |page, stack_bytes| {
             let mut pool = Pool::with_page(page, stack_bytes, 4);
             let slots: Vec<Slot> = (0..5).map(|_| pool.take().expect("it maps")).collect();
             let rooms = slots.iter().map(|slot| {
                 // The floor is above the guard. A write to the guard would end this process.
-                // SAFETY: the floor of a slot lies inside its own mapping.
+                // SAFETY: the floor of a slot is inside its own mapping.
                 unsafe { slot.low.as_ptr().with_addr(slot.floor()).write(1) };
                 assert!(slot.canary().overflowed());
                 slot.base().get() - slot.floor()

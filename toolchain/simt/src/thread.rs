@@ -1,9 +1,9 @@
-//! The in-thread functions: what kernel code asks of the emulator.
+//! The in-thread functions, which kernel code calls.
 //!
-//! All of them take their caller's place (`#[track_caller]`), because faults name it. A library
-//! between the kernel and these functions should be `#[track_caller]` too. All but [`in_kernel`]
-//! panic outside an emulated thread. A thread that is being unwound after a fault may still call
-//! them from destructors; they then return at once.
+//! All of them record their caller's location (`#[track_caller]`), because faults name it. A
+//! library between the kernel and these functions should be `#[track_caller]` too. All but
+//! [`in_kernel`] panic outside an emulated thread. A thread that is being unwound after a fault may
+//! still call them from destructors; they then return at once.
 
 use crate::access::{Access, Order, Scope};
 use crate::dim::{Position, Spot, WARP_LANES};
@@ -15,18 +15,18 @@ use crate::search::Object;
 use crate::weaken::{Change, Orders};
 use crate::world::bump;
 
-/// What a block barrier returns to each thread (`barrier.cta.red.popc`, `.and`, `.or`).
+/// Result of a block barrier for each thread (`barrier.cta.red.popc`, `.and`, `.or`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BarrierVotes {
-    /// Threads that gave a predicate other than 0.
+    /// Threads that passed a non-zero predicate.
     pub count: u32,
-    /// Whether all threads did.
+    /// Whether all threads passed a non-zero predicate.
     pub all: bool,
-    /// Whether any thread did.
+    /// Whether any thread passed a non-zero predicate.
     pub any: bool,
 }
 
-/// What the lanes of a warp exchanged.
+/// The values that the lanes of a warp exchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WarpValues {
     /// The lanes that took part: the named ones that exist.
@@ -40,7 +40,7 @@ pub fn in_kernel() -> bool {
     active()
 }
 
-/// The thread's indices and the launch's extents. No scheduling point.
+/// The thread's indices and the launch's extents. Not a scheduling point.
 ///
 /// # Panics
 /// Outside an emulated thread.
@@ -51,13 +51,13 @@ pub fn position() -> Position {
 
 /// Announces one access of `bytes` bytes, 1 to 16 and naturally aligned, at `address`.
 ///
-/// A scheduling point, then the checks: the bytes are inside one live allocation of the space that
-/// `access` names, the address is aligned, and a read finds only written bytes. A bad access does
-/// not return: the thread unwinds and the launch returns the fault.
+/// A scheduling point, followed by the checks: the bytes are inside one live allocation of the
+/// space that `access` names, the address is aligned, and a read finds only written bytes. A bad
+/// access does not return: the thread unwinds and the launch returns the fault.
 ///
-/// Returns `true` if the caller must perform the access on the pointer, at once. No other emulated
-/// thread runs before its next in-thread call, so the access is atomic. Returns `false` only if the
-/// thread is being unwound and the access would be bad: touch nothing.
+/// Returns `true` if the caller must perform the access through the pointer, immediately. No other
+/// emulated thread runs before its next in-thread call, so the access is atomic. Returns `false`
+/// only if the thread is being unwound and the access would be bad: do not touch the memory.
 ///
 /// # Panics
 /// Outside an emulated thread.
@@ -67,7 +67,7 @@ pub fn access(address: *const u8, bytes: usize, access: Access) -> bool {
     with("access", |here, spot| here.access(address.addr(), bytes, access, spot))
 }
 
-/// Like [`access`], to a floating-point number. Stories then show its value as one.
+/// Like [`access`], for a floating-point number, so stories show its value as one.
 ///
 /// # Panics
 /// Outside an emulated thread.
@@ -80,9 +80,9 @@ pub fn access_float(address: *const u8, bytes: usize, access: Access) -> bool {
     })
 }
 
-/// A fence (`fence.acq_rel`, `fence.sc`, `membar`). A scheduling point. It changes values only where
-/// memory is weak ([`LaunchConfig::weak_memory`](crate::LaunchConfig::weak_memory)); the race detector
-/// uses it too.
+/// A fence (`fence.acq_rel`, `fence.sc`, `membar`). A scheduling point. It affects values only if
+/// memory is weak ([`LaunchConfig::weak_memory`](crate::LaunchConfig::weak_memory)); the race
+/// detector uses it too.
 ///
 /// # Panics
 /// Outside an emulated thread.
@@ -111,9 +111,10 @@ pub fn fence(scope: Scope, order: Order) {
     });
 }
 
-/// Marks `condition` as that of a branch, and returns it. A launch that counts sees on which branches
-/// the lanes of a warp part ([`Counts::diverged_branches`](crate::Counts::diverged_branches)); there
-/// it is a scheduling point. In other launches it does nothing.
+/// Marks `condition` as the condition of a branch, and returns it. In a launch with counting, this
+/// is a scheduling point and records whether the lanes of a warp diverge
+/// ([`Counts::diverged_branches`](crate::Counts::diverged_branches)). In other launches it does
+/// nothing.
 ///
 /// # Panics
 /// Outside an emulated thread.
@@ -124,7 +125,8 @@ pub fn branch(condition: bool) -> bool {
     condition
 }
 
-/// The barrier of the block (`bar.sync 0`). Waits for every thread of the block, as [`block_vote`] does.
+/// The barrier of the block (`bar.sync 0`). Waits for every thread of the block, like
+/// [`block_vote`].
 ///
 /// # Panics
 /// Outside an emulated thread.
@@ -138,11 +140,11 @@ pub fn block_barrier() {
     });
 }
 
-/// The barrier of the block that counts (`bar.red 0`). Waits for every thread of the block and
-/// counts those with a non-zero `pred`.
+/// The counting barrier of the block (`bar.red 0`). Waits for every thread of the block and counts
+/// those with a non-zero `pred`.
 ///
-/// Stricter than hardware, to find errors: a thread of the block that has exited, or can never
-/// come, is [`Fault::BarrierSkipped`]. Warps may come from different places of the source.
+/// Stricter than hardware, to find errors: if a thread of the block has exited, or can never
+/// arrive, that is [`Fault::BarrierSkipped`]. Warps may arrive from different source locations.
 ///
 /// # Panics
 /// Outside an emulated thread.
@@ -159,13 +161,13 @@ pub fn block_vote(pred: u32) -> BarrierVotes {
     })
 }
 
-/// Arrives at the barrier of the cluster (`barrier.cluster.arrive`) and goes on; [`cluster_wait`]
-/// waits for the others. With [`Order::Relaxed`] the arrival passes on only what an earlier fence
-/// of the thread released. Any other order means release, the default.
+/// Arrives at the barrier of the cluster (`barrier.cluster.arrive`) without waiting;
+/// [`cluster_wait`] waits for the others. With [`Order::Relaxed`] the arrival passes on only what
+/// an earlier fence of the thread released. Any other order means release, the default.
 ///
 /// A launch without clusters has clusters of one block. Arriving again without having waited is
-/// [`Fault::ClusterArrivedTwice`]. A thread that exits is counted out (PTX ISA, `barrier.cluster`:
-/// the barrier takes the threads that have not exited).
+/// [`Fault::ClusterArrivedTwice`]. The barrier does not wait for threads that have exited (PTX ISA,
+/// `barrier.cluster`).
 ///
 /// # Panics
 /// Outside an emulated thread.
@@ -197,8 +199,9 @@ pub fn cluster_wait() {
     });
 }
 
-/// The barrier of the lanes in `mask` (`bar.warp.sync`). Like [`warp_exchange`], but it orders
-/// memory too: what each lane did before comes before what any of them does after.
+/// The barrier of the lanes in `mask` (`bar.warp.sync`). Like [`warp_exchange`], but it also orders
+/// memory: everything before the barrier in any lane happens before everything after it in all
+/// lanes.
 ///
 /// # Panics
 /// Outside an emulated thread.
@@ -212,9 +215,9 @@ pub fn warp_barrier(mask: u32) {
     });
 }
 
-/// The primitive below shuffles, votes and matches (`shfl.sync`, `vote.sync`, …). Waits until every
-/// lane in `mask` has called with the same `kind` and `mask`, then gives each lane the values of
-/// all. It orders no accesses to memory; [`warp_barrier`] does.
+/// The primitive behind shuffles, votes and matches (`shfl.sync`, `vote.sync`, …). Waits until
+/// every lane in `mask` has called with the same `kind` and `mask`, then gives each lane the values
+/// of all. It does not order memory accesses; [`warp_barrier`] does.
 ///
 /// The mask may name lanes beyond the end of the block, in a partial last warp; they are left out.
 /// Faults: [`Fault::NotInMask`], [`Fault::LaneExited`], [`Fault::WarpMismatch`].
@@ -253,7 +256,7 @@ impl WarpValues {
 }
 
 /// The lanes of the warp that are at this same call when the warp's step ends (`activemask`). This
-/// is convergence as lockstep gives it: only a hint, on hardware and here.
+/// is convergence under lockstep: only a hint, on hardware and here.
 ///
 /// # Panics
 /// Outside an emulated thread.
@@ -266,22 +269,22 @@ pub fn active_mask() -> u32 {
     })
 }
 
-/// The block's static shared variable `name`: `bytes` bytes at a multiple of `align`, not written
-/// when the block starts. The same name is the same storage. No scheduling point.
+/// The block's static shared variable `name`: `bytes` bytes aligned to `align`, unwritten when the
+/// block starts. The same name is the same storage. Not a scheduling point.
 ///
 /// Faults: [`Fault::SharedLimit`], [`Fault::SharedConflict`].
 ///
 /// # Panics
-/// Outside an emulated thread, and when `align` is no power of two.
+/// Outside an emulated thread, and if `align` is not a power of two.
 #[track_caller]
 pub fn static_shared(name: &'static str, bytes: usize, align: usize) -> *mut u8 {
     assert!(align.is_power_of_two(), "alignment {align} of {name} is not a power of two");
     with("static_shared", |here, spot| here.variable(name, bytes, align, spot))
 }
 
-/// The block's dynamic shared memory and its size in bytes, as the launch gave it. It is 16-byte
+/// The block's dynamic shared memory and its size in bytes, as set by the launch. It is 16-byte
 /// aligned, but never 32-byte aligned, to expose a kernel that needs more. With 0 bytes the pointer
-/// dangles. No scheduling point.
+/// dangles. Not a scheduling point.
 ///
 /// # Panics
 /// Outside an emulated thread.
@@ -290,9 +293,9 @@ pub fn dynamic_shared() -> (*mut u8, usize) {
     with("dynamic_shared", |here, _| here.shared.borrow().dynamic())
 }
 
-/// Where block `rank` of the cluster has the variable, or the part of one, that lies in `bytes`
-/// bytes from `address` in the caller's own shared memory (`mapa.shared::cluster`). The address is
-/// for accesses to [`Space::Cluster`](crate::Space::Cluster). No scheduling point.
+/// The address, in block `rank` of the cluster, of the variable or part of one that occupies
+/// `bytes` bytes from `address` in the caller's own shared memory (`mapa.shared::cluster`). The
+/// address is for accesses to [`Space::Cluster`](crate::Space::Cluster). Not a scheduling point.
 ///
 /// The block need not have started yet, but an access before it has started, or after it has ended,
 /// is [`Fault::ClusterBlockAbsent`]. It is [`Fault::Trap`] if the cluster has no such block, or if
@@ -305,12 +308,12 @@ pub fn cluster_shared(address: *const u8, bytes: usize, rank: u32) -> *mut u8 {
     with("cluster_shared", |here, spot| here.peer_address((address.addr(), bytes), rank, spot))
 }
 
-/// One turn of a loop that waits for another thread's write: hands over to the other warps.
+/// One iteration of a loop that waits for another thread's write: yields to the other warps.
 ///
 /// When every live thread of the launch only spins or waits, and memory no longer changes, the
 /// launch ends with [`Fault::Deadlock`].
 ///
-/// Returns whether to go on waiting: always, unless the launch weakens this wait
+/// Returns whether to keep waiting: always `true`, unless the launch weakens this wait
 /// ([`LaunchConfig::weaken`](crate::LaunchConfig::weaken)).
 ///
 /// # Panics
@@ -326,7 +329,8 @@ pub fn spin() -> bool {
     })
 }
 
-/// Like [`spin`], in a wait for the end of a phase of a barrier in shared memory. A deadlock then says which.
+/// Like [`spin`], for a wait for the end of a phase of a barrier in shared memory. A deadlock
+/// report then shows the phase.
 ///
 /// # Panics
 /// Outside an emulated thread.
@@ -353,12 +357,12 @@ impl Here<'_> {
     }
 }
 
-/// `nanosleep.u32`: hands over to the other warps. [`clock`] comes to `ns` cycles after the warp's
+/// `nanosleep.u32`: yields to the other warps. [`clock`] advances to `ns` cycles after the warp's
 /// last step before the sleep, so sleeps of many warps overlap. PTX allows a sleep of 0 to twice
 /// `ns`.
 ///
-/// Unlike [`spin`], it does not say that the thread waits for a write. A loop that polls and sleeps
-/// needs a `spin` too; without it, a deadlock is seen only as [`Fault::StepLimit`].
+/// Unlike [`spin`], it does not declare that the thread waits for a write. A loop that polls and
+/// sleeps needs a `spin` too; without it, a deadlock shows only as [`Fault::StepLimit`].
 ///
 /// # Panics
 /// Outside an emulated thread.
@@ -370,8 +374,8 @@ pub fn nanosleep(ns: u32) {
 }
 
 /// `%clock64`: advances by one cycle for each warp step of the launch and for each call of this
-/// function, and by the length of a [`nanosleep`]. When everything only spins it leaps, further
-/// each time, so that a timeout ends.
+/// function, and by the length of a [`nanosleep`]. When all threads only spin, it leaps, further
+/// each time, so that a timeout expires.
 ///
 /// # Panics
 /// Outside an emulated thread.
@@ -395,8 +399,8 @@ pub fn global_timer() -> u64 {
 /// `trap`: ends the launch with [`Fault::Trap`].
 ///
 /// # Panics
-/// Outside an emulated thread. In a destructor during unwinding it ends the process, as any panic
-/// there does.
+/// Outside an emulated thread. In a destructor during unwinding it aborts the process, like any
+/// panic there.
 #[track_caller]
 pub fn trap(message: &str) -> ! {
     with("trap", |here, spot| {

@@ -1,4 +1,4 @@
-//! What a thread tells a search and a recording of itself.
+//! Reports of a thread's actions to a search and a recording.
 
 use crate::access::{Access, AccessKind, Order, Space};
 use crate::dim::Spot;
@@ -10,14 +10,14 @@ use crate::replay::{Deed, Done, Touch};
 use crate::search::{Object, Touched};
 
 impl Here<'_> {
-    /// Tells a recorder, if there is one, what the thread does.
+    /// Reports the thread's action to a recorder, if there is one.
     pub(crate) fn tell(&self, what: Done, spot: Spot) {
         if let Some(recorder) = &self.world.recorder {
             recorder.tell(|| Deed { launch: 0, position: self.position, place: spot.place, what });
         }
     }
 
-    /// Tells a recorder of an access.
+    /// Reports an access to a recorder, if there is one.
     #[cold]
     pub(crate) fn tell_access(
         &self,
@@ -57,7 +57,8 @@ impl Here<'_> {
         holder.is_some_and(|rank| self.peers.made(rank).borrow().has_barrier(address))
     }
 
-    /// A number that tells the shared memories of blocks apart. Those of a cluster have the same.
+    /// A number that distinguishes the shared memories of blocks. Those of a cluster share a
+    /// number.
     fn owner(&self, label: Label, access: Access) -> u64 {
         match label {
             Label::Allocation(_) | Label::OfGpu(..) => 0,
@@ -68,7 +69,8 @@ impl Here<'_> {
         }
     }
 
-    /// Tells a search, if there is one, of an access to bytes of a region, and whether it reads an old value.
+    /// Reports an access to bytes of a region to a search, if there is one, and whether it reads an
+    /// old value.
     #[cold]
     pub(crate) fn guide(
         &self,
@@ -77,7 +79,7 @@ impl Here<'_> {
         is_old: bool,
     ) {
         let Some(guide) = &self.world.guide else { return };
-        // A bulk copy makes accesses in a row, without a call in between.
+        // A bulk copy makes several accesses without a call in between.
         self.settle();
         let owner = self.owner(label, access);
         if access.order == Order::SeqCst && self.world.races.as_ref().is_some_and(Races::is_weak) {

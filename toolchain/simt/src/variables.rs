@@ -1,4 +1,4 @@
-//! Where the shared variables of a thread's block are, and those of its cluster.
+//! The shared variables of a thread's block, and those of its cluster.
 
 use core::cell::RefCell;
 
@@ -43,8 +43,8 @@ impl Here<'_> {
         })
     }
 
-    /// Where block `rank` of the cluster has what lies in these bytes of the own block's shared
-    /// memory.
+    /// The address, in block `rank` of the cluster, that corresponds to these bytes of the own
+    /// block's shared memory.
     pub(crate) fn peer_address(
         &self,
         (address, bytes): (usize, usize),
@@ -59,7 +59,7 @@ impl Here<'_> {
             trap(format!("a cluster of {blocks} blocks has no block {rank}: ranks start at 0"));
         }
         let own = self.shared.borrow().arena().find(address, bytes).map(|(region, offset)| {
-            // Shared variables are never aligned to more than was asked for.
+            // Shared variables are never aligned to more than was requested.
             let align = 1 << region.address().trailing_zeros();
             (region.label(), region.size(), align, offset)
         });

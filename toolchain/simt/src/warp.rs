@@ -1,4 +1,4 @@
-//! One warp: which of its lanes can run, which wait for each other.
+//! One warp: which of its lanes can run, and which wait for each other.
 
 use std::rc::Rc;
 
@@ -7,7 +7,7 @@ use crate::dim::{Place, Spot, WARP_LANES};
 use crate::fiber::{Call, Fiber, Reply};
 use crate::thread::WarpValues;
 
-/// What a live lane waits for between its turns.
+/// Reason why a live lane waits between its turns.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Wait {
     /// It can run.
@@ -22,7 +22,7 @@ pub(crate) enum Wait {
     Exited,
 }
 
-/// One thread as the scheduler sees it.
+/// One thread as seen by the scheduler.
 pub(crate) struct Lane<'a> {
     /// `None` once the thread has exited.
     pub(crate) fiber: Option<Fiber<'a>>,
@@ -31,10 +31,10 @@ pub(crate) struct Lane<'a> {
     pub(crate) wait: Wait,
     /// The scheduling point it is at.
     pub(crate) spot: Spot,
-    /// Where it spun last.
+    /// Location of its last spin.
     pub(crate) spun_at: Place,
     /// The clock at its last step or, if that step was a sleep, at the end of the sleep. A sleep
-    /// counts from there, so sleeps of many threads overlap.
+    /// counts from this time, so sleeps of many threads overlap.
     pub(crate) stepped_at: u64,
     /// See [`crate::quiet::Quiet::spun`].
     pub(crate) seen: u64,
@@ -42,10 +42,10 @@ pub(crate) struct Lane<'a> {
     pub(crate) ticket: Option<Ticket>,
 }
 
-/// The first call by which a lane of a warp came to a barrier.
+/// The first call by which a lane of a warp reached a barrier.
 ///
 /// The instructions are the `.aligned` ones: all lanes of a warp execute the same one together (PTX
-/// ISA, `barrier`, `barrier.cluster`). Another call is another instruction.
+/// ISA, `barrier`, `barrier.cluster`). A different call is a different instruction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Aligned {
     /// How often the barrier had opened.
@@ -55,8 +55,8 @@ pub(crate) struct Aligned {
 }
 
 impl Aligned {
-    /// A lane comes to the barrier. `first` is the first call of its warp. Returns the lane that
-    /// came to the same phase by another call, if there is one.
+    /// A lane reaches the barrier. `first` is the first call of its warp. Returns the lane that
+    /// reached the same phase by a different call, if there is one.
     pub(crate) fn come(first: &mut Option<Self>, now: Self) -> Option<u32> {
         match first {
             Some(first) if first.phase == now.phase => {
@@ -83,20 +83,20 @@ pub(crate) struct Warp {
     pub(crate) exited: u32,
     /// Lanes at a warp collective.
     pub(crate) pending: u32,
-    /// Lanes that asked for the active mask in this step.
+    /// Lanes that requested the active mask in this step.
     pub(crate) asking: u32,
-    /// How its lanes last came to the block barrier, arrived at the cluster barrier, and waited
+    /// How its lanes last reached the block barrier, arrived at the cluster barrier, and waited
     /// there.
     pub(crate) barrier: Option<Aligned>,
     pub(crate) cluster_arrival: Option<Aligned>,
     pub(crate) cluster_wait: Option<Aligned>,
 }
 
-/// Why a collective is impossible.
+/// Reason why a collective is impossible.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum CallError {
     NotInMask,
-    /// This lane is named and has exited.
+    /// This named lane has exited.
     Exited(u32),
     /// This lane waits at another collective. The two lanes name each other.
     Mismatch(u32),
@@ -128,8 +128,8 @@ impl Warp {
         }
     }
 
-    /// `lane` calls a collective. `threads` are the warp's lanes. Returns the lanes that can now go
-    /// on, with their replies set, or 0.
+    /// `lane` calls a collective. `threads` are the warp's lanes. Returns the lanes that can now
+    /// continue, with their replies set, or 0.
     pub(crate) fn call(
         &mut self,
         lane: u32,
@@ -151,7 +151,7 @@ impl Warp {
             if theirs.mask == call.mask && theirs.kind == call.kind {
                 agreed |= 1 << other;
             } else if theirs.mask >> lane & 1 == 1 {
-                // Each waits for the other to come to its own call: neither ever will.
+                // Each waits for the other to make a matching call, which never happens.
                 return Err(CallError::Mismatch(other));
             }
         }
@@ -188,7 +188,8 @@ impl Warp {
         })
     }
 
-    /// Ends a step: lanes that asked for the active mask learn which lanes asked at the same place.
+    /// Ends a step: lanes that requested the active mask receive the lanes that requested it at the
+    /// same location.
     pub(crate) fn answer_active_masks(&mut self, threads: &mut [Lane<'_>]) {
         let mut rest = core::mem::take(&mut self.asking);
         while rest != 0 {

@@ -1,7 +1,8 @@
-//! Sites: the places of a kernel that order memory or wait, and weaker forms of them.
+//! Sites: the places in a kernel that order memory or wait, and weaker forms of them.
 //!
-//! A launch can note all sites that its threads come to, and can run with one of them weaker than written. A
-//! kernel that still passes all its checks does not need that order, or its checks do not see that it does.
+//! A launch can record all sites that its threads reach, and can run with one of them weaker than
+//! written. If the kernel still passes all its checks, it does not need that ordering, or its
+//! checks do not detect that it does.
 
 use core::fmt;
 use std::collections::HashSet;
@@ -10,19 +11,19 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::access::{Access, AccessKind, Order, Scope, Space};
 use crate::dim::Place;
 
-/// A place in a kernel's source that orders memory or waits, and what it does there. A generic function may do
-/// several things at one place.
+/// A place in a kernel's source that orders memory or waits, and its operation. A generic function
+/// may have several operations at one place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct OrderSite {
-    /// The call. Within a library, the line of the library.
+    /// The location of the call. Within a library, the line of the library.
     pub place: Place,
-    /// What it does.
+    /// The operation.
     pub does: Orders,
-    /// What else the threads of its launch have in common.
+    /// The launch's clusters and GPUs.
     pub kinship: Kinship,
 }
 
-/// What a site does.
+/// The operation at a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Orders {
     /// A strong access.
@@ -39,9 +40,9 @@ pub enum Orders {
     ClusterArrival,
     /// A fence between ordinary accesses and bulk copies.
     ProxyFence,
-    /// A fence between the making of a barrier in shared memory and copies that report to it.
+    /// A fence between initialising a barrier in shared memory and copies that report to it.
     BarrierFence,
-    /// A wait for what a bulk store reads or writes.
+    /// A wait for a bulk store to finish reading or writing.
     CopyWait,
     /// A loop that waits for another thread's write.
     Wait,
@@ -52,11 +53,11 @@ pub enum Orders {
 pub enum Change {
     /// It has this order.
     Order(Order),
-    /// It reaches this far.
+    /// It has this scope.
     Scope(Scope),
-    /// It is not there. A wait looks once and goes on.
+    /// It is removed. A wait polls once and continues.
     Out,
-    /// It gives its results, and orders nothing.
+    /// It gives its results, but does not order anything.
     Unordered,
 }
 
@@ -65,16 +66,16 @@ pub enum Change {
 pub struct Weaken {
     /// The site.
     pub site: OrderSite,
-    /// What becomes of it.
+    /// The change to it.
     pub change: Change,
 }
 
-/// The sites that launches have come to.
+/// The sites that launches have reached.
 #[derive(Debug, Default)]
 pub struct Sites(Mutex<HashSet<OrderSite>>);
 
 impl Sites {
-    /// All sites, by their place in the source.
+    /// All sites, in source order.
     #[must_use]
     pub fn sorted(&self) -> Vec<OrderSite> {
         let mut sites: Vec<OrderSite> = self.lock().iter().copied().collect();
@@ -87,14 +88,13 @@ impl Sites {
     }
 }
 
-/// What a launch does at its sites.
-/// What threads of a launch have in common besides their grids: how far a scope can be narrowed
-/// depends on it.
+/// Groups that the threads of a launch share besides their grids, which determine how far a scope
+/// can be narrowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Kinship {
-    /// Whether the launch had clusters. Then device scope is a step wider than cluster scope.
+    /// Whether the launch had clusters. If so, device scope is a step wider than cluster scope.
     pub in_clusters: bool,
-    /// Whether it was on several GPUs. Then system scope is a step wider than device scope.
+    /// Whether it ran on several GPUs. If so, system scope is a step wider than device scope.
     pub on_gpus: bool,
 }
 
@@ -106,7 +106,7 @@ pub(crate) struct Referee<'a> {
 }
 
 impl<'a> Referee<'a> {
-    /// A referee, if there is anything to do.
+    /// A referee, if sites are recorded or one is weakened.
     pub(crate) fn new(
         notes: Option<&'a Sites>,
         weaken: Option<Weaken>,
@@ -115,7 +115,7 @@ impl<'a> Referee<'a> {
         (notes.is_some() || weaken.is_some()).then_some(Self { notes, weaken, kinship })
     }
 
-    /// A thread is at a site. Returns what becomes of it.
+    /// A thread has reached a site. Returns the change to it, if any.
     pub(crate) fn meet(&self, place: Place, does: Orders) -> Option<Change> {
         let site = OrderSite { place, does, kinship: self.kinship };
         if let Some(sites) = self.notes {
@@ -124,7 +124,7 @@ impl<'a> Referee<'a> {
         self.weaken.filter(|weaken| weaken.site == site).map(|weaken| weaken.change)
     }
 
-    /// The access that happens in place of this one.
+    /// The access to perform instead of this one.
     pub(crate) fn access(&self, access: Access, place: Place) -> Access {
         if access.order == Order::Weak {
             return access;
@@ -138,13 +138,13 @@ impl<'a> Referee<'a> {
 }
 
 impl OrderSite {
-    /// What puts sites in the order of the source.
+    /// Sort key for the order of the source.
     #[must_use]
     pub fn key(&self) -> (Place, String, Kinship) {
         (self.place, self.does.to_string(), self.kinship)
     }
 
-    /// Each single way to make this site weaker. On one GPU, system scope counts as device scope.
+    /// All ways to weaken this site by one step. On one GPU, system scope counts as device scope.
     #[must_use]
     pub fn weaker(&self) -> Vec<Change> {
         let mut changes = Vec::new();

@@ -1,4 +1,4 @@
-//! What all threads of a launch share.
+//! State shared by all threads of a launch.
 
 use core::cell::Cell;
 use std::rc::Rc;
@@ -34,7 +34,7 @@ pub(crate) fn mix(before: u64, next: u64) -> u64 {
     (before ^ next).wrapping_mul(0x0000_0100_0000_01B3).rotate_left(29)
 }
 
-/// What all threads of a launch share.
+/// State shared by all threads of a launch.
 #[derive(Debug)]
 pub(crate) struct World<'a> {
     pub(crate) kernel: Arc<str>,
@@ -43,12 +43,12 @@ pub(crate) struct World<'a> {
     pub(crate) gpus: u32,
     pub(crate) grid: Dim3,
     pub(crate) block: Dim3,
-    /// Blocks of a cluster.
+    /// Blocks per cluster.
     pub(crate) cluster: u32,
     pub(crate) shared_per_block: usize,
     pub(crate) step_limit: u64,
     pub(crate) multiprocessors: u32,
-    /// Whether all blocks are resident at once for certain.
+    /// Whether the launch guarantees that all blocks are resident at once.
     pub(crate) cooperative: bool,
     /// Whether strong accesses are scheduling points, and whether weak ones are.
     pub(crate) splits_strong: bool,
@@ -56,7 +56,7 @@ pub(crate) struct World<'a> {
     /// Whether bytes that were never written may be read, as zeros.
     pub(crate) zeroed: bool,
     pub(crate) counters: Counters,
-    /// Set if this launch counts what its warps do in shared memory.
+    /// Set if this launch counts what its warps do.
     pub(crate) counter: Option<Counter>,
     /// Cycles of this launch.
     pub(crate) clock: Cell<u64>,
@@ -65,34 +65,34 @@ pub(crate) struct World<'a> {
     /// The number of accesses at which to check for progress next, and `changes` at the last check.
     pub(crate) alarm: Cell<u64>,
     pub(crate) changes_at_alarm: Cell<u64>,
-    /// Who waits for whom, if a block may wait for one that cannot start.
+    /// Waits between blocks, if a block may wait for one that cannot start.
     pub(crate) waits: Option<Waits>,
     /// The race detector, if it is on.
     pub(crate) races: Option<Races>,
-    /// Notes sites and weakens one, if the launch asks for it.
+    /// Records sites and weakens one, if the launch requests it.
     pub(crate) referee: Option<Referee<'a>>,
     /// Its bulk copies.
     pub(crate) copies: Copies,
-    /// Whether a search or a recording must be told what threads do.
+    /// Whether the actions of threads are reported to a search or a recording.
     pub(crate) watched: bool,
-    /// What decides in place of the schedule, if anything does.
+    /// Decides instead of the schedule, if present.
     pub(crate) guide: Option<Rc<Guide>>,
-    /// What records this launch, if anything does.
+    /// Records this launch, if present.
     pub(crate) recorder: Option<Rc<Recorder>>,
-    /// A hash of what the schedule has decided.
+    /// A hash of the schedule's decisions.
     pub(crate) decided: Cell<u64>,
     /// The grids that this one launches.
     pub(crate) children: Children,
 }
 
 impl World<'_> {
-    /// Notes a decision of the schedule.
+    /// Records a decision of the schedule.
     pub(crate) fn decide(&self, decision: u64) {
         self.decided.set(mix(self.decided.get(), decision));
     }
 
-    /// The number of a thread, GPU after GPU and block after block. Only for race detection, where
-    /// threads are few.
+    /// The number of a thread across GPUs and blocks. Only for race detection, where the number of
+    /// threads is limited.
     pub(crate) fn thread_number(&self, at: &Position) -> u32 {
         (at.block_number() * self.block.count()) as u32 + at.linear_thread()
     }
@@ -103,7 +103,7 @@ impl World<'_> {
         ((number / blocks) as u32, self.grid.index_of(number % blocks))
     }
 
-    /// The number of a GPU for messages: none if there is only one.
+    /// The number of a GPU for messages; `None` if there is only one.
     pub(crate) fn named_gpu(&self, gpu: u32) -> Option<u32> {
         (self.gpus > 1).then_some(gpu)
     }

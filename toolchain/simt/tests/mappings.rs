@@ -1,4 +1,5 @@
-//! Stacks are unmapped after their launch. In a process of its own, because other launches map too.
+//! Stacks are unmapped after their launch. Runs in a separate process, because other launches map
+//! too.
 
 use simt::{LaunchConfig, Memory, Policy, Schedule, launch};
 
@@ -9,11 +10,11 @@ fn mappings() -> usize {
 }
 
 #[test]
-fn a_thousand_launches_leave_no_stack_behind() {
+fn a_thousand_launches_leak_no_stacks() {
     let mut memory = Memory::new(1 << 20);
     let before = mappings();
     for round in 0..1000 {
-        // Stacks so large that a thousand left-over pools would be visible as mappings.
+        // Stacks so large that a thousand leaked pools would be visible as mappings.
         let config = LaunchConfig {
             stack_bytes: 1 << 20,
             schedule: Schedule::new(Policy::Coarse),

@@ -1,9 +1,9 @@
-//! Alone in its process, because the panic hook belongs to the whole process.
+//! Runs in a separate process, because the panic hook belongs to the whole process.
 
 use simt::{Fault, LaunchConfig, Memory, launch};
 
 #[test]
-fn a_panic_is_a_fault_though_the_hook_was_replaced() {
+fn a_panic_is_a_fault_even_with_a_replaced_hook() {
     let mut memory = Memory::new(0);
     let config = LaunchConfig::new("test", 2, 40);
     launch(&mut memory, &config, &|| {}).expect("no fault");

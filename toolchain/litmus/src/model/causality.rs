@@ -7,8 +7,8 @@ use super::phases::Phases;
 use super::reads_from::Sources;
 use super::relation::{Relation, bits, completions};
 
-/// Observation order: from a write to a read that is morally strong with it and reads from it, and
-/// on through atomics.
+/// Observation order: from a write to a read that is morally strong with it and reads from it,
+/// continued through atomics.
 fn observation(candidate: &Candidate, sources: &Sources) -> Relation {
     let mut direct = Relation::empty(candidate.events.len());
     for (read, source) in sources.iter().enumerate() {
@@ -35,8 +35,8 @@ fn observation(candidate: &Candidate, sources: &Sources) -> Relation {
     }
 }
 
-/// Release patterns that synchronise with acquire patterns, from the first operation of the one to
-/// the last operation of the other.
+/// Release patterns that synchronise with acquire patterns, from the first operation of the release
+/// pattern to the last operation of the acquire pattern.
 fn patterns(candidate: &Candidate, observation: &Relation) -> Relation {
     let events = &candidate.events;
     let mut synchronises = Relation::empty(events.len());
@@ -98,8 +98,8 @@ pub(super) fn orders(
     let mut pairs = Vec::new();
     for &a in &fences {
         for &b in fences.iter().filter(|b| candidate.strong.has(a, **b)) {
-            // An order in which infinitely many fences of a spin come before another fence is no
-            // order of a run. So the rounds of spins come last, one after the other.
+            // An order in which infinitely many fences of a spin come before another fence is not
+            // an order of a run. So the iterations of spins come last, in sequence.
             if candidate.program.has(a, b) || events[a].round < events[b].round {
                 known.add(a, b);
             } else if a < b && events[a].round == events[b].round {

@@ -9,8 +9,8 @@ use super::relation::{Relation, bits, completions};
 /// Calls `visit` with each coherence order that satisfies the axioms, given this causality order.
 ///
 /// Two writes to one location are ordered if they are morally strong or one causally precedes the
-/// other, and by what follows from these. Writes that race are not ordered: an order between them
-/// would forbid more and allow nothing new.
+/// other, and by transitivity. Writes that race are not ordered: an order between them would forbid
+/// more and allow nothing new.
 pub(super) fn orders(
     candidate: &Candidate,
     sources: &Sources,
@@ -56,8 +56,8 @@ fn from_read(candidate: &Candidate, sources: &Sources, coherence: &Relation) -> 
     order
 }
 
-/// Atomicity: no write that is morally strong with an atomic comes between what the atomic reads
-/// and what it writes.
+/// Atomicity: no write that is morally strong with an atomic comes between the write that the
+/// atomic reads and its own write.
 fn atomicity(candidate: &Candidate, from_read: &Relation, coherence: &Relation) -> bool {
     candidate.of(Kind::Read).all(|read| {
         let Some(write) = candidate.events[read].partner else { return true };
@@ -104,8 +104,8 @@ fn causal(
     })
 }
 
-/// Fairness: a read of an endless spin does not miss for ever a write that is morally strong with
-/// it and comes after what it reads.
+/// Fairness: a read of an endless spin does not forever miss a write that is morally strong with it
+/// and comes after the write that it reads.
 fn fair(candidate: &Candidate, from_read: &Relation) -> bool {
     let mut spins = candidate.of(Kind::Read).filter(|read| candidate.events[*read].round > 0);
     spins.all(|read| from_read.after(read) & candidate.strong.after(read) == 0)

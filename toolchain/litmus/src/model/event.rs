@@ -6,7 +6,7 @@ use crate::instruction::{FenceOrder, Location, Scope};
 use crate::program::{Action, Path, Value};
 use crate::test::{Test, Thread};
 
-/// What an event is.
+/// Kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Read,
@@ -41,12 +41,12 @@ pub(super) struct Event {
     pub(super) repeats: Option<usize>,
 }
 
-/// A path for each thread, as events. What is read is still open.
+/// A path for each thread, as events. The values of reads are still open.
 pub(super) struct Candidate<'a> {
     pub(super) test: &'a Test,
     pub(super) paths: &'a [&'a Path],
     pub(super) budget: &'a Budget,
-    /// First the initial writes, in the order of the locations, then each thread in turn.
+    /// First the initial writes, in the order of the locations, then the events of each thread.
     pub(super) events: Vec<Event>,
     /// The first event of each thread.
     pub(super) starts: Vec<usize>,
@@ -54,7 +54,7 @@ pub(super) struct Candidate<'a> {
     pub(super) program: Relation,
     /// Program order between operations on the same location.
     pub(super) program_location: Relation,
-    /// Which operations are morally strong, in both directions.
+    /// Pairs of morally strong operations, in both directions.
     pub(super) strong: Relation,
 }
 
@@ -110,8 +110,7 @@ impl<'a> Candidate<'a> {
         self.events.iter().enumerate().filter(move |(_, event)| event.kind == kind).map(|(e, _)| e)
     }
 
-    /// The value that a write writes, with the first event of its thread. `None` stands for an
-    /// initial write.
+    /// The value of a write, with the first event of its thread. `None` for an initial write.
     pub(super) fn written(&self, write: usize) -> Option<(&'a Value, usize)> {
         let thread = self.events[write].thread?;
         let start = self.starts[thread];
@@ -170,7 +169,7 @@ fn of_step(thread: usize, action: &Action) -> Event {
 }
 
 /// Two operations are morally strong if one thread does both, or both are strong and the scope of
-/// each includes the thread of the other. Two memory operations also have to overlap completely.
+/// each includes the thread of the other. Two memory operations must also overlap completely.
 fn morally_strong(test: &Test, a: &Event, b: &Event) -> bool {
     let (Some(first), Some(second)) = (a.thread, b.thread) else { return false };
     let overlap = match (a.location, b.location) {

@@ -12,46 +12,44 @@ use crate::instruction::Location;
 use crate::program::{End, Path, Value, paths};
 use crate::test::{Quantifier, Term, Test};
 
-/// The most steps of the search: partial choices of sources, and partial orders.
+/// Maximum number of search steps: partial choices of sources, and partial orders.
 const MOST_STEPS: u64 = 5_000_000;
 
-/// In how many of the final states a formula holds.
+/// How many of the final states satisfy a formula.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Occurrence {
-    /// In none.
+    /// None of them.
     Never,
-    /// In some, not in all.
+    /// Some, but not all.
     Sometimes,
-    /// In all, and there is one.
+    /// All of them, and there is at least one.
     Always,
 }
 
-/// What the model says of a test.
+/// The model's verdict on a test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Judgement {
     /// The columns of the states: [`Test::asked`].
     pub columns: Vec<Term>,
-    /// The final states that are allowed and pass the filter, sorted, each once. A state has a
-    /// value for each column.
+    /// The final states that are allowed and pass the filter, sorted, without duplicates. A state
+    /// has a value for each column.
     pub states: Vec<Vec<i32>>,
-    /// In how many of the states the formula of the question holds.
+    /// How many of the states satisfy the formula of the question.
     pub occurrence: Occurrence,
     /// Whether the answer to the question is yes. A `forall` without any state is answered yes.
     pub holds: bool,
     /// Whether every fair run ends.
     pub terminates: bool,
-    /// How many executions that end are allowed, before the filter.
+    /// Number of allowed executions that end, before the filter.
     pub executions: u64,
 }
 
-/// Says which final states the memory model allows, and whether every fair run ends.
+/// Determines the final states that the memory model allows, and whether every fair run ends.
 ///
-/// All executions are looked at. The documentation of this crate says what is decided, and what is
-/// a bound.
+/// All executions are examined. See the documentation of this crate for the choices and bounds.
 ///
 /// # Errors
-///
-/// Returns an error if the test exceeds a bound. Then nothing is known about it.
+/// Returns an error if the test exceeds a bound. Nothing is then known about it.
 pub fn judge(test: &Test) -> Result<Judgement, TooLarge> {
     let columns = test.asked();
     let mut of_threads = Vec::new();
@@ -85,7 +83,7 @@ pub fn judge(test: &Test) -> Result<Judgement, TooLarge> {
     Ok(Judgement { columns, states, occurrence, holds, terminates: !endless, executions })
 }
 
-/// The values of a state by their terms.
+/// The values of a state, by term.
 fn of_state(columns: &[Term], state: &[i32]) -> impl Fn(Term) -> i32 {
     move |term| columns.binary_search(&term).map_or(0, |column| state[column])
 }
@@ -100,7 +98,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Looks at all combinations of paths that begin with `chosen`.
+    /// Examines all combinations of paths that begin with `chosen`.
     fn combine<'p>(
         &mut self,
         of_threads: &'p [Vec<Path>],
@@ -115,7 +113,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Looks at all executions with these paths.
+    /// Examines all executions with these paths.
     fn executions(&mut self, paths: &[&Path]) -> Result<(), TooLarge> {
         let ends = paths.iter().all(|path| path.end == End::Finished);
         if !ends && self.endless {
@@ -142,8 +140,8 @@ impl Search<'_> {
         if self.budget.is_spent() { Err(TooLarge::Search { steps: MOST_STEPS }) } else { Ok(()) }
     }
 
-    /// Notes the final states of an execution. The final value of a location is that of any write
-    /// that no other write follows in coherence order.
+    /// Records the final states of an execution. The final value of a location is that of any write
+    /// that is not followed by another one in coherence order.
     fn finish(&mut self, candidate: &Candidate, sources: &Sources, coherence: &Relation) {
         let mut states = vec![Vec::new()];
         for column in &self.columns {

@@ -1,10 +1,9 @@
-//! The memory consistency model of PTX, on executions that are written down as events and
-//! relations.
+//! The memory consistency model of PTX, on executions represented as events and relations.
 //!
-//! The order of the modules is the order of the definitions: [`event`] has the events, program
-//! order and moral strength, [`reads_from`] which write each read reads, [`phases`] which threads
-//! meet at a barrier, [`causality`] what precedes what, and [`coherence`] the order of the writes
-//! to one location, and the axioms.
+//! The modules follow the order of the definitions: [`event`] has the events, program order and
+//! moral strength, [`reads_from`] the source of each read, [`phases`] the threads that meet at a
+//! barrier, [`causality`] causality order, and [`coherence`] the order of the writes to one
+//! location, and the axioms.
 
 mod causality;
 mod coherence;

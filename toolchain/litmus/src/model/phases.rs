@@ -1,8 +1,8 @@
-//! Which threads meet at which barrier.
+//! Meetings of threads at barriers.
 //!
-//! A barrier is told by its CTA, its number and its count. With a count, each time that so many
-//! threads have arrived ends a phase. Without one, a phase ends when each thread of the CTA whose
-//! code names the barrier waits at it or has ended.
+//! A barrier is identified by its CTA, its number and its count. With a count, a phase ends each
+//! time that this many threads have arrived. Without one, a phase ends when each thread of the CTA
+//! whose code names the barrier waits at it or has ended.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,10 +22,10 @@ struct Call {
     wait: bool,
 }
 
-/// How far the threads have come.
+/// Progress of the threads.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Progress {
-    /// How many calls each thread has made.
+    /// Number of calls that each thread has made.
     made: Vec<usize>,
     /// The barrier at which each thread waits.
     waiting: Vec<Option<Barrier>>,
@@ -35,10 +35,10 @@ struct Progress {
     phases: BTreeSet<Vec<usize>>,
 }
 
-/// A phase is the events that ended it, in ascending order.
+/// A phase is the set of events that ended it, in ascending order.
 pub(super) type Phases = BTreeSet<Vec<usize>>;
 
-/// All ways in which the threads can meet such that each one ends as its path says.
+/// All ways in which the threads can meet such that each one ends as in its path.
 pub(super) fn meetings(candidate: &Candidate, sources: &Sources) -> BTreeSet<Phases> {
     let calls: Vec<Vec<Call>> =
         (0..candidate.paths.len()).map(|thread| calls(candidate, sources, thread)).collect();

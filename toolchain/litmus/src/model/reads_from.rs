@@ -1,8 +1,8 @@
-//! Which write each read reads, and the values that follow.
+//! The source of each read, and the resulting values.
 //!
 //! No-thin-air: reads-from and dependencies have no cycle. So the value of each read follows from
 //! its source, along a finite chain. A write depends on the reads that its value is computed from,
-//! on those that a branch before it has compared, and, in an atomic, on its own read.
+//! on those compared by an earlier branch, and, in an atomic, on its own read.
 
 use std::ops::ControlFlow;
 
@@ -41,7 +41,7 @@ fn choose(
     let Some(((read, sources), rest)) = reads.split_first() else {
         return if acyclic(candidate, chosen) { visit(chosen) } else { ControlFlow::Continue(()) };
     };
-    // Both rounds of an endless spin read the same: some round comes back for ever.
+    // Both iterations of an endless spin read the same, because some iteration repeats forever.
     let repeated = candidate.events[*read].repeats.and_then(|first| chosen[first]);
     for &source in sources.iter().filter(|source| repeated.is_none_or(|same| same == **source)) {
         chosen[*read] = Some(source);
@@ -51,7 +51,7 @@ fn choose(
     ControlFlow::Continue(())
 }
 
-/// The writes that a read may read from, as far as its own thread decides: none that comes later,
+/// The writes that a read may read from, as far as its own thread restricts them: no later write,
 /// and none that the thread itself has overwritten. Coherence forbids the others.
 fn sources(candidate: &Candidate, read: usize) -> Vec<usize> {
     let location = candidate.events[read].location;
@@ -88,9 +88,8 @@ fn possible(candidate: &Candidate, sources: &Sources) -> bool {
 /// The final value of `value` in a thread with this first event.
 ///
 /// # Panics
-///
-/// Panics if a read that it depends on has no source or depends on itself. Neither happens in what
-/// [`choices`] visits.
+/// Panics if a read that it depends on has no source or depends on itself. Neither happens in a
+/// choice that [`choices`] visits.
 pub(super) fn known(candidate: &Candidate, sources: &Sources, value: &Value, start: usize) -> i32 {
     match word(candidate, sources, value, start) {
         Ok(Some(word)) => word,
@@ -98,7 +97,7 @@ pub(super) fn known(candidate: &Candidate, sources: &Sources, value: &Value, sta
     }
 }
 
-/// The value that a write writes. See [`known`].
+/// The value of a write. See [`known`].
 pub(super) fn known_write(candidate: &Candidate, sources: &Sources, write: usize) -> i32 {
     match candidate.written(write) {
         None => candidate.test.locations[write].initial,

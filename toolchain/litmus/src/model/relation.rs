@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::ops::ControlFlow;
 
-/// The most events of an execution.
+/// Maximum number of events of an execution.
 pub(crate) const MOST_EVENTS: usize = 128;
 
 /// A relation. Bit `b` of row `a` says that `a` is related to `b`.
@@ -13,7 +13,7 @@ pub(crate) struct Relation {
 }
 
 impl Relation {
-    /// No pair of `events` events.
+    /// The empty relation on `events` events.
     pub(crate) fn empty(events: usize) -> Self {
         Self { rows: vec![0; events] }
     }
@@ -37,7 +37,7 @@ impl Relation {
         }
     }
 
-    /// Makes the relation transitive.
+    /// Computes the transitive closure.
     pub(crate) fn close(&mut self) {
         for middle in 0..self.rows.len() {
             let after = self.rows[middle];
@@ -51,7 +51,7 @@ impl Relation {
         }
     }
 
-    /// Adds a pair to a transitive relation, and keeps it transitive.
+    /// Adds a pair to a transitive relation, keeping it transitive.
     fn add_closed(&mut self, from: usize, to: usize) {
         let after = self.rows[to] | 1 << to;
         for (event, row) in self.rows.iter_mut().enumerate() {
@@ -73,7 +73,7 @@ impl Relation {
     }
 }
 
-/// The events of a set of bits.
+/// The events in a bit set.
 pub(crate) fn bits(mut set: u128) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         (set != 0).then(|| {
@@ -84,7 +84,7 @@ pub(crate) fn bits(mut set: u128) -> impl Iterator<Item = usize> {
     })
 }
 
-/// How many steps a search may still take.
+/// Number of steps left in a search.
 #[derive(Debug)]
 pub(crate) struct Budget {
     left: Cell<u64>,
@@ -95,7 +95,7 @@ impl Budget {
         Self { left: Cell::new(steps) }
     }
 
-    /// Takes a step, or ends the search.
+    /// Counts a step, or ends the search.
     pub(crate) fn step(&self) -> ControlFlow<()> {
         match self.left.get().checked_sub(1) {
             Some(left) => {
@@ -111,8 +111,8 @@ impl Budget {
     }
 }
 
-/// Calls `visit` for each strict order that contains `order` and relates all of `pairs`, and
-/// that has nothing beyond what these need. Each order comes once. `order` must be transitive.
+/// Calls `visit` once for each minimal strict order that contains `order` and relates all of
+/// `pairs`. `order` must be transitive.
 pub(crate) fn completions(
     order: &Relation,
     pairs: &[(usize, usize)],

@@ -4,14 +4,14 @@ use super::token::{Token, error};
 use crate::error::ParseError;
 use crate::instruction::{Operand, Register};
 
-/// Reads tokens one after the other.
+/// Reads tokens in sequence.
 pub(super) struct Cursor {
     tokens: Vec<(usize, Token)>,
     next: usize,
 }
 
 impl Cursor {
-    /// At the first token. The last one has to be [`Token::End`].
+    /// At the first token. The last one must be [`Token::End`].
     pub(super) fn new(tokens: Vec<(usize, Token)>) -> Self {
         Self { tokens, next: 0 }
     }
@@ -21,7 +21,7 @@ impl Cursor {
         self.tokens[self.next].0
     }
 
-    /// The next token, which stays the next one.
+    /// The next token, without consuming it.
     pub(super) fn peek(&self) -> &Token {
         &self.tokens[self.next].1
     }
@@ -31,14 +31,14 @@ impl Cursor {
         &self.tokens[(self.next + 1).min(self.tokens.len() - 1)].1
     }
 
-    /// Takes the next token. The end is never passed.
+    /// Consumes the next token, except at the end.
     pub(super) fn take(&mut self) -> Token {
         let token = self.peek().clone();
         self.next = (self.next + 1).min(self.tokens.len() - 1);
         token
     }
 
-    /// Takes the next token if it is this sign.
+    /// Consumes the next token if it is this sign.
     pub(super) fn take_sign(&mut self, sign: &str) -> bool {
         let is = matches!(self.peek(), Token::Sign(next) if *next == sign);
         if is {
@@ -47,7 +47,7 @@ impl Cursor {
         is
     }
 
-    /// Takes the next token if it is this word.
+    /// Consumes the next token if it is this word.
     pub(super) fn take_word(&mut self, word: &str) -> bool {
         let is = matches!(self.peek(), Token::Word(next) if next == word);
         if is {
@@ -69,7 +69,7 @@ impl Cursor {
         if self.take_word(word) { Ok(()) } else { Err(self.unexpected(&format!("`{word}`"))) }
     }
 
-    /// A name of the test's own.
+    /// A name defined by the test.
     pub(super) fn name(&mut self, expected: &str) -> Result<String, ParseError> {
         match self.peek() {
             Token::Word(word) if !word.contains(['.', ':', '%']) => {
@@ -91,7 +91,7 @@ impl Cursor {
         Ok(word)
     }
 
-    /// A number from 0.
+    /// A non-negative number.
     pub(super) fn index(&mut self, expected: &str) -> Result<u32, ParseError> {
         match *self.peek() {
             Token::Number(number) if u32::try_from(number).is_ok() => {
@@ -121,7 +121,7 @@ impl Cursor {
     }
 }
 
-/// The register that a word names: `r` and a number, with or without `%`.
+/// The register with this name: `r` and a number, with or without `%`.
 pub(super) fn as_register(word: &str) -> Option<Register> {
     let digits = word.strip_prefix('%').unwrap_or(word).strip_prefix('r')?;
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -130,7 +130,7 @@ pub(super) fn as_register(word: &str) -> Option<Register> {
     digits.parse().ok().map(Register)
 }
 
-/// The thread that a word names: `P` and a number.
+/// The thread with this name: `P` and a number.
 pub(super) fn as_thread(word: &str) -> Option<usize> {
     let digits = word.strip_prefix('P')?;
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {

@@ -4,7 +4,7 @@ use super::token::error;
 use crate::error::ParseError;
 use crate::instruction::{Access, Arithmetic, Order, Scope, Space};
 
-/// The words after the first one, each of a kind of its own.
+/// The qualifiers after the first word, each of a different kind.
 #[derive(Default)]
 pub(super) struct Words {
     order: Option<Order>,
@@ -23,7 +23,7 @@ pub(super) enum AtomicWord {
     CompareAndSwap,
 }
 
-/// The scope that a word names.
+/// The scope with this name.
 pub(super) fn scope(word: &str) -> Option<Scope> {
     Some(match word {
         "cta" => Scope::Cta,
@@ -33,7 +33,7 @@ pub(super) fn scope(word: &str) -> Option<Scope> {
     })
 }
 
-/// The arithmetic that a word names, for registers and atomics.
+/// The arithmetic with this name, for registers and atomics.
 pub(super) fn arithmetic(word: &str) -> Option<Arithmetic> {
     Some(match word {
         "add" => Arithmetic::Add,
@@ -89,7 +89,7 @@ fn fill<T>(slot: &mut Option<T>, value: Option<T>) -> bool {
 }
 
 impl Words {
-    /// Sorts the words by their kinds.
+    /// Sorts the qualifiers by kind.
     pub(super) fn new(line: usize, mnemonic: &str) -> Result<Self, ParseError> {
         let mut words = Self::default();
         for word in mnemonic.split('.').skip(1) {
@@ -111,7 +111,7 @@ impl Words {
         Ok(words)
     }
 
-    /// The access of a load or store, which is weak without a word.
+    /// The access of a load or store. Weak without a qualifier.
     pub(super) fn access(
         &self,
         line: usize,
@@ -133,7 +133,7 @@ impl Words {
         }
     }
 
-    /// The access and the operation of an atomic, which is relaxed at GPU scope without words.
+    /// The access and the operation of an atomic. Relaxed at GPU scope without qualifiers.
     pub(super) fn atomic(
         &self,
         line: usize,

@@ -1,4 +1,4 @@
-//! From text to a [`Test`]. The `README.md` of this crate has the grammar.
+//! Parses text into a [`Test`]. The `README.md` of this crate has the grammar.
 
 mod cursor;
 mod mnemonic;
@@ -16,14 +16,14 @@ use crate::error::ParseError;
 use crate::instruction::{Instruction, Location, Register, Space};
 use crate::test::{MemoryLocation, Test, Thread};
 
-/// The memory locations that have been named so far.
+/// The memory locations named so far.
 #[derive(Default)]
 pub(crate) struct Names {
     locations: Vec<MemoryLocation>,
 }
 
 impl Names {
-    /// The location of a name. A new name is a new location, which starts at 0.
+    /// The location with this name. A new name is a new location, which starts at 0.
     fn location(&mut self, name: &str) -> Location {
         let known = self.locations.iter().position(|location| location.name == name);
         Location(known.unwrap_or_else(|| {
@@ -33,11 +33,10 @@ impl Names {
     }
 }
 
-/// Reads a litmus test.
+/// Parses a litmus test.
 ///
 /// # Errors
-///
-/// Returns the first place where the text is no litmus test, with its line.
+/// Returns the first error in the text, with its line.
 pub fn parse(text: &str) -> Result<Test, ParseError> {
     let before = text.len() - text.trim_start().len();
     let first_line = 1 + text[..before].matches('\n').count();
@@ -122,7 +121,7 @@ fn initial_values(cursor: &mut Cursor, names: &mut Names) -> Result<Registers, P
     Ok(registers)
 }
 
-/// The row that says where the threads are.
+/// The row with the placement of the threads.
 fn places(cursor: &mut Cursor, registers: Registers) -> Result<Vec<Thread>, ParseError> {
     let mut threads = Vec::new();
     loop {

@@ -34,7 +34,7 @@ pub(super) fn question(
     }
 }
 
-/// Formulas with `\/` between them. It binds less than `/\`.
+/// Formulas joined by `\/`, which binds less tightly than `/\`.
 fn either(cursor: &mut Cursor, names: &mut Names, threads: usize) -> Result<Formula, ParseError> {
     let mut left = both(cursor, names, threads)?;
     while cursor.take_sign("\\/") || cursor.take_sign("||") {

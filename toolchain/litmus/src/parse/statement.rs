@@ -10,7 +10,7 @@ use crate::instruction::{
 };
 use crate::test::{Statement, Thread};
 
-/// The threads while their columns are being read.
+/// The threads while their columns are being parsed.
 pub(super) struct Columns {
     threads: Vec<Thread>,
     /// The jumps whose labels may come later: thread, statement, label.
@@ -22,8 +22,8 @@ impl Columns {
         Self { threads, jumps: Vec::new() }
     }
 
-    /// Reads a row: a cell for each thread, with `|` between them and `;` at the end. Cells at the
-    /// end of a row may be left out.
+    /// Parses a row: a cell for each thread, separated by `|`, with `;` at the end. Cells at the
+    /// end of a row may be omitted.
     pub(super) fn row(&mut self, cursor: &mut Cursor, names: &mut Names) -> Result<(), ParseError> {
         for thread in 0..self.threads.len() {
             self.cell(thread, cursor, names)?;
@@ -64,7 +64,7 @@ impl Columns {
         Ok(())
     }
 
-    /// The threads, with the labels of jumps found.
+    /// The threads, with the labels of jumps resolved.
     pub(super) fn finish(mut self) -> Result<Vec<Thread>, ParseError> {
         for (number, at, label) in self.jumps {
             let thread = &mut self.threads[number];
@@ -230,8 +230,9 @@ fn fence(mnemonic: &str, words: &[&str], line: usize) -> Result<Instruction, Par
     Ok(Instruction::Fence { order, scope })
 }
 
-/// `barrier.cta.sync id[, count]` and `barrier.cta.arrive id, count` as in PTX. `bar.cta.sync` has the operands `id`,
-/// `mark, id` or `mark, id, count`, and `bar.cta.arrive` the last ones; the mark only tells instructions apart.
+/// `barrier.cta.sync id[, count]` and `barrier.cta.arrive id, count` as in PTX. `bar.cta.sync` has
+/// the operands `id`, `mark, id` or `mark, id, count`, and `bar.cta.arrive` has `mark, id, count`;
+/// the mark only distinguishes instructions.
 fn barrier(
     mnemonic: &str,
     words: &[&str],

@@ -1,15 +1,16 @@
-//! The words and signs of a text, with their lines.
+//! The tokens of a text, with their lines.
 
 use crate::error::ParseError;
 
 /// A token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Token {
-    /// A word: letters, digits, `_`, and the dots and `::` of a mnemonic. It starts with no digit.
+    /// A word: letters, digits, `_`, and the dots and `::` of a mnemonic. It does not start with a
+    /// digit.
     Word(String),
     /// A number.
     Number(i64),
-    /// A quoted text, which may run over several lines.
+    /// A quoted string, which may span several lines.
     Text(String),
     /// A sign.
     Sign(&'static str),
@@ -18,7 +19,7 @@ pub(super) enum Token {
 }
 
 impl Token {
-    /// The token as messages have it.
+    /// The token as shown in messages.
     pub(super) fn shown(&self) -> String {
         match self {
             Self::Word(word) => format!("`{word}`"),
@@ -30,13 +31,13 @@ impl Token {
     }
 }
 
-/// Longer signs come before their beginnings.
+/// Longer signs come before their prefixes.
 const SIGNS: [&str; 23] = [
     "/\\", "\\/", "&&", "||", "==", "!=", "<=", ">=", "=", "<", ">", "~", "!", "(", ")", "{", "}",
     "[", "]", "|", ";", ",", ":",
 ];
 
-/// Splits `text`, whose first line has the number `line`. `@` is a sign of its own; `//` starts a
+/// Splits `text`, whose first line has the number `line`. `@` is a separate sign; `//` starts a
 /// comment to the end of the line, and `(*` one to the next `*)`.
 pub(super) fn tokens(text: &str, mut line: usize) -> Result<Vec<(usize, Token)>, ParseError> {
     let mut found = Vec::new();

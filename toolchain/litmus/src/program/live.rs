@@ -1,4 +1,4 @@
-//! Which registers are still needed.
+//! Live registers.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ pub(super) fn live(thread: &Thread, asked: &BTreeSet<Register>) -> Vec<BTreeSet<
             if let Some(register) = written(instruction) {
                 needed.remove(&register);
             }
-            // A result that nobody needs makes its arguments no more needed: a spin may count.
+            // An unneeded result does not make its arguments needed, so a spin may count.
             let unneeded =
                 matches!(instruction, Instruction::Compute { to, .. } if !after.contains(to));
             if !unneeded {

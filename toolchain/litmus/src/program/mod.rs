@@ -1,4 +1,4 @@
-//! The ways through the code of one thread.
+//! The paths through the code of one thread.
 
 mod live;
 mod value;
@@ -12,12 +12,12 @@ use std::collections::BTreeMap;
 
 use crate::instruction::{Access, FenceOrder, Location, Register, Scope};
 
-/// One way through the code of a thread.
+/// One path through the code of a thread.
 #[derive(Clone, Debug)]
 pub(crate) struct Path {
-    /// What it does to memory, in program order.
+    /// Its operations on memory, in program order.
     pub(crate) steps: Vec<Step>,
-    /// What has to hold for it to be taken.
+    /// The conditions under which it is taken.
     pub(crate) constraints: Vec<Constraint>,
     /// The registers at its end.
     pub(crate) registers: BTreeMap<Register, Value>,
@@ -30,29 +30,29 @@ pub(crate) struct Path {
 pub(crate) enum End {
     /// The thread ends.
     Finished,
-    /// The thread spins for ever. The last steps are two rounds of the spin.
+    /// The thread spins forever. The last steps are two iterations of the spin.
     Spinning,
-    /// The thread waits for ever at the barrier that is the last step.
+    /// The thread waits forever at the barrier in the last step.
     Blocked,
 }
 
-/// Something that a thread does, other than with its registers.
+/// An operation of a thread other than on its registers.
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
     pub(crate) action: Action,
-    /// 1 and 2 in the first and second of the two rounds that stand for an endless spin, else 0.
+    /// 1 and 2 in the two iterations that represent an endless spin, otherwise 0.
     pub(crate) round: u8,
-    /// In the second round, the step of the first round that this one repeats.
+    /// In the second iteration, the step of the first one that this one repeats.
     pub(crate) repeats: Option<usize>,
 }
 
-/// What a step is.
+/// Operation of a step.
 #[derive(Clone, Debug)]
 pub(crate) enum Action {
     Read {
         from: Location,
         access: Access,
-        /// The read of a `red`, whose value goes nowhere.
+        /// The read of a `red`, whose value is discarded.
         reduction: bool,
     },
     Write {

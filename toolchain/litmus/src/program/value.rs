@@ -1,4 +1,4 @@
-//! Values that depend on what is read.
+//! Values that depend on reads.
 
 use std::rc::Rc;
 
@@ -35,13 +35,13 @@ impl Value {
     }
 }
 
-/// A comparison that has to hold for a path to be taken.
+/// A comparison that must hold for a path to be taken.
 #[derive(Clone, Debug)]
 pub(crate) struct Constraint {
     pub(crate) left: Value,
     pub(crate) comparison: Comparison,
     pub(crate) right: Value,
-    /// How many events of the path precede the branch.
+    /// Number of events of the path before the branch.
     pub(crate) after: usize,
 }
 
@@ -57,8 +57,8 @@ fn outcomes(comparison: Comparison) -> u8 {
     }
 }
 
-/// Whether `new` and the constraints before it contradict each other, as far as this can be seen
-/// without the values of reads.
+/// Whether `new` and the constraints before it are known to contradict each other without the
+/// values of reads.
 pub(crate) fn contradicts(before: &[Constraint], new: &Constraint) -> bool {
     match (&new.left, &new.right) {
         (Value::Constant(a), Value::Constant(b)) => !new.comparison.holds(*a, *b),

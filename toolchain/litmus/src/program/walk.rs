@@ -1,10 +1,10 @@
-//! Finds the ways through the code of one thread.
+//! Finds the paths through the code of one thread.
 //!
-//! Where control depends on what is read, both ways are followed. A round of a loop that writes
-//! nothing, reaches no barrier and leaves all registers that are still needed as they were is
-//! *without effect*. A way with such a round is left out: without the round it is another way, with
-//! the same final states, because reads and fences only ever forbid. The round is kept as a *spin*
-//! instead, a way that never ends.
+//! If control depends on a read, both directions are followed. An iteration of a loop that writes
+//! nothing, reaches no barrier and leaves all registers that are still needed unchanged is *without
+//! effect*. A path with such an iteration is left out: without the iteration it is another path
+//! with the same final states, because reads and fences only ever forbid outcomes. The iteration is
+//! kept as a *spin* instead, a path that never ends.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,12 +15,12 @@ use crate::error::TooLarge;
 use crate::instruction::{Comparison, Instruction, Operand, Register, Update};
 use crate::test::Thread;
 
-/// The most visits of one statement on one path.
+/// Maximum number of visits of one statement on one path.
 const MOST_ROUNDS: usize = 16;
-/// The most paths of one thread.
+/// Maximum number of paths of one thread.
 const MOST_PATHS: usize = 4096;
 
-/// All ways through the code of thread `number`, including those that never end.
+/// All paths through the code of thread `number`, including those that never end.
 pub(crate) fn paths(
     number: usize,
     thread: &Thread,
@@ -62,12 +62,12 @@ struct State {
     steps: Vec<Step>,
     constraints: Vec<Constraint>,
     registers: BTreeMap<Register, Value>,
-    /// How many steps so far have an effect.
+    /// Number of steps so far that have an effect.
     effects: usize,
     visits: Vec<Visit>,
 }
 
-/// That the path was at a statement.
+/// A visit of the path to a statement.
 #[derive(Clone)]
 struct Visit {
     at: usize,
@@ -97,7 +97,7 @@ impl State {
         self.steps.len() - 1
     }
 
-    /// The path on which the comparison holds, unless that cannot be.
+    /// The path on which the comparison holds, unless that is impossible.
     fn given(&self, left: &Value, comparison: Comparison, right: &Value) -> Option<Self> {
         let (left, right) = (left.clone(), right.clone());
         let constraint = Constraint { left, comparison, right, after: self.steps.len() };
@@ -168,8 +168,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Notes that the path is at a statement. If the round since an earlier visit was without
-    /// effect, this returns the spin.
+    /// Records a visit of the path to a statement. If the iteration since an earlier visit was
+    /// without effect, returns the spin.
     fn visit(&self, state: &mut State, line: usize) -> Result<Option<Path>, TooLarge> {
         let at = state.at;
         let needed = self.live[at].iter().map(|register| state.register(*register)).collect();
@@ -193,7 +193,7 @@ impl Walk<'_> {
     }
 }
 
-/// Adds the ways on from an atomic to `open`: one, or two if it is a `cas`.
+/// Adds the continuations after an atomic to `open`: one, or two if it is a `cas`.
 fn atomic(mut state: State, instruction: &Instruction, open: &mut Vec<State>) {
     let Instruction::Atomic { to, at, update, access } = *instruction else { return };
     let reduction = to.is_none();
@@ -215,7 +215,7 @@ fn atomic(mut state: State, instruction: &Instruction, open: &mut Vec<State>) {
                 open.push(failed);
             }
             if let Some(swapped) = state.given(&old, Comparison::Equal, &expected) {
-                // The old word is known on this way, so that later branches on it are too.
+                // The old word is known on this path, so later branches on it are decided.
                 open.push(write(swapped, new, expected));
             }
         }

@@ -6,14 +6,14 @@ use super::Flavour::{self, Barrier, Fence, FenceSc, Relaxed, ReleaseAcquire, Wea
 pub(super) struct Family {
     /// Its name in the literature.
     pub(super) name: &'static str,
-    /// What its outcome would mean.
+    /// The meaning of its outcome.
     pub(super) says: &'static str,
-    /// The accesses of each thread. `Wx1` writes 1 to x, `Rx` reads x, `Ax` adds 1 to x. What a
-    /// thread reads goes to r0, r1, and so on.
+    /// The accesses of each thread. `Wx1` writes 1 to x, `Rx` reads x, `Ax` adds 1 to x. The values
+    /// that a thread reads are in r0, r1, and so on.
     pub(super) threads: &'static [&'static str],
     /// The outcome.
     pub(super) outcome: &'static str,
-    /// The flavours that forbid the outcome where their scope includes all threads.
+    /// The flavours that forbid the outcome if their scope includes all threads.
     pub(super) forbidden: &'static [Flavour],
     /// Whether program order alone forbids it.
     pub(super) always_forbidden: bool,

@@ -1,8 +1,8 @@
-//! The classic shapes of litmus tests, in many variants, with what the model says of each.
+//! The classic shapes of litmus tests, in many variants, with the model's verdict on each.
 //!
-//! A *family* is a shape: which thread reads and writes what, and the outcome that is in question.
-//! A *flavour* says how its accesses are done. Each family comes in each flavour, in each scope that
-//! the flavour can have, and in three places.
+//! A *family* is a shape: the reads and writes of each thread, and the outcome in question. A
+//! *flavour* determines the qualifiers of its accesses. Each family comes in each flavour, in each
+//! scope that the flavour can have, and in three placements.
 
 mod families;
 mod text;
@@ -13,7 +13,7 @@ use crate::instruction::Scope;
 /// A litmus test with its verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// Its name: family, flavour with scope, and place.
+    /// Its name: family, flavour with scope, and placement.
     pub name: String,
     /// The test. It asks whether the outcome exists.
     pub text: String,
@@ -21,7 +21,7 @@ pub struct Shape {
     pub allowed: bool,
 }
 
-/// How the accesses of a shape are done.
+/// The kind of accesses in a shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Flavour {
     /// Weak accesses.
@@ -40,14 +40,14 @@ pub enum Flavour {
     Barrier,
 }
 
-/// Where the threads of a shape are.
+/// The placement of a shape's threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Placement {
     /// All in one CTA.
     SameCta,
-    /// Each in a CTA of its own, on one GPU.
+    /// Each in a separate CTA, on one GPU.
     OtherCta,
-    /// Each on a GPU of its own.
+    /// Each on a separate GPU.
     OtherGpu,
 }
 
@@ -74,7 +74,7 @@ impl Flavour {
         }
     }
 
-    /// The scopes in which the flavour comes. Weak accesses and barriers have no word for one.
+    /// The scopes of the flavour. Weak accesses and barriers have no scope qualifier.
     fn scopes(self) -> &'static [Option<Scope>] {
         match self {
             Self::Weak | Self::Barrier => &[None],
@@ -104,7 +104,7 @@ impl Placement {
     }
 }
 
-/// The word of a scope.
+/// The PTX name of a scope.
 fn scope_word(scope: Scope) -> &'static str {
     match scope {
         Scope::Cta => "cta",
@@ -126,8 +126,8 @@ pub fn all() -> Vec<Shape> {
     shapes
 }
 
-/// One variant of a family: `MP` with release and acquire in CTA scope, for example. `None` if there
-/// is no such family, or it does not come in this flavour or scope.
+/// One variant of a family: `MP` with release and acquire in CTA scope, for example. `None` if the
+/// family does not exist, or does not come in this flavour or scope.
 pub fn variant(
     family: &str,
     flavour: Flavour,

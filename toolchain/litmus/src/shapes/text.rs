@@ -75,7 +75,7 @@ fn instruction(access: &str, flavour: Flavour, scope: Option<Scope>, reads: &mut
     }
 }
 
-/// What stands between two accesses of a thread.
+/// The instruction between two accesses of a thread.
 fn between(flavour: Flavour, scope: Option<Scope>) -> Option<String> {
     let order = match flavour {
         Flavour::Weak | Flavour::Relaxed | Flavour::ReleaseAcquire => return None,

@@ -1,4 +1,4 @@
-//! Bulk loads: when they are made, and what becomes of one that nobody waits for.
+//! Bulk loads: when they are made, and the handling of loads that are never waited for.
 
 use super::{Copies, pieces};
 use crate::access::{Access, Order, Scope, Space};
@@ -7,16 +7,18 @@ use crate::fault::Fault;
 use crate::here::{Here, with};
 use crate::library::LibraryCall;
 
-/// A late load is made after at most so many steps of warps.
+/// A late load is made after at most this many warp steps.
 const LATEST: u64 = 1 << 16;
 
-/// Loads between the earliest and the latest are late by one of so many orders of magnitude.
+/// The delay of a load between the earliest and the latest has one of this many orders of
+/// magnitude.
 const MAGNITUDES: u64 = 12;
 
-/// What a barrier's word becomes when so many bytes more have come, or why it cannot count them.
+/// Computes a barrier's word after `bytes` more bytes have arrived, or the reason why it cannot
+/// count them.
 pub type Count = fn(word: u64, bytes: usize) -> Result<u64, String>;
 
-/// A load that a thread has asked for.
+/// A load that a thread has requested.
 #[derive(Debug)]
 pub(crate) struct Load {
     to: usize,
@@ -25,7 +27,7 @@ pub(crate) struct Load {
     barrier: usize,
     count: Count,
     pub(crate) spot: Spot,
-    /// The thread that asked for it, and the library call that it was in.
+    /// The thread that requested it, and the library call that it was in.
     pub(crate) position: Position,
     pub(crate) library: LibraryCall,
     /// Its number in the race detector, if there is one.
@@ -35,19 +37,19 @@ pub(crate) struct Load {
 }
 
 /// Copies `bytes` bytes of device memory to the block's shared memory (`cp.async.bulk` with
-/// `.shared::cluster.global`). Then reports them to the barrier in the eight bytes at `barrier`, whose
-/// word becomes what `count` says. A scheduling point.
+/// `.shared::cluster.global`). Then reports them to the barrier in the eight bytes at `barrier`,
+/// whose new word is computed by `count`. A scheduling point.
 ///
-/// With seed 0 it is made at once. Any other seed draws when: at once, some steps later, or as late
-/// as can be, which is when no thread gets on without it.
+/// With seed 0 it is made at once. Any other seed chooses when: at once, some steps later, or as
+/// late as possible, which is when no thread can make progress without it.
 ///
 /// Every 16 bytes are checked as one weak load and one weak store. These accesses, and that of the
 /// barrier, race with any access that is neither before the call nor after a wait for that barrier,
-/// even an access by the caller. It is a [`Fault::Trap`] if the block ends before the load is made; if
-/// ordinary stores wrote these bytes of shared memory after the last [`bulk_fence`], or those of
+/// even an access by the caller. It is a [`Fault::Trap`] if the block ends before the load is made;
+/// if ordinary stores wrote these bytes of shared memory after the last [`bulk_fence`], or those of
 /// device memory in this launch; and if the barrier was initialised ([`mbarrier_init`]) without an
-/// [`mbarrier_fence`]. Where the launch looks for races, or memory is weak, fences count only along the
-/// order of causality, and one that is missing is a [`Fault::Race`].
+/// [`mbarrier_fence`]. With race detection or weak memory, fences count only along causality order,
+/// and a missing one is a [`Fault::Race`].
 ///
 /// # Panics
 /// Outside an emulated thread.
@@ -82,7 +84,7 @@ pub fn bulk_load(to: *mut u8, from: *const u8, bytes: usize, barrier: *mut u8, c
 }
 
 impl Copies {
-    /// The steps until the next load is made.
+    /// Number of steps until the next load is made.
     fn lateness(&self) -> u64 {
         match self.below(4) {
             0 => 0,
@@ -99,21 +101,21 @@ impl Copies {
         self.loads.borrow().is_empty()
     }
 
-    /// A step has passed. Returns the loads that are to be made now.
+    /// A step has passed. Returns the loads to make now.
     pub(crate) fn step(&self) -> Vec<Load> {
         let mut loads = self.loads.borrow_mut();
         loads.iter_mut().for_each(|load| load.steps -= 1);
         loads.extract_if(.., |load| load.steps == 0).collect()
     }
 
-    /// No thread gets on: the load to make now.
+    /// The load to make now if no thread can make progress.
     pub(crate) fn next(&self) -> Option<Load> {
         let mut loads = self.loads.borrow_mut();
         let next = (0..loads.len()).min_by_key(|&at| loads[at].steps)?;
         Some(loads.remove(next))
     }
 
-    /// A block has ended: one of its loads that has not been made.
+    /// A block has ended. Returns one of its loads that has not been made.
     pub(crate) fn left_by(&self, block: u64) -> Option<Load> {
         let mut loads = self.loads.borrow_mut();
         let left = loads.iter().position(|load| load.position.block_number() == block)?;
@@ -122,7 +124,7 @@ impl Copies {
 }
 
 impl Load {
-    /// Why a block must not end before it.
+    /// The reason why a block must not end before it.
     pub(crate) fn explain(&self) -> String {
         format!(
             "the block ends while a bulk load may still write {} bytes of its shared memory: a thread \
@@ -153,15 +155,17 @@ impl Here<'_> {
             return;
         }
         let word = core::ptr::with_exposed_provenance_mut::<u64>(load.barrier);
-        // SAFETY: checked just now: live, aligned and written, and no other emulated thread runs.
+        // SAFETY: the checks above found the word live, aligned and written, and no other emulated
+        // thread runs.
         match (load.count)(unsafe { word.read() }, load.bytes) {
-            // SAFETY: as above.
+            // SAFETY: the checks above found the word live and aligned, and no other emulated
+            // thread runs.
             Ok(after) => unsafe { word.write(after) },
             Err(why) => self.refuse_copy(why, load.spot),
         }
     }
 
-    /// The fault if the thread's block has ended before a load of it.
+    /// The fault if the thread's block has ended before one of its loads.
     pub(crate) fn left(&self, load: &Load) -> Fault {
         Fault::Trap { site: self.site(load.spot), message: load.explain() }
     }

@@ -1,7 +1,7 @@
-//! Bulk copies between device and shared memory (PTX ISA, "cp.async.bulk"), and the barriers that they
-//! report to.
+//! Bulk copies between device and shared memory (PTX ISA, "cp.async.bulk"), and the barriers that
+//! they report to.
 //!
-//! A copy happens between its request and the wait for its end. The schedule's seed draws when.
+//! A copy happens between its request and the wait for its end. The schedule's seed chooses when.
 
 mod load;
 mod proxies;
@@ -33,13 +33,13 @@ type Piece = [u8; PIECE];
 /// The bulk copies of a launch.
 #[derive(Debug)]
 pub(crate) struct Copies {
-    /// What draws their times; none if loads are made at once, and stores as late as can be.
+    /// Chooses their times; `None` if loads are made at once, and stores as late as possible.
     random: Option<RefCell<SplitMix>>,
     /// Loads that have not been made.
     loads: RefCell<Vec<Load>>,
 }
 
-/// The copy that makes accesses now.
+/// The copy that is making accesses now.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Copying {
     /// Its number in the race detector, if there is one.
@@ -47,7 +47,7 @@ pub(crate) struct Copying {
 }
 
 impl Copies {
-    /// Those of a launch with this seed; 0 draws nothing.
+    /// The copies of a launch with this seed; 0 disables random choices.
     pub(crate) fn new(seed: u64) -> Self {
         let random = (seed != 0).then(|| RefCell::new(SplitMix(seed ^ 0xB01C_C091_5EED)));
         Self { random, loads: RefCell::default() }
@@ -64,7 +64,7 @@ fn pieces(bytes: usize) -> impl Iterator<Item = usize> {
 }
 
 impl Here<'_> {
-    /// A scheduling point, then the check of a copy's length.
+    /// A scheduling point, followed by the check of a copy's length.
     fn ask_for_copy(&self, bytes: usize, spot: Spot) {
         self.stop(Request::Step, spot);
         if !bytes.is_multiple_of(PIECE) {
@@ -80,7 +80,8 @@ impl Here<'_> {
         Some(races.begin_copy(self.world.thread_number(&self.position)))
     }
 
-    /// Makes accesses of a copy. Returns the copy's epoch that they are in; 0 without race detector.
+    /// Makes the accesses of a copy. Returns the copy's epoch that they are in; 0 without race
+    /// detector.
     fn copy<R>(&self, number: Option<u32>, accesses: impl FnOnce() -> R) -> (R, u32) {
         self.copying.set(Some(Copying { number }));
         let done = accesses();
@@ -96,7 +97,7 @@ impl Here<'_> {
         }
     }
 
-    /// Ends the launch, unless the thread is being unwound already.
+    /// Ends the launch, unless the thread is already being unwound.
     fn refuse_copy(&self, message: String, spot: Spot) {
         if !panicking() {
             let site = self.site(spot);
@@ -108,13 +109,13 @@ impl Here<'_> {
         if !self.check(address, PIECE, Access::read(space), spot) {
             return Piece::default();
         }
-        // SAFETY: checked just now: live, and written.
+        // SAFETY: `check` has found the bytes live and written.
         unsafe { core::ptr::with_exposed_provenance::<Piece>(address).read() }
     }
 
     fn write_piece(&self, address: usize, space: Space, piece: Piece, spot: Spot) {
         if self.check(address, PIECE, Access::write(space), spot) {
-            // SAFETY: checked just now: live, and no other emulated thread runs.
+            // SAFETY: `check` has found the bytes live, and no other emulated thread runs.
             unsafe { core::ptr::with_exposed_provenance_mut::<Piece>(address).write(piece) };
         }
     }

@@ -1,6 +1,5 @@
-//! The fences between ordinary accesses and bulk copies (PTX ISA, "Proxies"), and what is checked of
-//! them where no race detector runs. Where one runs, it checks the accesses themselves:
-//! [`crate::race`].
+//! The fences between ordinary accesses and bulk copies (PTX ISA, "Proxies"), and the checks made
+//! without a race detector. A race detector checks the accesses themselves: see [`crate::race`].
 
 use core::fmt;
 
@@ -16,11 +15,11 @@ use crate::weaken::Orders;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Init {
     address: usize,
-    /// The thread that initialised it, by its number in the block, and where.
+    /// The thread that initialised it, by its number in the block, and the location.
     thread: u32,
     place: Place,
-    /// That thread's epoch then, and at its fence for barriers, if it has come. 0 without race
-    /// detector.
+    /// That thread's epoch at the initialisation, and at its fence for barriers, if it has executed
+    /// one. 0 without race detector.
     epoch: u32,
     fence: Option<u32>,
 }
@@ -28,8 +27,8 @@ pub(crate) struct Init {
 /// The fence between ordinary accesses to shared memory and bulk copies
 /// (`fence.proxy.async.shared::cta`). A scheduling point.
 ///
-/// It counts for what comes before it in the order of causality, if the launch looks for races or memory
-/// is weak. Otherwise it counts for all that the block has written so far, by any thread.
+/// With race detection or weak memory, it covers everything before it in causality order. Otherwise
+/// it covers everything that any thread of the block has written so far.
 ///
 /// # Panics
 /// Outside an emulated thread.
@@ -54,7 +53,7 @@ pub fn bulk_fence() {
 }
 
 /// The thread has written the first word of a barrier to the eight bytes at `barrier`
-/// (`mbarrier.init`). No scheduling point.
+/// (`mbarrier.init`). Not a scheduling point.
 ///
 /// A bulk load may report to the barrier only after an [`mbarrier_fence`] by this thread, or a
 /// [`bulk_fence`].
@@ -141,20 +140,20 @@ impl Here<'_> {
         }
     }
 
-    /// Checks what a load reads and writes, where no race detector does.
+    /// Checks the reads and writes of a load, unless a race detector does.
     pub(super) fn check_load(&self, to: usize, from: usize, bytes: usize, spot: Spot) {
         self.check_shared("a bulk load writes over", (to, bytes), spot);
         self.check_global("a bulk load reads", (from, bytes), spot);
     }
 
-    /// Checks what a store reads and writes, where no race detector does.
+    /// Checks the reads and writes of a store, unless a race detector does.
     pub(super) fn check_store(&self, to: usize, from: usize, bytes: usize, spot: Spot) {
         self.check_shared("a bulk store reads", (from, bytes), spot);
         self.check_global("a bulk store writes over", (to, bytes), spot);
     }
 
-    /// Refuses a copy that does this to bytes of shared memory that an ordinary store wrote after the last
-    /// fence.
+    /// Refuses a copy if an ordinary store wrote to its bytes of shared memory after the last
+    /// fence. `does` describes the copy's access.
     fn check_shared(&self, does: &str, (address, bytes): (usize, usize), spot: Spot) {
         let shared = self.shared.borrow();
         let found = shared.arena().find(address, bytes).and_then(|(region, offset)| {
@@ -166,8 +165,8 @@ impl Here<'_> {
         self.refuse_stored(found, (does, bytes), remedy, spot);
     }
 
-    /// Refuses a copy that does this to bytes of device memory that an ordinary store of this launch
-    /// wrote.
+    /// Refuses a copy if an ordinary store of this launch wrote to its bytes of device memory.
+    /// `does` describes the copy's access.
     fn check_global(&self, does: &str, (address, bytes): (usize, usize), spot: Spot) {
         let found = self.world.memory.arena().find(address, bytes).and_then(|(region, offset)| {
             Some(region.first_stored(offset, bytes, Proxy::Generic)? - offset)
@@ -176,7 +175,7 @@ impl Here<'_> {
         self.refuse_stored(found, (does, bytes), remedy, spot);
     }
 
-    /// Refuses a copy of so many bytes for the first byte `found`, if there is one.
+    /// Refuses a copy of `bytes` bytes because of the first byte `found`, if there is one.
     fn refuse_stored(
         &self,
         found: Option<usize>,

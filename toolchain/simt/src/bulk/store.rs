@@ -16,7 +16,7 @@ pub(crate) struct Store {
     spot: Spot,
     /// Its number in the race detector, if there is one.
     copy: Option<u32>,
-    /// What it has read from shared memory, and the copy's epoch then.
+    /// The data read from shared memory, and the copy's epoch then.
     read: Option<(Vec<Piece>, u32)>,
     /// Whether the thread has waited for that.
     is_read: bool,
@@ -25,17 +25,19 @@ pub(crate) struct Store {
 }
 
 /// Copies `bytes` bytes of the block's shared memory to device memory (`cp.async.bulk` with
-/// `.global.shared::cta`, as a group of its own). A scheduling point.
+/// `.global.shared::cta`, as a separate group). A scheduling point.
 ///
-/// With seed 0, shared memory is read when the thread waits by [`bulk_wait_read`], and device memory
-/// is written when it waits by [`bulk_wait_stored`], or exits. Any other seed draws whether either
-/// happens at once instead. So a kernel that overwrites the bytes too early stores wrong values.
+/// With seed 0, shared memory is read when the thread waits with [`bulk_wait_read`], and device
+/// memory is written when it waits with [`bulk_wait_stored`], or exits. Any other seed chooses
+/// whether either happens at once instead. So a kernel that overwrites the bytes too early stores
+/// wrong values.
 ///
-/// Both ends race with any thread that does not wait. Faults name the place of this call. It is a
-/// [`Fault::Trap`](crate::Fault::Trap) if the thread exits before it has waited for the read; and if
-/// ordinary stores wrote the bytes after the last [`bulk_fence`](crate::bulk_fence), or the bytes of
-/// device memory in this launch. Where the launch looks for races, or memory is weak, fences count only
-/// along the order of causality, and one that is missing is a [`Fault::Race`](crate::Fault::Race).
+/// Both the read and the write race with any thread that does not wait. Faults name the location of
+/// this call. It is a [`Fault::Trap`](crate::Fault::Trap) if the thread exits before it has waited
+/// for the read; and if ordinary stores wrote the bytes after the last
+/// [`bulk_fence`](crate::bulk_fence), or the bytes of device memory in this launch. With race
+/// detection or weak memory, fences count only along causality order, and a missing one is a
+/// [`Fault::Race`](crate::Fault::Race).
 ///
 /// # Panics
 /// Outside an emulated thread.
@@ -99,7 +101,7 @@ pub fn bulk_wait_stored() {
 }
 
 impl Here<'_> {
-    /// Reads shared memory for a store, unless that has been done.
+    /// Reads shared memory for a store, unless already done.
     fn read_for(&self, store: &mut Store) {
         let &mut Store { from, bytes, spot, copy, .. } = store;
         let read = |offset| self.read_piece(from + offset, Space::Shared, spot);
@@ -107,7 +109,7 @@ impl Here<'_> {
         store.read.get_or_insert_with(read);
     }
 
-    /// Writes device memory for a store that has read, unless that has been done.
+    /// Writes device memory for a store that has read, unless already done.
     fn write_for(&self, store: &mut Store) {
         let &mut Store { to, bytes, spot, copy, .. } = store;
         let read = store.read.iter().flat_map(|(pieces, _)| pieces);
@@ -119,7 +121,7 @@ impl Here<'_> {
         store.written.get_or_insert_with(|| self.copy(copy, write).1);
     }
 
-    /// The thread has waited for what a copy did up to this epoch.
+    /// The thread has waited for the copy up to this epoch.
     fn wait_for_copy(&self, copy: Option<u32>, epoch: u32) {
         if let (Some(races), Some(copy)) = (&self.world.races, copy) {
             races.wait_for_copy(self.world.thread_number(&self.position), (copy, epoch));
@@ -138,7 +140,7 @@ impl Here<'_> {
         }
     }
 
-    /// Makes all stores write device memory. They have read their shared memory before.
+    /// Makes all stores write device memory. They must have read their shared memory.
     fn wait_for_writes(&self) {
         for mut store in self.stores.take() {
             self.write_for(&mut store);

@@ -1,4 +1,4 @@
-//! What can go wrong in a launch. Each fault has the place, the numbers and a remedy.
+//! What can go wrong in a launch. Each fault has the location, the numbers and a remedy.
 
 mod site;
 mod waiting;
@@ -15,20 +15,20 @@ use crate::race::Race;
 pub use site::{Arrival, Site, Target};
 pub use waiting::{Deadlock, Missing, Phase, Waiting, WaitingFor};
 
-/// Why a launch did not finish. The message names kernel, block, thread and place.
+/// Why a launch did not finish. The message names the kernel, block, thread and location.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Fault {
     /// An access that is not inside one live allocation of its space.
     #[error("out of bounds: {bytes}-byte {access} at {target} ({site})")]
     OutOfBounds {
-        /// Who and where.
+        /// The thread and its location.
         site: Site,
-        /// What it did.
+        /// The access.
         access: Access,
-        /// Its width.
+        /// Its width in bytes.
         bytes: usize,
-        /// Where it went.
+        /// Its address.
         target: Box<Target>,
     },
     /// An address that is not a multiple of the access width.
@@ -36,25 +36,25 @@ pub enum Fault {
         "misaligned: {bytes}-byte {access} at {target}: the address must be a multiple of the width ({site})"
     )]
     Misaligned {
-        /// Who and where.
+        /// The thread and its location.
         site: Site,
-        /// What it did.
+        /// The access.
         access: Access,
-        /// Its width.
+        /// Its width in bytes.
         bytes: usize,
-        /// Where it went.
+        /// Its address.
         target: Box<Target>,
     },
     /// A read of bytes that were never written.
     #[error("uninitialised: {bytes}-byte {access} at {target} reads bytes never written ({site})")]
     Uninitialised {
-        /// Who and where.
+        /// The thread and its location.
         site: Site,
-        /// What it did.
+        /// The access.
         access: Access,
-        /// Its width.
+        /// Its width in bytes.
         bytes: usize,
-        /// Where it went.
+        /// Its address.
         target: Box<Target>,
     },
     /// Static and dynamic shared memory together exceed the launch's limit.
@@ -62,11 +62,11 @@ pub enum Fault {
         "shared memory: {name} brings the block to {requested} bytes, the limit is {limit}: raise shared_per_block or use less ({site})"
     )]
     SharedLimit {
-        /// Who and where.
+        /// The thread and its location.
         site: Site,
-        /// The static variable that went over.
+        /// The static variable that exceeds it.
         name: &'static str,
-        /// Bytes of the block with it.
+        /// Bytes of the block including it.
         requested: usize,
         /// The launch's limit.
         limit: usize,
@@ -76,35 +76,35 @@ pub enum Fault {
         "shared memory: {name} has {first} bytes, asked for as {now} bytes: give each variable its own name ({site})"
     )]
     SharedConflict {
-        /// Who and where.
+        /// The thread and its location.
         site: Site,
         /// The variable.
         name: &'static str,
         /// Its size in bytes at the first request.
         first: usize,
-        /// Its size at this request. The same as `first` if only the alignment differs.
+        /// Its size at this request. Equal to `first` if only the alignment differs.
         now: usize,
     },
     /// A warp collective called by a lane that is not in its own mask (undefined on hardware).
     #[error("{kind}: lane {lane} is not in its own mask {mask:#010x} ({site})")]
     NotInMask {
-        /// Who and where.
+        /// The thread and its location.
         site: Site,
         /// The collective.
         kind: &'static str,
         /// The caller's lane.
         lane: u32,
-        /// The mask it gave.
+        /// The mask that it passed.
         mask: u32,
     },
-    /// A warp collective that names a lane which has exited.
+    /// A warp collective that names a lane that has exited.
     #[error("{kind}: mask {mask:#010x} names lane {lane}, which has exited ({site})")]
     LaneExited {
-        /// A lane that waits.
+        /// A waiting lane.
         site: Site,
         /// The collective.
         kind: &'static str,
-        /// The lane that is gone.
+        /// The lane that has exited.
         lane: u32,
         /// The mask that names it.
         mask: u32,
@@ -120,13 +120,13 @@ pub enum Fault {
         "barrier skipped: waits at the block barrier, but {missing} ({site}): every thread of a block must reach the same barriers"
     )]
     BarrierSkipped {
-        /// A thread that waits.
+        /// A waiting thread.
         site: Site,
-        /// A thread that will not come.
+        /// A thread that will not arrive.
         missing: Box<Missing>,
     },
-    /// Lanes of one warp that reach a block or cluster barrier by different calls (undefined on
-    /// hardware: `bar.sync` and `barrier.cluster` are `.aligned`).
+    /// Lanes of one warp that reach a block or cluster barrier through different calls (undefined
+    /// on hardware: `bar.sync` and `barrier.cluster` are `.aligned`).
     #[error(
         "{barrier}: lanes of one warp come to it by different calls ({} and {}): all lanes of a warp must execute the same one, so move it out of the branch", .sites[0], .sites[1]
     )]
@@ -139,7 +139,7 @@ pub enum Fault {
     /// A thread that waits at the cluster barrier without having arrived (undefined on hardware).
     #[error("cluster barrier: waits without having arrived ({site}): arrive once before each wait")]
     ClusterNotArrived {
-        /// Who and where.
+        /// The thread and its location.
         site: Site,
     },
     /// A thread that arrives at the cluster barrier again without having waited (undefined on
@@ -148,7 +148,7 @@ pub enum Fault {
         "cluster barrier: arrives again without having waited since it arrived at {first} ({site}): wait once after each arrival"
     )]
     ClusterArrivedTwice {
-        /// Who, and where it arrives again.
+        /// The thread, and where it arrives again.
         site: Site,
         /// Where it arrived before.
         first: Place,
@@ -161,17 +161,17 @@ pub enum Fault {
         if *.ended { "a block must cross a cluster barrier after the last access to it, before it ends" } else { "cross a cluster barrier before the first access to another block" }
     )]
     ClusterBlockAbsent {
-        /// Who and where.
+        /// The thread and its location.
         site: Site,
-        /// What it did.
+        /// The access.
         access: Access,
         /// The rank of the block in its cluster.
         rank: usize,
-        /// Whether that block has ended, or else has not started.
+        /// Whether that block has ended (otherwise it has not started).
         ended: bool,
     },
-    /// Two accesses that nothing orders. Looked for if [`LaunchConfig::races`] is set. If only
-    /// [`LaunchConfig::weak_memory`] is, those are found that only a proxy keeps apart
+    /// Two accesses that nothing orders. Checked for if [`LaunchConfig::races`] is set. If only
+    /// [`LaunchConfig::weak_memory`] is set, only accesses separated by a proxy are found
     /// ([`MissingOrder::Proxy`], [`MissingOrder::ReadOnly`]).
     ///
     /// [`LaunchConfig::races`]: crate::LaunchConfig::races
@@ -183,15 +183,15 @@ pub enum Fault {
     /// Every live thread waits, and nothing changes.
     #[error("{0}")]
     Deadlock(Box<Deadlock>),
-    /// A thread that accesses the same memory over and over while nothing changes: a loop that
-    /// waits for another thread without [`spin`](crate::spin).
+    /// A thread that accesses the same memory repeatedly while nothing changes: a loop that waits
+    /// for another thread without [`spin`](crate::spin).
     #[error(
         "no progress: the thread has looked {looks} times at memory that does not change, and handed over to nobody ({site}): call `spin` in each turn of a loop that waits for another thread"
     )]
     NoProgress {
-        /// Who and where.
+        /// The thread and its location.
         site: Site,
-        /// How often it has looked in a row.
+        /// Number of its accesses in a row.
         looks: u32,
     },
     /// More steps than the launch allows.
@@ -201,7 +201,7 @@ pub enum Fault {
         kernel: Arc<str>,
         /// The limit.
         limit: u64,
-        /// The thread that would have gone on, if it has started.
+        /// The thread that would have run next, if it has started.
         site: Option<Site>,
     },
     /// A stack frame beyond the emulated thread's stack.
@@ -209,7 +209,7 @@ pub enum Fault {
         "stack overflow: the thread needs more than {bytes} bytes of stack: raise stack_bytes ({site})"
     )]
     StackOverflow {
-        /// Who and where last.
+        /// The thread and its last in-thread call.
         site: Site,
         /// Stack of each thread.
         bytes: usize,
@@ -217,19 +217,19 @@ pub enum Fault {
     /// The kernel called [`trap`](crate::trap).
     #[error("trap: {message} ({site})")]
     Trap {
-        /// Who and where.
+        /// The thread and its location.
         site: Site,
-        /// What it said.
+        /// The message.
         message: String,
     },
     /// A Rust panic in kernel code.
     #[error("panic at {at}: {message} (last in-thread call: {site})")]
     Panicked {
-        /// Who, and the last in-thread call before it.
+        /// The thread, and its last in-thread call before the panic.
         site: Site,
         /// The panic's message.
         message: String,
-        /// The panic's own place, `file:line:column`. Unknown when another panic hook was set
+        /// The panic's own location, `file:line:column`. Unknown if another panic hook was set
         /// after the first launch, and for `resume_unwind`.
         at: String,
     },
@@ -254,7 +254,7 @@ pub enum Fault {
         kernel: Arc<str>,
         /// Extents of the grid.
         grid: Dim3,
-        /// Blocks asked for in a cluster.
+        /// Requested blocks per cluster.
         cluster: u32,
     },
     /// A block beyond the hardware's limit.
@@ -262,9 +262,9 @@ pub enum Fault {
     BlockTooLarge {
         /// The kernel.
         kernel: Arc<str>,
-        /// Threads asked for.
+        /// Threads requested.
         threads: u64,
-        /// The most there can be.
+        /// The maximum.
         limit: u64,
     },
     /// Dynamic shared memory beyond the limit, before any thread runs.
@@ -274,7 +274,7 @@ pub enum Fault {
     DynamicSharedLimit {
         /// The kernel.
         kernel: Arc<str>,
-        /// Bytes asked for.
+        /// Bytes requested.
         requested: usize,
         /// The launch's limit.
         limit: usize,
@@ -287,7 +287,7 @@ pub enum Fault {
     CooperativeTooLarge {
         /// The kernel.
         kernel: Arc<str>,
-        /// Blocks asked for.
+        /// Blocks requested.
         blocks: u64,
         /// Blocks that can be resident.
         resident: u32,
@@ -301,7 +301,7 @@ pub enum Fault {
         kernel: Arc<str>,
         /// Threads of the grid.
         threads: u64,
-        /// The most there can be.
+        /// The maximum.
         limit: u64,
     },
     /// A launch with too many warps for a search.
@@ -313,7 +313,7 @@ pub enum Fault {
         kernel: Arc<str>,
         /// Warps that would be resident at once.
         warps: u64,
-        /// The most there can be.
+        /// The maximum.
         limit: u64,
     },
     /// A launch from inside a kernel.
@@ -322,7 +322,7 @@ pub enum Fault {
         /// The inner kernel.
         kernel: Arc<str>,
     },
-    /// The operating system gave no memory for stacks.
+    /// The operating system had no memory for stacks.
     #[error(
         "kernel {kernel}: no memory for stacks ({bytes} bytes more, errno {errno}): lower stack_bytes, or let fewer blocks be resident at once"
     )]
@@ -331,20 +331,21 @@ pub enum Fault {
         kernel: Arc<str>,
         /// Bytes of the mapping that failed.
         bytes: usize,
-        /// What the system said.
+        /// The system's error number.
         errno: i32,
     },
 }
 
 impl fmt::Debug for Fault {
-    /// The message, because `expect` and a `main` that returns an error show errors by `Debug`.
+    /// Same as `Display`, because `expect` and a `main` that returns an error print errors with
+    /// `Debug`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self}")
     }
 }
 
 impl Fault {
-    /// The thread and place to blame, if the fault has one.
+    /// The thread and location to blame, if the fault has one.
     pub fn site(&self) -> Option<&Site> {
         match self {
             Self::OutOfBounds { site, .. }
@@ -379,12 +380,13 @@ impl Fault {
         }
     }
 
-    /// Whether `other` is of the same kind and at the same lines. Threads, addresses and counts may differ.
+    /// Whether `other` is of the same kind and at the same lines. Threads, addresses and counts may
+    /// differ.
     pub fn is_like(&self, other: &Self) -> bool {
         discriminant(self) == discriminant(other) && self.places() == other.places()
     }
 
-    /// All places that it names.
+    /// All source locations in the fault.
     fn places(&self) -> BTreeSet<Place> {
         match self {
             Self::Race(race) => [&race.earlier, &race.later].map(|it| it.site.place).into(),
@@ -395,7 +397,7 @@ impl Fault {
         }
     }
 
-    /// Whether the grid had started. Memory is then as it was when the grid stopped. All other
+    /// Whether the grid had started. If so, memory is as it was when the grid stopped. All other
     /// faults are refusals: nothing has run.
     pub fn had_started(&self) -> bool {
         !matches!(

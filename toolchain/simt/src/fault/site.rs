@@ -1,4 +1,4 @@
-//! Who did what and where: the parts of messages.
+//! Threads, accesses and locations: the parts of messages.
 
 use core::fmt;
 use std::sync::Arc;
@@ -6,12 +6,12 @@ use std::sync::Arc;
 use crate::dim::{Dim3, Place};
 use crate::memory::Label;
 
-/// A thread of a launch and a place in the kernel's source.
+/// A thread of a launch and a location in the kernel's source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Site {
-    /// The kernel, as the launch named it.
+    /// The kernel's name in the launch.
     pub kernel: Arc<str>,
-    /// The GPU of the block, in a launch on several.
+    /// The block's GPU, in a launch on several.
     pub gpu: Option<u32>,
     /// The block in the grid.
     pub block: Dim3,
@@ -39,14 +39,14 @@ impl fmt::Display for Site {
     }
 }
 
-/// An address, described by the allocation that it is in or just beyond.
+/// An address, described by the allocation that contains it or ends shortly before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// The address itself; it differs between runs, so messages prefer the allocation.
+    /// The address itself. It differs between runs, so messages prefer the allocation.
     pub address: u64,
     /// The nearest allocation at or below it and the offset into it, if one is near.
     pub region: Option<(Label, u64)>,
-    /// The argument of the kernel that is a view of this allocation, if one is.
+    /// The kernel argument that is a view of this allocation, if there is one.
     pub name: Option<&'static str>,
     /// Size of that allocation in bytes.
     pub size: u64,
@@ -80,9 +80,9 @@ impl fmt::Display for Target {
 pub struct Arrival {
     /// The lane and the call.
     pub site: Site,
-    /// The collective it called.
+    /// The collective.
     pub kind: &'static str,
-    /// The lanes it named.
+    /// The lanes in its mask.
     pub mask: u32,
 }
 

@@ -1,11 +1,11 @@
-//! The report of a deadlock: what each thread waits for, and which threads are missing there.
+//! The report of a deadlock: what each thread waits for, and which threads have not arrived.
 
 use core::fmt;
 use std::sync::Arc;
 
 use crate::dim::{Dim3, Place};
 
-/// A thread that did not come to a barrier.
+/// A thread that did not arrive at a barrier.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Missing {
     /// The thread in its block.
@@ -25,7 +25,7 @@ impl fmt::Display for Missing {
     }
 }
 
-/// What a stuck thread waits for.
+/// Reason why a thread is stuck.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitingFor {
     /// The barrier of its block.
@@ -40,23 +40,24 @@ pub enum WaitingFor {
     Phase(Phase),
 }
 
-/// A barrier in shared memory (PTX ISA, "mbarrier") as a thread has seen it last that waits for the end of its phase.
+/// A barrier in shared memory (PTX ISA, "mbarrier"), in the state last seen by a thread that waits
+/// for the end of its phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Phase {
-    /// The parity that the thread waits for the end of, and so the parity of the barrier's phase.
+    /// The parity whose end the thread waits for, which is the parity of the barrier's phase.
     pub parity: u32,
-    /// Arrivals of each phase.
+    /// Arrivals per phase.
     pub arrivals: u32,
-    /// Arrivals that have not come.
+    /// Outstanding arrivals.
     pub pending: u32,
-    /// Bytes of bulk copies that have not come.
+    /// Outstanding bytes of bulk copies.
     pub bytes: i64,
 }
 
 impl Phase {
-    /// The phase that a barrier's word says it is in, if it is one: from the highest bit on 2 bits that mark it, the
-    /// parity, 21 bits of bytes, from `1 - 2^20` on, and 20 bits each of pending and of all arrivals. `cuda_std` packs
-    /// it, and only stories unpack it here.
+    /// Decodes the phase in a barrier's word, if it is one: from the highest bit down, 2 bits that
+    /// mark it, the parity, 21 bits for the bytes, offset by `1 - 2^20`, and 20 bits each for the
+    /// pending and for all arrivals. `cuda_std` packs it, and only stories unpack it here.
     pub(crate) fn of_word(word: u64) -> Option<Self> {
         let field = |from: u32, bits: u32| (word >> from & ((1 << bits) - 1)) as u32;
         (field(62, 2) == 0b10).then(|| Self {
@@ -91,20 +92,20 @@ impl fmt::Display for WaitingFor {
     }
 }
 
-/// Threads of one block that are stuck at one place.
+/// Threads of one block that are stuck at one location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiting {
-    /// The GPU of the block, in a launch on several.
+    /// The block's GPU, in a launch on several.
     pub gpu: Option<u32>,
     /// The block in the grid.
     pub block: Dim3,
     /// The first of the threads.
     pub thread: Dim3,
-    /// How many threads of the block are stuck there.
+    /// Number of threads of the block that are stuck there.
     pub threads: u32,
-    /// What they wait for.
+    /// The reason.
     pub what: WaitingFor,
-    /// Where.
+    /// The location.
     pub place: Place,
 }
 
@@ -118,10 +119,10 @@ impl fmt::Display for Waiting {
     }
 }
 
-/// What the threads wait for when nothing can change any more.
+/// Waits of all threads when nothing can change any more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deadlock {
-    /// The kernel, as the launch named it.
+    /// The kernel's name in the launch.
     pub kernel: Arc<str>,
     /// Where threads of the first few blocks wait.
     pub waiting: Vec<Waiting>,
@@ -131,8 +132,8 @@ pub struct Deadlock {
     pub never_started: u64,
     /// Blocks of the grid.
     pub grid_blocks: u64,
-    /// The first few blocks that have exited, if all blocks have started. In a launch on several GPUs their
-    /// numbers count on from GPU to GPU.
+    /// The first few blocks that have exited, if all blocks have started. In a launch on several
+    /// GPUs, blocks are numbered consecutively across GPUs.
     pub exited: Vec<u64>,
 }
 

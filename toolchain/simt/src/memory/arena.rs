@@ -1,4 +1,4 @@
-//! Live regions in address order, found by address.
+//! Live regions sorted by address, with look-up by address.
 
 use core::cell::Cell;
 
@@ -13,7 +13,7 @@ const NEAR: usize = 1 << 20;
 pub(crate) struct Arena {
     /// Sorted by address.
     regions: Vec<Region>,
-    /// Where the last look-up hit: consecutive accesses are often to one region.
+    /// The index of the last hit: consecutive accesses are often to one region.
     last: Cell<usize>,
 }
 
@@ -40,8 +40,8 @@ impl Arena {
         Some(self.regions.remove(at))
     }
 
-    /// The region that holds all of `bytes` bytes from `address`, and the offset into it. 0 bytes
-    /// also fit at a region's end.
+    /// The region that contains all of the `bytes` bytes from `address`, and the offset into it. 0
+    /// bytes also fit at a region's end.
     pub(crate) fn find(&self, address: usize, bytes: usize) -> Option<(&Region, usize)> {
         let hit = |region: &Region| {
             let offset = address.wrapping_sub(region.address());
@@ -58,7 +58,7 @@ impl Arena {
         Some((&self.regions[at], offset))
     }
 
-    /// Describes an address by the region that it is in or shortly beyond.
+    /// Describes an address by the region that contains it or ends shortly before it.
     pub(crate) fn describe(&self, address: usize) -> Option<Target> {
         let region = &self.regions[self.at_or_below(address)?];
         let offset = address - region.address();

@@ -1,4 +1,4 @@
-//! Device memory: allocations at host addresses. Each byte is known as written or not.
+//! Device memory: allocations at host addresses, with a record of which bytes were written.
 
 mod arena;
 mod region;
@@ -13,12 +13,12 @@ use crate::fault::Target;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MemoryError {
-    /// The allocation exceeds what is left.
+    /// The allocation exceeds the remaining capacity.
     #[error(
         "out of device memory: {requested} bytes requested, {available} available: free an allocation or raise the capacity"
     )]
     OutOfMemory {
-        /// Bytes asked for.
+        /// Bytes requested.
         requested: usize,
         /// Bytes left of the capacity.
         available: usize,
@@ -26,18 +26,18 @@ pub enum MemoryError {
     /// An alignment that is not a power of two.
     #[error("alignment {align} is not a power of two")]
     BadAlignment {
-        /// What was asked for.
+        /// The requested alignment.
         align: usize,
     },
     /// A copy that is not inside one live allocation.
     #[error("out of bounds: a copy of {bytes} bytes at {target}")]
     OutOfBounds {
-        /// Length of the copy.
+        /// Length of the copy in bytes.
         bytes: usize,
-        /// Where it starts.
+        /// Its start.
         target: Target,
     },
-    /// A free of an address that no live allocation starts at.
+    /// A free of an address at which no live allocation starts.
     #[error("not an allocation: {address:#x} was never allocated or is already freed")]
     NotAnAllocation {
         /// The address to free.
@@ -46,19 +46,19 @@ pub enum MemoryError {
     /// A copy to the host of bytes that were never written.
     #[error("uninitialised: a copy of {bytes} bytes reads {target}, which was never written")]
     Uninitialised {
-        /// Length of the copy.
+        /// Length of the copy in bytes.
         bytes: usize,
-        /// The first byte never written.
+        /// The first unwritten byte.
         target: Target,
     },
 }
 
-/// The global memory of one emulated device, or of several that reach each other's.
+/// The global memory of one emulated device, or of several that can access each other's.
 ///
 /// An address is the host address of the storage, so kernel views are plain pointers
 /// (`core::ptr::with_exposed_provenance_mut(address as usize)`). Only [`launch`](crate::launch)
-/// gives the right to use them, through [`access`](crate::access). The host commits storage when it
-/// is first touched.
+/// grants the right to use them, through [`access`](crate::access). The host commits storage when
+/// it is first touched.
 #[derive(Debug)]
 pub struct Memory {
     arena: Arena,
@@ -81,12 +81,12 @@ impl Memory {
         Self { arena: Arena::default(), capacity, used, allocations: 0 }
     }
 
-    /// Bytes that can be allocated on a GPU in total.
+    /// Total bytes that can be allocated on a GPU.
     pub fn capacity(&self) -> usize {
         self.capacity
     }
 
-    /// Bytes allocated now, on all GPUs.
+    /// Bytes currently allocated, on all GPUs.
     pub fn used(&self) -> usize {
         self.used.iter().sum()
     }
@@ -99,15 +99,15 @@ impl Memory {
     /// Bytes that can still be allocated on this GPU.
     ///
     /// # Panics
-    /// If there is no such GPU.
+    /// If the GPU does not exist.
     pub fn available_on(&self, gpu: u32) -> usize {
         self.capacity - self.used[gpu as usize]
     }
 
-    /// Allocates `bytes` bytes at a multiple of `align` and of 256. None of them is written yet.
+    /// Allocates `bytes` bytes, aligned to `align` and to 256. They are unwritten.
     ///
     /// # Errors
-    /// [`MemoryError::OutOfMemory`] beyond the capacity (or the host's), and
+    /// [`MemoryError::OutOfMemory`] if the capacity or the host's memory is exceeded, and
     /// [`MemoryError::BadAlignment`].
     pub fn alloc(&mut self, bytes: usize, align: usize) -> Result<u64, MemoryError> {
         self.alloc_on(0, bytes, align)
@@ -119,7 +119,7 @@ impl Memory {
     /// As for [`alloc`](Self::alloc).
     ///
     /// # Panics
-    /// If there is no such GPU.
+    /// If the GPU does not exist.
     pub fn alloc_on(&mut self, gpu: u32, bytes: usize, align: usize) -> Result<u64, MemoryError> {
         if !align.is_power_of_two() {
             return Err(MemoryError::BadAlignment { align });
@@ -156,7 +156,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Copies from the host; the bytes count as written.
+    /// Copies from the host and marks the bytes as written.
     ///
     /// # Errors
     /// [`MemoryError::OutOfBounds`].
@@ -164,14 +164,14 @@ impl Memory {
         let (region, offset) = self.locate(address, bytes.len())?;
         region.mark(offset, bytes.len());
         // SAFETY: `locate` found the whole range in one region. The source is the caller's slice,
-        // which cannot overlap storage that no reference ever points into.
+        // which cannot overlap the storage, because no reference points into it.
         unsafe {
             region.at(offset).copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
         }
         Ok(())
     }
 
-    /// Sets `bytes` bytes to zero; they count as written.
+    /// Zeroes `bytes` bytes and marks them as written.
     ///
     /// # Errors
     /// [`MemoryError::OutOfBounds`].
@@ -186,7 +186,7 @@ impl Memory {
     /// Copies to the host.
     ///
     /// # Errors
-    /// [`MemoryError::OutOfBounds`], and [`MemoryError::Uninitialised`] when a byte was never
+    /// [`MemoryError::OutOfBounds`], and [`MemoryError::Uninitialised`] if a byte was never
     /// written; `bytes` is then unchanged.
     pub fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), MemoryError> {
         let (region, offset) = self.locate(address, bytes.len())?;
@@ -195,15 +195,15 @@ impl Memory {
             return Err(MemoryError::Uninitialised { bytes: bytes.len(), target });
         }
         // SAFETY: `locate` found the whole range in one region. The destination is the caller's
-        // slice, which cannot overlap storage that no reference ever points into.
+        // slice, which cannot overlap the storage, because no reference points into it.
         unsafe {
             region.at(offset).copy_to_nonoverlapping(bytes.as_mut_ptr(), bytes.len());
         }
         Ok(())
     }
 
-    /// The next launch has views of the allocations at these addresses as arguments of these names. Messages
-    /// name them so. An address without an allocation means nothing.
+    /// Names the kernel arguments of the next launch that are views of the allocations at these
+    /// addresses. Messages use the names. An address without an allocation is ignored.
     pub fn name_arguments(&mut self, arguments: impl IntoIterator<Item = (u64, &'static str)>) {
         self.arena.regions_mut().for_each(|region| region.set_name(None));
         for (address, name) in arguments {
@@ -213,7 +213,7 @@ impl Memory {
         }
     }
 
-    /// Another launch begins: the stores of the last one come before all that it does.
+    /// Another launch begins: everything that it does comes after the stores of the last one.
     pub(crate) fn begin_launch(&mut self) {
         self.arena.regions_mut().for_each(Region::forget_stores);
     }

@@ -1,4 +1,4 @@
-//! One allocation and its shadow: which of its bytes were ever written.
+//! One allocation and its shadow, which records the bytes that were ever written.
 
 use core::cell::{Cell, OnceCell};
 use core::fmt;
@@ -6,11 +6,11 @@ use core::ptr::NonNull;
 use core::sync::atomic::{AtomicU64, Ordering};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 
-/// Alignment of every allocation of device memory, as `cuMemAlloc` gives it (CUDA C++ Programming
-/// Guide, "Device Memory Accesses").
+/// Alignment of every allocation of device memory, the same as that of `cuMemAlloc` (CUDA C++
+/// Programming Guide, "Device Memory Accesses").
 pub(crate) const DEVICE_ALIGN: usize = 256;
 
-/// Which allocation a region is.
+/// Identifies an allocation in messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Label {
     /// Device memory: the n-th allocation of its [`Memory`](crate::Memory), from 0.
@@ -40,15 +40,15 @@ impl fmt::Display for Label {
 pub(crate) enum Proxy {
     /// An ordinary access.
     Generic,
-    /// A bulk copy's.
+    /// An access by a bulk copy.
     Async,
 }
 
-/// A bit for each byte.
+/// One bit per byte.
 type Bits = Box<[Cell<u64>]>;
 
 /// Zeroed storage at a stable address. All bytes can be loaded without undefined behaviour; the
-/// shadow says which of them a kernel may read.
+/// shadow records which of them a kernel may read.
 #[derive(Debug)]
 pub(crate) struct Region {
     storage: NonNull<u8>,
@@ -57,13 +57,13 @@ pub(crate) struct Region {
     first: NonNull<u8>,
     size: usize,
     label: Label,
-    /// The argument of the kernel that is a view of it, if one is.
+    /// The kernel argument that is a view of it, if there is one.
     name: Cell<Option<&'static str>>,
-    /// Unique in this process, though the address may be used again.
+    /// Unique in this process, although the address may be reused.
     number: u64,
     written: Bits,
-    /// What the launch has written last by each proxy. Fences take away what ordinary stores wrote.
-    /// Made at the first store, and empty if the launch watches for races.
+    /// Bytes that the launch has written last through each proxy. Fences clear the bytes of
+    /// ordinary stores. Created at the first store, and empty if the launch checks for races.
     stored: [OnceCell<Bits>; 2],
 }
 
@@ -72,19 +72,19 @@ pub(crate) struct Region {
 unsafe impl Send for Region {}
 
 impl Region {
-    /// Storage for `size` bytes at a multiple of `align`, or `None` when the host has none left.
-    /// `align` is a power of two.
+    /// Storage for `size` bytes aligned to `align`, a power of two, or `None` if the host has no
+    /// memory left.
     pub(crate) fn new(size: usize, align: usize, label: Label) -> Option<Self> {
         Self::placed(size, align, 0, label)
     }
 
-    /// Like [`Region::new`], but never at a multiple of twice `align`: more alignment than
-    /// requested would hide that a kernel needs it.
+    /// Like [`Region::new`], but never aligned to twice `align`: more alignment than requested
+    /// would hide that a kernel needs it.
     pub(crate) fn barely_aligned(size: usize, align: usize, label: Label) -> Option<Self> {
         Self::placed(size, align.checked_mul(2)?, align, label)
     }
 
-    /// Storage at a multiple of `align`, plus `skew`, which is less than `align`.
+    /// Storage at an offset of `skew`, less than `align`, from a multiple of `align`.
     fn placed(size: usize, align: usize, skew: usize, label: Label) -> Option<Self> {
         // Aligned by hand: for alignments above malloc's own, the allocator writes every page and
         // does not use lazily committed zero pages.
@@ -110,7 +110,7 @@ impl Region {
         })
     }
 
-    /// The argument of the kernel that is a view of it, if one is.
+    /// The kernel argument that is a view of it, if there is one.
     pub(crate) fn name(&self) -> Option<&'static str> {
         self.name.get()
     }
@@ -135,14 +135,14 @@ impl Region {
         self.number
     }
 
-    /// The storage from `offset` on.
+    /// Pointer to the byte at `offset`.
     pub(crate) fn at(&self, offset: usize) -> *mut u8 {
         assert!(offset <= self.size, "offset {offset} of a region of {} bytes", self.size);
         // SAFETY: in bounds by the assertion, or one past the end.
         unsafe { self.first.as_ptr().add(offset) }
     }
 
-    /// The words of the shadow for `bytes` bytes from `offset`, each with its bits.
+    /// The words of the shadow for `bytes` bytes starting at `offset`, each with its bits.
     fn shadow(&self, offset: usize, bytes: usize) -> impl Iterator<Item = (usize, u64)> {
         let (start, end) = (offset, offset + bytes);
         (start / 64..end.div_ceil(64)).map(move |word| {
@@ -152,7 +152,7 @@ impl Region {
         })
     }
 
-    /// Marks these bytes, which lie in the region, as written.
+    /// Marks these bytes of the region as written.
     pub(crate) fn mark(&self, offset: usize, bytes: usize) {
         for (word, bits) in self.shadow(offset, bytes) {
             let written = &self.written[word];
@@ -160,7 +160,7 @@ impl Region {
         }
     }
 
-    /// Notes that the launch has written these bytes, which lie in the region, by this proxy.
+    /// Records that the launch has written these bytes of the region through this proxy.
     pub(crate) fn store(&self, offset: usize, bytes: usize, by: Proxy) {
         let stored = self.stored[by as usize].get_or_init(|| no_bits(self.size));
         for (word, bits) in self.shadow(offset, bytes) {
@@ -171,8 +171,8 @@ impl Region {
         }
     }
 
-    /// Forgets what ordinary stores wrote to these bytes, which lie in the region: a fence between the
-    /// proxies has come, or a bulk copy has written them.
+    /// Clears the record of ordinary stores to these bytes of the region, after a fence between the
+    /// proxies or when a bulk copy has written them.
     pub(crate) fn fence_stores(&self, offset: usize, bytes: usize) {
         let Some(stored) = self.stored[Proxy::Generic as usize].get() else { return };
         for (word, bits) in self.shadow(offset, bytes) {
@@ -180,7 +180,7 @@ impl Region {
         }
     }
 
-    /// The first of these bytes, which lie in the region, that the launch has written by this proxy.
+    /// The first of these bytes of the region that the launch has written through this proxy.
     pub(crate) fn first_stored(&self, offset: usize, bytes: usize, by: Proxy) -> Option<usize> {
         let stored = self.stored[by as usize].get()?;
         self.shadow(offset, bytes).find_map(|(word, bits)| {
@@ -189,7 +189,7 @@ impl Region {
         })
     }
 
-    /// Whether the launch has written any of these bytes, which lie in the region.
+    /// Whether the launch has written any of these bytes of the region.
     pub(crate) fn is_stored(&self, offset: usize, bytes: usize) -> bool {
         let stored = |by| self.first_stored(offset, bytes, by).is_some();
         stored(Proxy::Generic) || stored(Proxy::Async)
@@ -200,7 +200,7 @@ impl Region {
         self.stored = Default::default();
     }
 
-    /// The first of these bytes, which lie in the region, that was never written.
+    /// The first of these bytes of the region that was never written.
     pub(crate) fn first_unwritten(&self, offset: usize, bytes: usize) -> Option<usize> {
         self.shadow(offset, bytes).find_map(|(word, bits)| {
             let missing = bits & !self.written[word].get();
@@ -209,10 +209,10 @@ impl Region {
     }
 }
 
-/// No bit is set. The host commits the words when they are first touched.
+/// All bits clear. The host commits the words when they are first touched.
 fn no_bits(size: usize) -> Bits {
     let words: Box<[u64]> = vec![0; size.div_ceil(64)].into_boxed_slice();
-    // SAFETY: a `Cell` has the memory layout of what it holds, and the box came from a box.
+    // SAFETY: a `Cell<T>` has the same memory layout as `T`, and the pointer came from a box.
     unsafe { Box::from_raw(Box::into_raw(words) as *mut [Cell<u64>]) }
 }
 
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn stores_are_known_by_their_proxy_until_a_fence_or_the_next_launch() {
+    fn stores_are_recorded_by_proxy_until_a_fence_or_the_next_launch() {
         let mut region = Region::new(300, 256, Label::Allocation(0)).expect("300 bytes fit");
         let first = |region: &Region, by| region.first_stored(0, 300, by);
         region.store(70, 8, Proxy::Generic);

@@ -1,4 +1,4 @@
-//! Four bytes of memory, and the accesses to them that somebody may still race with.
+//! Four bytes of memory, and the accesses to them that may still be part of a race.
 
 use super::Act;
 use super::clock::Stamp;
@@ -7,13 +7,13 @@ use super::value::Value;
 use crate::access::{Access, Space};
 use crate::dim::Place;
 
-/// A cell forgets no weak reads while it has so few.
+/// Up to this number of weak reads, a cell does not drop any.
 const FEW_READS: usize = 192;
 
 /// Bytes of a cell.
 pub(super) const CELL_BYTES: usize = 4;
 
-/// An access as a cell remembers it.
+/// An access as recorded in a cell.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Event {
     pub(super) thread: u32,
@@ -31,7 +31,7 @@ pub(super) struct Event {
     /// For a write its number, for a read the number of the last write before it.
     turn: u32,
     /// The first of the writes up to `turn` that come before it in observation order; `u32::MAX` if
-    /// none does.
+    /// there is none.
     since: u32,
 }
 
@@ -52,12 +52,12 @@ impl Event {
         }
     }
 
-    /// The access as a cell remembers it; `mask` has the bytes of the cell that it touches.
+    /// The access as recorded in a cell; `mask` has the bytes of the cell that it touches.
     pub(super) fn of_cell(self, mask: u8) -> Self {
         Self { mask, ..self }
     }
 
-    /// Whether the two are at one location: if they overlap, they do so completely.
+    /// Whether the two access the same location: if they overlap, they do so completely.
     pub(super) fn is_of(&self, start: u8, bytes: u8) -> bool {
         (self.start, self.bytes) == (start, bytes)
     }
@@ -72,8 +72,8 @@ impl Event {
             && shape.between(self.thread, other.thread) <= mine.min(theirs)
     }
 
-    /// Whether everything that races with `old`, which happened before, races with this one too.
-    /// Neither of the two is a weak read.
+    /// Whether everything that races with `old`, which happened before, also races with this
+    /// access. Neither of the two is a weak read.
     fn covers(&self, old: &Self) -> bool {
         let (new, old_access) = (self.access, old.access);
         new.reach().is_none()
@@ -97,16 +97,16 @@ impl Event {
 /// Four bytes and the accesses to them.
 #[derive(Debug, Default)]
 pub(super) struct Cell {
-    /// Weak reads. Of those by one thread of the same bytes the last one counts, and the others go when there
-    /// are many.
+    /// Weak reads. Only the last read of the same bytes by a thread matters; the others are dropped
+    /// when there are many.
     reads: Vec<Event>,
-    /// How many weak reads are too many.
+    /// Number of weak reads above which some are dropped.
     most_reads: usize,
     /// All other accesses.
     others: Vec<Event>,
     /// Writes so far.
     turn: u32,
-    /// What strong writes that start in this cell left here, by location.
+    /// Values left by strong writes that start in this cell, by location.
     pub(super) values: Vec<Value>,
 }
 
@@ -125,9 +125,9 @@ impl Cell {
         other.or_else(|| new.access.writes().then(reads).flatten())
     }
 
-    /// Whether a strong read that happened before, as `is_before` says of a thread's epoch, observed
-    /// this write. If so, the write happened before too, but not what came before the write (PTX ISA,
-    /// "Causality Order", 2).
+    /// Whether this write was observed by a strong read that happened before, according to
+    /// `is_before` for the read's epoch. If so, the write happened before too, but not the accesses
+    /// before the write (PTX ISA, "Causality Order", 2).
     fn observed(&self, write: &Event, is_before: impl Fn(u32, u32) -> bool) -> bool {
         let observes = |read: &Event| {
             (read.since..=read.turn).contains(&write.turn)
@@ -137,9 +137,9 @@ impl Cell {
         write.access.writes() && write.access.reach().is_some() && self.others.iter().any(observes)
     }
 
-    /// An earlier ordinary access that conflicts with `new`, of a bulk copy at stamp `now`, and that
-    /// happened before, but without a proxy fence between the two. There is a fence for shared memory
-    /// alone.
+    /// An earlier ordinary access that conflicts with `new`, an access of a bulk copy at stamp
+    /// `now`, and that happened before it, but without a proxy fence in between. Such a fence
+    /// exists only for shared memory.
     pub(super) fn unfenced(&self, new: &Event, now: &Stamp, shape: &Shape) -> Option<Event> {
         let may_fence = new.access.space == Space::Shared;
         let knows = |thread, epoch| now.knows(thread, epoch);
@@ -163,7 +163,7 @@ impl Cell {
         self.others.iter().copied().find(is_write)
     }
 
-    /// Records an access that races with no earlier one. Its thread is at stamp `now`, and it
+    /// Records an access that does not race with earlier ones. Its thread is at stamp `now`, and it
     /// observes the last `observed` writes.
     pub(super) fn record(&mut self, mut new: Event, observed: u32, now: &Stamp) {
         new.since = match observed {
@@ -183,7 +183,8 @@ impl Cell {
         }
         let weak = new.access.reach().is_none();
         self.others.retain_mut(|old| {
-            // A weak write has observed what it does not know: else the two would race.
+            // A weak write has observed the accesses that its thread does not know; otherwise the
+            // two would race.
             if (weak || now.knows(old.thread, old.epoch)) && new.covers(old) {
                 old.mask &= !new.mask;
             }
@@ -198,7 +199,7 @@ impl Cell {
         }
     }
 
-    /// Forgets weak reads after which their thread has made another of the same bytes.
+    /// Drops weak reads that are followed by another read of the same bytes by the same thread.
     fn keep_last_reads(&mut self) {
         self.reads.sort_by_key(Event::key);
         self.reads.dedup_by(|next, last| {

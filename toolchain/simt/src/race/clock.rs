@@ -1,10 +1,10 @@
-//! Vector clocks: what a thread knows to have happened before it.
+//! Vector clocks: the events that a thread knows to have happened before.
 
 use std::rc::Rc;
 
-/// For each thread, its last epoch that is known; and of these, the last one that comes before a proxy
-/// fence that is known too. Clones share their numbers until one of them grows, so a whole block has
-/// one set after a barrier.
+/// For each thread, its last known epoch, and the last epoch that comes before a proxy fence that
+/// is also known. Clones share their storage until one of them changes, so a whole block has one
+/// set of numbers after a barrier.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Clock {
     known: Epochs,
@@ -60,7 +60,7 @@ impl Clock {
         self.known.get(thread)
     }
 
-    /// The last epoch of a thread that comes before a proxy fence.
+    /// The last epoch of a thread that is ordered before a proxy fence.
     pub(super) fn fenced(&self, thread: u32) -> u32 {
         self.fenced.get(thread)
     }
@@ -70,22 +70,22 @@ impl Clock {
         self.known.raise(thread, epoch);
     }
 
-    /// Learns all that `other` knows.
+    /// Learns everything that `other` knows.
     pub(super) fn join(&mut self, other: &Self) {
         self.known.join(&other.known);
         self.fenced.join(&other.fenced);
     }
 
-    /// Whether the two share their numbers.
+    /// Whether the two share their storage.
     pub(super) fn is(&self, other: &Self) -> bool {
         self.known.is(&other.known) && self.fenced.is(&other.fenced)
     }
 }
 
-/// A thread at one moment: its epoch, and what it knows of the others.
+/// A thread at one moment: its epoch, and its clock for the other threads.
 ///
 /// A thread enters its next epoch whenever its stamp is passed on. So a thread that knows an epoch
-/// knows all that the first one knew when that epoch ended.
+/// also knows everything that the epoch's thread knew when that epoch ended.
 #[derive(Clone, Debug)]
 pub(super) struct Stamp {
     pub(super) thread: u32,
@@ -94,7 +94,7 @@ pub(super) struct Stamp {
 }
 
 impl Stamp {
-    /// The first epoch of a thread, which knows of no other.
+    /// The first epoch of a thread, with an empty clock.
     pub(super) fn first(thread: u32) -> Self {
         Self { thread, epoch: 1, clock: Clock::default() }
     }
@@ -113,14 +113,14 @@ impl Stamp {
         known >= epoch
     }
 
-    /// Passes the stamp on. The thread is then in its next epoch.
+    /// Passes the stamp on. The thread then enters its next epoch.
     pub(super) fn pass_on(&mut self) -> Self {
         let passed = self.clone();
         self.epoch += 1;
         passed
     }
 
-    /// A proxy fence: it comes after all that is known. The thread is then in its next epoch.
+    /// A proxy fence, ordered after everything known. The thread then enters its next epoch.
     pub(super) fn fence_proxies(&mut self) {
         self.clock.fenced = self.clock.known.clone();
         self.clock.fenced.raise(self.thread, self.epoch);

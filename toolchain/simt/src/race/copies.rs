@@ -1,8 +1,8 @@
-//! A bulk copy runs at the same time as the thread that starts it, so it is a thread of its own.
+//! A bulk copy runs concurrently with the thread that starts it, so it is treated as a thread.
 //!
-//! What comes before the request comes before the copy's accesses. These come before what others do
-//! after a wait for the copy's end: at the barrier in shared memory that a load reports to, or by
-//! the waits of the thread that stores.
+//! Accesses before the request come before the copy's accesses. These come before accesses that
+//! follow a wait for the copy's end: at the barrier in shared memory that a load reports to, or by
+//! a wait of the thread that stores.
 
 use super::Races;
 use super::thread::Thread;
@@ -13,7 +13,7 @@ impl Races {
         let state = &mut *self.state.borrow_mut();
         let copies = state.copies.entry(thread).or_default();
         let asks = &state.threads[thread as usize].now;
-        // A number is free once its copy has ended and the asking thread knows all that it did.
+        // A number is free once its copy has ended and the requesting thread knows all that it did.
         let free = copies.iter().copied().find(|&copy| {
             let copy = &state.threads[copy as usize];
             !copy.is_copying && asks.knows(copy.now.thread, copy.now.epoch - 1)
@@ -32,13 +32,13 @@ impl Races {
         number
     }
 
-    /// Ends the epoch of a thread or a copy, and returns it: who knows it knows what it has done so far.
+    /// Ends the epoch of a thread or a copy, and returns it: a thread that knows this epoch knows
+    /// everything done so far.
     pub(crate) fn end_epoch(&self, thread: u32) -> u32 {
         self.state.borrow_mut().threads[thread as usize].now.pass_on().epoch
     }
 
-    /// The thread has waited for what the copy did up to this epoch. What the copy knows it does not
-    /// learn.
+    /// The thread has waited for the copy up to this epoch. It does not learn what the copy knows.
     pub(crate) fn wait_for_copy(&self, thread: u32, (copy, epoch): (u32, u32)) {
         self.state.borrow_mut().threads[thread as usize].now.clock.raise(copy, epoch);
     }

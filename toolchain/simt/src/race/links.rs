@@ -1,5 +1,5 @@
-//! Reads that saw another thread's write but did not learn what came before it. They only explain a
-//! race; no race is judged by them.
+//! Reads that saw another thread's write but did not learn what came before it. They only explain
+//! races; they do not decide whether there is one.
 
 use super::cell::Event;
 use super::clock::Stamp;
@@ -24,15 +24,15 @@ pub(super) struct Seen {
 
 impl Seen {
     /// Whether `old` would happen before `new`, by a thread at stamp `now`, if nothing were missing
-    /// here.
+    /// in this link.
     pub(super) fn would_order(&self, old: &Event, now: &Stamp) -> bool {
         self.head.stamp.follows(old.thread, old.epoch)
             && now.knows(self.read.thread, self.read.epoch)
     }
 
-    /// Links are chosen by lowest rank: how much is missing, then whether the release is sound, because then
-    /// only the acquire can be at fault, then any difference between two of them, so that each run chooses the
-    /// same.
+    /// The link with the lowest rank is chosen: first by how much is missing, then by whether the
+    /// release is sound, because then only the acquire can be at fault, then by any difference, so
+    /// that every run chooses the same.
     pub(super) fn rank(&self) -> impl Ord + use<> {
         let weight = |flaw| match flaw {
             None => 0,
@@ -54,12 +54,12 @@ type Key = (u32, Option<Level>);
 /// For one reader, the last link to each other thread.
 #[derive(Debug, Default)]
 pub(super) struct Links {
-    /// Links whose read has not been acquired as far as the writer.
+    /// Links whose read is not acquired far enough to include the writer.
     open: HashMap<Key, Seen>,
-    /// Links whose read has been acquired as far as the writer.
+    /// Links whose read is acquired far enough to include the writer.
     acquired: HashMap<Key, Seen>,
-    /// Links that a fence of the reader has closed. They explain races of other threads that learned of the read,
-    /// but not of the fence.
+    /// Links that a fence of the reader has closed. They explain races of other threads that
+    /// learned of the read but not of the fence.
     closed: HashMap<Key, Seen>,
     /// Links within a protocol, which leaves them open on purpose.
     of_protocols: HashMap<Key, Seen>,
@@ -71,7 +71,7 @@ impl Links {
         let [writer, reader] = [seen.head.write.protocol, seen.read.protocol];
         let links = match seen.acquire {
             _ if writer != 0 && writer == reader => &mut self.of_protocols,
-            // What is missing is inside a protocol, where the kernel cannot mend it.
+            // The missing part is inside a protocol, where the kernel cannot fix it.
             Some(_) if reader != 0 => return,
             _ if writer != 0 && seen.release.is_some() => return,
             Some(_) => &mut self.open,
@@ -100,7 +100,7 @@ impl Links {
         }
     }
 
-    /// Links that the kernel can mend.
+    /// Links that the kernel can fix.
     pub(super) fn own(&self) -> impl Iterator<Item = &Seen> {
         self.open.values().chain(self.acquired.values()).chain(self.closed.values())
     }

@@ -1,22 +1,22 @@
-//! What locations have held, by where they are.
+//! The histories of locations, by address.
 
 use super::shadow::Span;
 use super::weak::History;
 use core::cell::Cell;
 use std::collections::HashMap;
 
-/// An access touches at most this many bytes.
+/// The widest access in bytes.
 const WIDEST: usize = 16;
 
-/// The histories of all locations. Those that begin in the same line of 16 bytes are together, so that an access
-/// finds what overlaps with it in two lines.
+/// The histories of all locations. Those that begin in the same line of 16 bytes are stored
+/// together, so that an access finds the overlapping ones in two lines.
 #[derive(Debug, Default)]
 pub(super) struct Locations {
     regions: Vec<Vec<Line>>,
-    /// Where the lines of a region are.
+    /// Index of the lines of each region.
     of: HashMap<u64, usize>,
-    /// The region looked up last, and where its lines are if it has any. Consecutive accesses are often to one
-    /// region.
+    /// The last region looked up, and the index of its lines if it has any. Consecutive accesses
+    /// are often to one region.
     last: Cell<(u64, Option<usize>)>,
 }
 
@@ -24,7 +24,7 @@ pub(super) struct Locations {
 type Line = Vec<(usize, History)>;
 
 impl Locations {
-    /// Where the lines of a region are, if any location of it has a history.
+    /// Index of the lines of a region, if any of its locations has a history.
     fn place(&self, region: u64) -> Option<usize> {
         match self.last.get() {
             (last, at) if last == region => at,
@@ -42,14 +42,14 @@ impl Locations {
         line.iter().find(|(at, _)| *at == offset).map(|(_, history)| history)
     }
 
-    /// The same, to change it.
+    /// Mutable access to the history of the location at this offset of a region.
     pub(super) fn get_mut(&mut self, (region, offset): (u64, usize)) -> Option<&mut History> {
         let at = self.place(region)?;
         let line = self.regions[at].get_mut(offset / WIDEST)?;
         line.iter_mut().find(|(at, _)| *at == offset).map(|(_, history)| history)
     }
 
-    /// Gives the location at this offset a history, which it does not have.
+    /// Adds a history for the location at this offset of a region, which must not have one.
     pub(super) fn insert(&mut self, (region, offset): (u64, usize), history: History) {
         let next = self.regions.len();
         let at = *self.of.entry(region).or_insert(next);
@@ -64,7 +64,8 @@ impl Locations {
         lines[line].push((offset, history));
     }
 
-    /// Forgets locations that overlap with `span`, all but that of just these bytes.
+    /// Forgets the locations that overlap with `span`, and the one with exactly these bytes only if
+    /// `also_itself`.
     pub(super) fn forget_overlaps(&mut self, span: Span, also_itself: bool) {
         let Some(at) = self.place(span.region) else { return };
         let lines = &mut self.regions[at];
@@ -103,7 +104,7 @@ mod tests {
         assert_eq!(known(&locations), [0, 16, 40]);
         locations.forget_overlaps(span(0, 4), true);
         assert_eq!(known(&locations), [16, 40]);
-        // From one line into the next.
+        // Across a line boundary.
         locations.forget_overlaps(span(48, 4), false);
         assert_eq!(known(&locations), [16]);
         locations.forget_overlaps(Span { region: 8, ..span(16, 2) }, false);

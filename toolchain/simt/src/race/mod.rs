@@ -1,11 +1,12 @@
-//! Finds data races by happens-before as the memory model of PTX defines it (PTX ISA, "Memory
+//! Finds data races by the happens-before relation of the PTX memory model (PTX ISA, "Memory
 //! Consistency Model"). A race is two accesses to the same bytes, at least one of them a write,
-//! that causality does not order and that are not morally strong to each other.
+//! that causality does not order and that are not morally strong.
 //!
 //! Each thread has a vector [`clock`]. Each four bytes of memory have a [`cell`] with the accesses
-//! that somebody may still race with. This is FastTrack (Flanagan and Freund, PLDI 2009), except
+//! that may still be part of a race. This is FastTrack (Flanagan and Freund, PLDI 2009), except
 //! that a cell keeps all unordered accesses, because strong accesses may be concurrent. A [`value`]
-//! is what a strong write leaves for readers to acquire; [`reach`] says how far scopes reach.
+//! holds what a strong write leaves for readers to acquire; [`reach`] determines the reach of
+//! scopes.
 
 mod cell;
 mod clock;
@@ -41,18 +42,17 @@ use thread::Thread;
 use weak::Weak;
 pub(crate) use weak::{Draws, Old};
 
-/// Most threads of a launch with race detection: a clock may have a number for each of them.
+/// Maximum number of threads with race detection: a clock may have a number for each of them.
 pub(crate) const MAX_THREADS: u64 = 1 << 17;
 
-/// The race detector of one launch. Threads have their numbers in the launch: GPU after GPU, and
-/// block after block.
+/// The race detector of one launch. Threads are numbered across the launch: by GPU, then by block.
 #[derive(Debug)]
 pub(crate) struct Races {
     state: RefCell<State>,
 }
 
-/// Whether two threads of a block, which have a barrier, only happen to have updated the same word: nothing was
-/// meant to be ordered by it, and the race is elsewhere.
+/// Whether two threads of a block, which have a barrier, only happen to have updated the same word.
+/// If so, the update was not meant to order anything, and the race is elsewhere.
 fn is_by_chance(seen: &Seen, old: &Event, new: &Event) -> bool {
     let is_update = |event: &Event| event.access.kind == AccessKind::Atomic;
     let nothing = Some(Flaw::Absent);
@@ -69,15 +69,15 @@ struct State {
     shadow: Shadow,
     clusters: HashMap<u32, Cluster>,
     protocols: Protocols,
-    /// The numbers of each thread's bulk copies, as places among the threads.
+    /// The numbers of each thread's bulk copies, as indices into the threads.
     copies: HashMap<u32, Vec<u32>>,
-    /// What locations have held, if memory is weak.
+    /// The histories of locations, if memory is weak.
     weak: Option<Weak>,
     /// Whether a race is an error.
     reports: bool,
 }
 
-/// An access: what it does, and where in the source.
+/// An access and its location in the source.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Act {
     pub(crate) access: Access,
@@ -86,7 +86,7 @@ pub(crate) struct Act {
     pub(crate) protocol: u8,
 }
 
-/// What threads have passed on by arriving at a cluster barrier.
+/// The clocks passed on by threads that arrived at a cluster barrier.
 #[derive(Debug, Default)]
 struct Cluster {
     /// Since it last opened.
@@ -134,8 +134,8 @@ pub(crate) enum Why {
 }
 
 impl Races {
-    /// The detector for a launch of this shape, of at most [`MAX_THREADS`] threads. A race is an error if it `reports`. Memory is weak if something draws
-    /// values.
+    /// The detector for a launch of this shape, of at most [`MAX_THREADS`] threads. If `reports`, a
+    /// race is an error. Memory is weak if `weak` is given, which draws the values.
     pub(crate) fn new(shape: Shape, reports: bool, weak: Option<Draws>) -> Self {
         Self {
             state: RefCell::new(State {
@@ -156,9 +156,9 @@ impl Races {
         self.state.borrow().weak.is_some()
     }
 
-    /// A thread accesses memory, which holds the bits `held` there if they were written and memory is weak.
-    /// Returns what a read sees instead. Fails with the access that this one races with, or that a proxy
-    /// keeps it from seeing.
+    /// A thread accesses memory, which currently holds the bits `held` if they were written and
+    /// memory is weak. Returns the old value that a read sees instead. Fails with the access that
+    /// this one races with, or that a proxy hides from it.
     pub(crate) fn access(
         &self,
         thread: u32,
@@ -203,8 +203,8 @@ impl Races {
         Ok(old.map(|(old, _)| old))
     }
 
-    /// The write that a thread began has left these bits in memory. Returns those that belong there instead:
-    /// those of the location's last write.
+    /// The write that a thread began has left these bits in memory. If another write is the last of
+    /// the location, returns that write's bits, which belong in memory instead.
     pub(crate) fn wrote(&self, bits: u128) -> Option<u128> {
         self.state.borrow_mut().weak.as_mut()?.end_write(bits)
     }
@@ -219,7 +219,7 @@ impl Races {
         self.state.borrow_mut().fence(thread, scope, order, place);
     }
 
-    /// The number of the protocol `name`, from 1 on.
+    /// The number of the protocol `name`, starting at 1.
     pub(crate) fn protocol(&self, name: &'static str) -> u8 {
         self.state.borrow_mut().protocols.number(name)
     }
@@ -262,7 +262,7 @@ impl State {
         self.clusters.entry(number).or_default()
     }
 
-    /// Why `old` and `new` race.
+    /// The reason why `old` and `new` race.
     #[cold]
     fn explain(&self, old: &Event, new: &Event) -> Found {
         let apart = self.shape.between(old.thread, new.thread);
@@ -277,7 +277,8 @@ impl State {
     }
 
     /// What would order the two, if known: a link with something missing, a barrier that both could
-    /// cross, or a protocol by which one learned of the other, but which orders nothing else.
+    /// cross, or a protocol by which one learned of the other, but which does not order other
+    /// memory.
     fn missing_order(&self, old: &Event, new: &Event) -> Why {
         let [old_block, new_block] =
             [old, new].map(|event| self.shape.group(Level::Block, event.thread));

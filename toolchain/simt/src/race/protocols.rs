@@ -1,4 +1,4 @@
-//! What libraries have declared about their protocols. Only for messages; no race is judged by it.
+//! The protocols that libraries have declared. Used only for messages, not to judge races.
 
 use std::collections::HashSet;
 
@@ -13,14 +13,15 @@ pub(super) struct Protocols {
 #[derive(Debug)]
 struct Barrier {
     name: &'static str,
-    /// Where its words begin. This tells barriers of one name apart.
+    /// The address of its first word, which distinguishes barriers with the same name.
     words: u64,
     /// The blocks that take part.
     blocks: HashSet<u32>,
 }
 
 impl Protocols {
-    /// The number of the protocol `name`, from 1 on. All that come too late share the last number.
+    /// The number of the protocol `name`, starting at 1. When the numbers are used up, all further
+    /// protocols share the last one.
     pub(super) fn number(&mut self, name: &'static str) -> u8 {
         let known = self.names.iter().position(|&known| known == name);
         let at = known.unwrap_or_else(|| {
@@ -30,7 +31,7 @@ impl Protocols {
         u8::try_from(at + 1).unwrap_or(u8::MAX)
     }
 
-    /// The name of a protocol, if it has a number of its own.
+    /// The name of a protocol, unless its number is shared.
     pub(super) fn name(&self, number: u8) -> Option<&'static str> {
         let shared = number == u8::MAX && self.names.len() > usize::from(u8::MAX);
         let at = usize::from(number).checked_sub(1)?;

@@ -1,8 +1,9 @@
-//! Proxies: bulk copies and the read-only path reach memory in ways of their own (PTX ISA, "Proxies").
+//! Proxies: bulk copies and the read-only path access memory separately (PTX ISA, "Proxies").
 //!
-//! An ordinary access comes before one of a bulk copy only if a proxy fence lies along the way: after
-//! the one, and before the request for the other (PTX ISA, "Causality Order", proxy-preserved base
-//! causality order). A clock has the last epoch of each thread that lies before such a fence.
+//! An ordinary access comes before an access of a bulk copy only if a proxy fence is between them:
+//! after the ordinary access, and before the request for the copy (PTX ISA, "Causality Order",
+//! proxy-preserved base causality order). A clock has the last epoch of each thread that is ordered
+//! before such a fence.
 
 use super::cell::{Cell, Event};
 use super::clock::Stamp;
@@ -10,9 +11,9 @@ use super::reach::Shape;
 use super::{Races, Why};
 use crate::access::Space;
 
-/// An earlier access to this cell that a proxy keeps apart from `new`, by a thread or a bulk copy at
+/// An earlier access to this cell that a proxy separates from `new`, by a thread or a bulk copy at
 /// stamp `now`.
-// What a copy does to its barrier is an operation on the barrier, in every proxy.
+// A copy's access to its barrier is an operation on the barrier, in every proxy.
 pub(super) fn breach(cell: &Cell, new: &Event, now: &Stamp, shape: &Shape) -> Option<(Event, Why)> {
     if new.access.space == Space::ReadOnly {
         return Some((cell.write(new.mask)?, Why::ReadOnly));
@@ -34,7 +35,8 @@ impl Races {
         self.state.borrow().threads[thread as usize].now.follows(other, epoch)
     }
 
-    /// Whether a proxy fence lies between what `other` did in this epoch and this thread's next access.
+    /// Whether a proxy fence is between the accesses of `other` in this epoch and this thread's
+    /// next access.
     pub(crate) fn is_fenced(&self, thread: u32, (other, epoch): (u32, u32)) -> bool {
         self.state.borrow().threads[thread as usize].now.clock.fenced(other) >= epoch
     }

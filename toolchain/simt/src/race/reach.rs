@@ -1,8 +1,8 @@
-//! How far a scope reaches in a launch (PTX ISA, "Scope").
+//! The reach of scopes in a launch (PTX ISA, "Scope").
 
 use crate::access::{Access, AccessKind, Order, Scope};
 
-/// What threads of a launch have in common, from near to far.
+/// Levels at which threads of a launch can be in the same group, from near to far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Level {
     Block,
@@ -25,7 +25,7 @@ impl Level {
     }
 }
 
-/// How many levels there are.
+/// Number of levels.
 pub(super) const LEVELS: usize = 4;
 
 /// How threads, by their numbers in the launch, form blocks, clusters and grids.
@@ -39,13 +39,13 @@ pub(crate) struct Shape {
     pub(super) threads: u32,
     /// The thread that each copy belongs to.
     pub(super) copies: Vec<u32>,
-    /// The level that all threads share.
+    /// The level that includes all threads.
     pub(super) widest: Level,
 }
 
 impl Shape {
     /// A grid of `grid_threads` threads on each of `gpus` GPUs, in blocks of `block_threads` and
-    /// clusters of `cluster_blocks`. The launch has checked that threads are few.
+    /// clusters of `cluster_blocks`. The launch has checked that there are not too many threads.
     pub(crate) fn new(
         gpus: usize,
         grid_threads: u64,
@@ -68,7 +68,7 @@ impl Shape {
         thread >= self.threads
     }
 
-    /// The thread that a number stands for: itself, or the one that asked for the copy.
+    /// The thread behind a number: itself, or the thread that requested the copy.
     pub(super) fn owner(&self, thread: u32) -> u32 {
         match thread.checked_sub(self.threads) {
             None => thread,
@@ -86,8 +86,8 @@ impl Shape {
         }
     }
 
-    /// The nearest level that two threads share. A scope includes the other thread if it reaches at
-    /// least as far.
+    /// The nearest level that includes both threads. A scope includes the other thread if it
+    /// reaches at least as far.
     pub(super) fn between(&self, a: u32, b: u32) -> Level {
         let shared = |level: &Level| self.group(*level, a) == self.group(*level, b);
         Level::ALL.into_iter().find(shared).unwrap_or(Level::System)
@@ -113,7 +113,7 @@ impl Access {
         self.kind != AccessKind::Read
     }
 
-    /// How far a strong access reaches; none for a weak one (PTX ISA, "Operation Types"). An atomic
+    /// The reach of a strong access; `None` for a weak one (PTX ISA, "Operation Types"). An atomic
     /// is always strong.
     pub(super) fn reach(self) -> Option<Level> {
         match (self.order, self.kind) {

@@ -1,4 +1,4 @@
-//! How a race is reported.
+//! Reports of races.
 
 use crate::access::{Access, AccessKind, Order, Scope, Space};
 use crate::dim::Place;
@@ -8,26 +8,25 @@ use core::fmt;
 /// An access that races with another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RacingAccess {
-    /// Who and where.
+    /// The thread and its location.
     pub site: Site,
-    /// What it did.
+    /// The access.
     pub access: Access,
-    /// Its width.
+    /// Its width in bytes.
     pub bytes: usize,
 }
 
 /// Two accesses to the same bytes, at least one of them a write, that nothing orders and that are
-/// not morally strong to each other (PTX ISA, "Data-Races"). On hardware the value read is
-/// unpredictable.
+/// not morally strong (PTX ISA, "Data-Races"). On hardware the value read is unpredictable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Race {
-    /// What the later one touched.
+    /// The bytes of the later access.
     pub target: Target,
     /// The access that came first in this run.
     pub earlier: RacingAccess,
-    /// The access that came to the same bytes later.
+    /// The access that came later.
     pub later: RacingAccess,
-    /// What is missing.
+    /// The missing ordering.
     pub missing: MissingOrder,
 }
 
@@ -41,55 +40,56 @@ pub enum MissingOrder {
     Overlap,
     /// A read saw a write, and would order the two if the write released and the read acquired.
     Link(Box<Link>),
-    /// The blocks of both take part in this barrier, but no crossing of it is between them.
+    /// The blocks of both take part in this barrier, but do not cross it between the accesses.
     Crossing(&'static str),
-    /// The later thread learned of the earlier one by this protocol, which orders no other memory.
+    /// The later thread learned of the earlier access by this protocol, which does not order other
+    /// memory.
     Protocol(&'static str),
     /// One of the two belongs to a bulk copy. The other neither precedes the copy nor waits for it.
     Copy,
-    /// The earlier one is an ordinary access and the later one a bulk copy's, in this space, and no
-    /// proxy fence is between them.
+    /// The earlier one is an ordinary access and the later one an access by a bulk copy, in this
+    /// space, and no proxy fence is between them.
     Proxy(Space),
-    /// The later one reads through the read-only path what this launch writes.
+    /// The later one reads through the read-only path, from bytes that this launch writes.
     ReadOnly,
-    /// Nothing is known that could order them.
+    /// Nothing that could order them is known.
     Everything {
         /// Whether both are in one block.
         same_block: bool,
     },
 }
 
-/// A write and a read of it that fail to order what is before the write and after the read.
+/// A write and a read of it that fail to order accesses before the write and after the read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
     /// The write.
     pub write: RacingAccess,
     /// The read.
     pub read: RacingAccess,
-    /// What is missing at the write; `None` if it releases as far as the reader.
+    /// The flaw at the write; `None` if it releases far enough to include the reader.
     pub release: Option<Flaw>,
-    /// What is missing at the read; `None` if it acquires as far as the writer.
+    /// The flaw at the read; `None` if it acquires far enough to include the writer.
     pub acquire: Option<Flaw>,
     /// A barrier that the blocks of both accesses take part in. Crossing it between them would
     /// order them too.
     pub barrier: Option<&'static str>,
 }
 
-/// What is missing at one end of a link.
+/// The flaw at one end of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flaw {
-    /// The access is not ordered and has no fence: before it for a write, after it for a read.
+    /// The access is not ordered and has no fence (before it for a write, after it for a read).
     Absent,
     /// It is ordered, but its scope does not include the thread at the other end.
     Scope {
         /// The scope that is too narrow.
         scope: Scope,
-        /// The fence that has this scope; `None` if the access itself has it.
+        /// The fence with this scope; `None` if it is the scope of the access itself.
         fence: Option<Place>,
     },
 }
 
-/// What a copy needs of device memory that the launch has accessed.
+/// The remedy for a copy of device memory that the launch has accessed.
 pub(crate) const NEEDS_GLOBAL_FENCE: &str = "a bulk copy of device memory that this launch has accessed by ordinary loads or stores needs \
      `fence.proxy.async.global`, which cuda_std does not offer: copy it in another launch, or go on with \
      ordinary accesses";

@@ -3,7 +3,7 @@
 use super::cell::{CELL_BYTES, Cell};
 use std::collections::HashMap;
 
-/// Cells that are made together, when the first of them is touched.
+/// Number of cells created together, when the first of them is touched.
 const PAGE_CELLS: usize = 64;
 
 /// The cells of one region.
@@ -30,14 +30,14 @@ impl Span {
     }
 }
 
-/// The cells of all regions. A region's number is never reused, so nothing has to be forgotten when
+/// The cells of all regions. A region's number is never reused, so no cells need to be dropped when
 /// a block ends.
 #[derive(Debug, Default)]
 pub(super) struct Shadow {
     pages: Vec<Pages>,
-    /// Where the pages of a region are.
+    /// Index of the pages of each region.
     of: HashMap<u64, usize>,
-    /// The region looked up last: consecutive accesses are often to one region.
+    /// The last region looked up: consecutive accesses are often to one region.
     last: Option<(u64, usize)>,
 }
 
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_span_touches_the_bytes_that_it_holds_and_no_other() {
+    fn a_span_touches_exactly_its_bytes() {
         let cells = |offset, bytes| {
             let region = 0;
             Span { region, offset, bytes }.cells().collect::<Vec<_>>()

@@ -1,4 +1,4 @@
-//! What orders threads: locations, fences, barriers.
+//! Synchronisation of threads by locations, fences and barriers.
 
 use super::State;
 use super::cell::{CELL_BYTES, Event};
@@ -13,8 +13,8 @@ use crate::access::{Order, Scope};
 use crate::dim::Place;
 
 impl State {
-    /// A read learns what was released to it, as far as it acquires. Returns how many writes it
-    /// observes.
+    /// A read learns what was released to its location, as far as it acquires. Returns how many
+    /// writes it observes.
     pub(super) fn acquire(&mut self, new: &Event, span: Span) -> u32 {
         let Some(reach) = new.access.reach().filter(|_| new.access.reads()) else {
             return 0;
@@ -32,7 +32,7 @@ impl State {
         }
     }
 
-    /// A read of a value that is not the last one learns what was released to that.
+    /// A read of an old value learns what was released to that value.
     pub(super) fn acquire_old(&mut self, new: &Event, span: Span, value: Option<&Value>) -> u32 {
         let location = (span.region, span.offset);
         let reader = &mut self.threads[new.thread as usize];
@@ -46,7 +46,7 @@ impl State {
         {
             learn(reader, &self.shape, new, location, value);
         }
-        // The writes that it observes are not the last ones.
+        // The observed writes are not the last ones.
         0
     }
 
@@ -78,7 +78,7 @@ impl State {
         left
     }
 
-    /// The same for a write that is not the last one of its location.
+    /// Like `release`, for a write that is not the last one of its location.
     pub(super) fn release_early(&mut self, new: &Event, span: Span) -> Option<Value> {
         let (_, mask) = span.cells().next().expect("an access has bytes");
         let new = new.of_cell(mask);
@@ -90,8 +90,8 @@ impl State {
     }
 
     /// A fence (PTX ISA, "membar / fence"). `fence.sc` acquires and releases like any other. Unless
-    /// memory is weak, the order of two fences that meet in no pattern is ignored: it is chance in this
-    /// run, and may be opposite in another.
+    /// memory is weak, the order of two fences that are not linked by a pattern is ignored: it is
+    /// accidental in this run, and may be reversed in another.
     pub(super) fn fence(&mut self, number: u32, scope: Scope, order: Order, place: Place) {
         let reach = Level::of(scope);
         if order.acquires() {
@@ -113,7 +113,7 @@ impl State {
         let mut all = Clock::default();
         let mut last = Clock::default();
         for thread in threads.clone() {
-            // Most threads of a block share the numbers of their last barrier.
+            // Most threads of a block share the clock of their last barrier.
             let clock = &self.threads[thread as usize].now.clock;
             if !clock.is(&last) {
                 all.join(clock);
@@ -145,7 +145,8 @@ impl State {
     }
 }
 
-/// What a strong read of `value` learns, as far as it acquires. Returns how many writes it observes.
+/// Lets a strong read of `value` learn what was released to it, as far as it acquires. Returns how
+/// many writes it observes.
 fn learn(
     reader: &mut Thread,
     shape: &Shape,
@@ -191,7 +192,7 @@ fn learn(
     value.run
 }
 
-/// What a strong write leaves in its location: all that the thread has released there.
+/// Stores in the location's value everything that the thread has released there.
 fn leave(writer: &mut Thread, new: &Event, value: &mut Value, widest: Level) {
     let head = |stamp, reach| Head { stamp, reach, fence: None, write: *new };
     let fences = writer.fences.iter().flatten();
@@ -205,7 +206,7 @@ fn leave(writer: &mut Thread, new: &Event, value: &mut Value, widest: Level) {
     if new.access.order.releases() {
         add_head(&mut value.released, head(writer.pass_on(), new.access.reach()));
     } else {
-        // For what came after the last fence. What comes after the write is in the next epoch.
+        // For everything after the last fence. What comes after the write is in the next epoch.
         patterns.push(head(writer.now.pass_on(), None));
     }
     // An earlier release may reach further than this one.

@@ -1,4 +1,4 @@
-//! What the detector knows about a thread.
+//! The race detector's state of a thread.
 
 use super::clock::{Clock, Stamp};
 use super::links::Links;
@@ -21,7 +21,7 @@ pub(super) struct Thread {
     pending: HashMap<Location, [Clock; LEVELS]>,
     /// Whether it is a bulk copy that has not ended.
     pub(super) is_copying: bool,
-    /// Whether it passes on only what it did itself, and not what it learned. Bulk copies do so.
+    /// Whether it passes on only what it did itself, and not what it learned, as bulk copies do.
     is_copy: bool,
     /// The writes that it saw without learning what came before them.
     pub(super) links: Links,
@@ -53,7 +53,7 @@ impl Thread {
         Self { is_copy: true, ..Self::new(number) }
     }
 
-    /// What it passes on now. It is then in its next epoch.
+    /// Passes on its stamp. It then enters its next epoch.
     pub(super) fn pass_on(&mut self) -> Stamp {
         let stamp = self.now.pass_on();
         match self.is_copy {

@@ -1,4 +1,4 @@
-//! What a strong write leaves in a location. It tells readers what happened before the write.
+//! The value that a strong write leaves in a location, with what happened before the write.
 
 use super::cell::Event;
 use super::clock::{Clock, Stamp};
@@ -15,12 +15,12 @@ pub(super) struct Head {
     pub(super) stamp: Stamp,
     /// How far the pattern's first operation reaches; `None` if nothing is released.
     pub(super) reach: Option<Level>,
-    /// Scope and place of the fence that is the first operation, if it is a fence.
+    /// Scope and location of the fence that is the first operation, if it is a fence.
     pub(super) fence: Option<(Scope, Place)>,
     pub(super) write: Event,
 }
 
-/// What a location holds.
+/// The value of a location.
 #[derive(Clone, Debug)]
 pub(super) struct Value {
     /// The last write.
@@ -28,10 +28,10 @@ pub(super) struct Value {
     /// How many writes a read of this value observes: an unbroken run of atomics, and the write
     /// before them.
     pub(super) run: u32,
-    /// The release patterns whose write a read of this value observes.
+    /// The release patterns whose write is observed by a read of this value.
     pub(super) heads: Vec<Head>,
-    /// All that the heads which reach every thread pass on, joined. Taking it at once is far quicker than head
-    /// by head when all blocks arrive at one counter.
+    /// The join of everything passed on by heads that reach every thread. Acquiring it at once is
+    /// far faster than head by head when all blocks arrive at one counter.
     pub(super) everywhere: Clock,
     /// For each thread its last release of this very location. A later strong write by the thread
     /// passes it on too.
@@ -39,7 +39,7 @@ pub(super) struct Value {
 }
 
 impl Value {
-    /// What the first strong write to a location leaves.
+    /// The value after the first strong write to a location.
     pub(super) fn of(write: Event) -> Self {
         Self {
             write,
@@ -52,8 +52,8 @@ impl Value {
 }
 
 impl Value {
-    /// A read of the value may also observe this release pattern.
-    /// `widest` is the level that all threads share.
+    /// Adds a release pattern that a read of the value may also observe. `widest` is the level that
+    /// includes all threads.
     pub(super) fn pass_on(&mut self, head: Head, widest: Level) {
         if head.reach >= Some(widest) {
             self.everywhere.absorb(&head.stamp);
@@ -61,7 +61,7 @@ impl Value {
         add_head(&mut self.heads, head);
     }
 
-    /// Forgets all release patterns: another write has broken the run.
+    /// Drops all release patterns: another write has broken the run.
     pub(super) fn restart(&mut self) {
         self.run = 0;
         self.heads.clear();
@@ -70,7 +70,7 @@ impl Value {
 }
 
 impl Head {
-    /// What is missing for a reader that is `apart` from the writer.
+    /// The flaw for a reader that is `apart` from the writer.
     pub(super) fn flaw(&self, apart: Level) -> Option<Flaw> {
         match self.reach {
             None => Some(Flaw::Absent),
@@ -82,7 +82,7 @@ impl Head {
         }
     }
 
-    /// Whether it passes on all that `other` does, at least as far.
+    /// Whether it passes on everything that `other` does, at least as far.
     fn covers(&self, other: &Self) -> bool {
         self.stamp.thread == other.stamp.thread
             && self.stamp.epoch >= other.stamp.epoch

@@ -1,12 +1,13 @@
-//! Weak memory: what a location has held, and which of it a read may still return.
+//! Weak memory: the history of each location, and which old values a read may still return.
 //!
-//! A read may return any value that the model does not hide from it. A write hides what is older in
-//! the order of its location (coherence) from all reads that it happened before, and from all that
+//! A read may return any value that the model does not hide from it. A write hides older ones in
+//! the coherence order of its location from all reads that it happened before, and from all that
 //! come after a strong read of it (PTX ISA, "Causality Order" and the axiom of causality). A write
-//! takes any place in that order that is not before something that it knows. Both are drawn.
+//! can be placed anywhere in that order, but not before a write that it knows of. Both choices are
+//! random.
 //!
 //! The bytes in memory are always those of the location's last write. An older value is put there
-//! while a read happens.
+//! for the duration of a read.
 
 use super::State;
 use super::cell::Event;
@@ -23,39 +24,39 @@ use crate::world::mix;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// The most values of a location that are remembered.
+/// Maximum number of values remembered per location.
 const MOST: usize = 8;
 
-/// One in so many reads, of those that may, returns an old value; and one in so many writes takes an
-/// earlier place.
+/// One in this many eligible reads returns an old value; and one in this many writes is placed
+/// before others.
 const STALE: u64 = 2;
 const EARLY: u64 = 4;
 
-/// A version forgets no readers while it has so few.
+/// Up to this number of readers, a version does not drop any.
 const FEW_READERS: usize = 192;
 
-/// What locations have held, since their first write in this launch.
+/// The histories of locations since their first write in this launch.
 #[derive(Debug)]
 pub(super) struct Weak {
     random: SplitMix,
-    /// What decides in place of the random numbers, if anything does.
+    /// Decides instead of the random numbers, if present.
     guide: Option<Rc<Guide>>,
     recorder: Option<Rc<Recorder>>,
-    /// A hash of what was drawn.
+    /// A hash of all choices.
     decided: u64,
     locations: Locations,
-    /// Whether a weak read of an old value is repeated as long as it may be, as from a register.
+    /// Whether a weak read of an old value is repeated as long as possible, as if from a register.
     sticks: bool,
     /// The version that a thread's weak reads of a location stick to.
     stuck: HashMap<(u32, u64, usize), u64>,
     /// A write whose value is not known yet.
     pending: Option<Pending>,
     versions: u64,
-    /// For each thread and reach its last `fence.sc`.
+    /// The last `fence.sc` of each thread and reach.
     fences: Vec<(u32, Level, Stamp)>,
 }
 
-/// What draws the values of reads and the places of writes: a guide, a script, or the seed.
+/// Chooses the values of reads and the positions of writes: a guide, a script, or the seed.
 #[derive(Debug)]
 pub(crate) struct Draws {
     pub(crate) seed: u64,
@@ -69,18 +70,18 @@ struct Pending {
     version: u64,
 }
 
-/// The values of one location, in the order of coherence.
+/// The values of one location, in coherence order.
 #[derive(Debug)]
 pub(super) struct History {
     pub(super) bytes: usize,
     versions: Vec<Version>,
-    /// What threads have released by writes to it, as in [`Value::released`]: the last value may be
-    /// that of another write, or weak.
+    /// What threads have released by writes to it, as in [`Value::released`], because the last
+    /// value may come from another write, or be weak.
     released: Vec<Head>,
 }
 
 impl History {
-    /// A location of so many bytes that has held nothing yet.
+    /// The empty history of a location of `bytes` bytes.
     pub(super) fn of(bytes: usize) -> Self {
         Self { bytes, versions: Vec::new(), released: Vec::new() }
     }
@@ -99,17 +100,17 @@ pub(crate) struct Old {
 struct Version {
     number: u64,
     bits: u128,
-    /// The write; none for what was there before.
+    /// The write; `None` for the value before the first one.
     write: Option<Event>,
-    /// What an acquiring read of it learns, if the write is strong.
+    /// The value that an acquiring read of it learns from, if the write is strong.
     value: Option<Value>,
-    /// Who has read it, and who by a strong read that observes it.
+    /// The threads that have read it, and those that have observed it by a strong read.
     readers: Readers,
     observers: Readers,
 }
 
-/// Threads, at their epochs. Of the epochs of one thread the first counts, because what knows a later one knows
-/// that; the others go when there are many.
+/// Threads, with their epochs. Only the first epoch of a thread matters, because a clock that
+/// includes a later one includes it too; the others are dropped when there are many.
 #[derive(Debug, Default)]
 struct Readers {
     list: Vec<(u32, u32)>,
@@ -133,18 +134,19 @@ impl Readers {
 }
 
 impl Version {
-    /// Whether it hides what is older from an access at this stamp.
+    /// Whether it hides older versions from an access at this stamp.
     fn hides_older(&self, now: &Stamp) -> bool {
         self.write.is_none_or(|write| now.knows(write.thread, write.epoch))
             || self.observers.any_before(now)
     }
 
-    /// Whether a write at this stamp comes after it: it knows the write or a read of it.
+    /// Whether a write at this stamp must come after it, because it knows the write or a read of
+    /// it.
     fn is_before(&self, now: &Stamp) -> bool {
         self.hides_older(now) || self.readers.any_before(now)
     }
 
-    /// Whether it was made from the version before it, so that nothing comes between them.
+    /// Whether it was made from the version before it, so that no write can come between them.
     fn is_update(&self) -> bool {
         self.write.is_some_and(|write| write.access.kind == AccessKind::Atomic)
     }
@@ -206,7 +208,7 @@ impl Weak {
         Some((at, false))
     }
 
-    /// The place of a write in the order of its location.
+    /// The position of a write in the order of its location.
     fn place(&mut self, now: &Stamp, location: (u64, usize), is_update: bool) -> usize {
         let Some(history) = self.locations.get(location) else { return 0 };
         let end = history.versions.len();
@@ -225,7 +227,7 @@ impl Weak {
         if chosen == 0 { end } else { places[chosen - 1] }
     }
 
-    /// One of `count` alternatives for a thread: 0 is the last value, or the last place.
+    /// Chooses one of `count` alternatives for a thread: 0 is the last value, or the last position.
     fn draw(
         &mut self,
         thread: u32,
@@ -242,14 +244,15 @@ impl Weak {
         chosen
     }
 
-    /// A hash of what was drawn.
+    /// A hash of all choices.
     pub(super) fn decided(&self) -> u64 {
         self.decided
     }
 }
 
 impl State {
-    /// A read by a thread: what it sees instead of what is in memory, and what it acquires from.
+    /// A read by a thread: the value that it sees instead of the one in memory, and the value that
+    /// it acquires from.
     pub(super) fn look(&mut self, new: &Event, span: Span) -> Option<(Old, Option<Value>)> {
         let weak = self.weak.as_mut()?;
         if self.shape.is_copy(new.thread) {
@@ -267,8 +270,8 @@ impl State {
         (!is_last).then(|| (Old { bits: version.bits, is_stuck }, version.value.clone()))
     }
 
-    /// A write by a thread, before its bits are known. `before` are those in memory, if they were written.
-    /// Returns whether it is not the location's last.
+    /// A write by a thread, before its bits are known. `before` are the bits in memory, if they
+    /// were written. Returns whether it is not the location's last.
     pub(super) fn begin_write(&mut self, new: &Event, span: Span, before: Option<u128>) -> bool {
         let Some(weak) = &mut self.weak else { return false };
         let is_copy = self.shape.is_copy(new.thread);
@@ -294,7 +297,7 @@ impl State {
         is_early
     }
 
-    /// What threads have released at a location that `value` does not know of.
+    /// Adds to `value` what threads have released at its location and `value` does not yet have.
     pub(super) fn add_released(&self, span: Span, value: &mut Value) {
         let Some(weak) = &self.weak else { return };
         let history = weak.locations.get((span.region, span.offset));
@@ -303,7 +306,7 @@ impl State {
         }
     }
 
-    /// What the write that began leaves for readers to acquire.
+    /// Stores what the pending write leaves for readers to acquire.
     pub(super) fn leave(&mut self, value: Option<Value>) {
         let Some(weak) = &mut self.weak else { return };
         if let Some(version) = weak.pending_version() {
@@ -316,7 +319,7 @@ impl State {
         }
     }
 
-    /// Orders a `fence.sc` after all that are morally strong to it and came before it in this run: the
+    /// Orders a `fence.sc` after all earlier ones in this run that are morally strong with it: the
     /// Fence-SC order.
     pub(super) fn follow_fences(&mut self, thread: u32, reach: Level) {
         let Some(weak) = &self.weak else { return };
@@ -327,7 +330,7 @@ impl State {
         }
     }
 
-    /// The `fence.sc` is there for later ones.
+    /// Records a `fence.sc` for later ones.
     pub(super) fn add_fence(&mut self, thread: u32, reach: Level) {
         let Some(weak) = &mut self.weak else { return };
         let stamp = self.threads[thread as usize].now.pass_on();
@@ -343,8 +346,8 @@ impl Weak {
         versions.iter_mut().find(|it| it.number == *version)
     }
 
-    /// The write that began has left these bits in memory. Returns those of the location's last write, if that
-    /// is another one.
+    /// The pending write has left these bits in memory. Returns the bits of the location's last
+    /// write, if that is a different one.
     pub(super) fn end_write(&mut self, bits: u128) -> Option<u128> {
         self.pending_version()?.bits = bits;
         let Pending { location, version } = self.pending.take()?;

@@ -1,13 +1,13 @@
-//! What a thread does, as a story needs it.
+//! A thread's action, as needed by a story.
 
 use crate::access::{Access, AccessKind, Order, Scope};
 use crate::dim::{Place, Position};
 use crate::memory::Label;
 
-/// A thread of a recording: the launch, the block and the thread of the block.
+/// A thread of a recording: the launch, the block and the thread in the block.
 pub(super) type Thread = (usize, u64, u32);
 
-/// Something that a thread has done.
+/// An action of a thread.
 #[derive(Clone, Debug)]
 pub(crate) struct Deed {
     /// The grid, counted from 1.
@@ -17,7 +17,7 @@ pub(crate) struct Deed {
     pub(crate) what: Done,
 }
 
-/// What it was.
+/// Kind of action.
 #[derive(Clone, Debug)]
 pub(crate) enum Done {
     Access(Touch),
@@ -33,16 +33,16 @@ pub(crate) enum Done {
 pub(crate) struct Touch {
     pub(crate) access: Access,
     pub(crate) is_float: bool,
-    /// Whether it is the word of a barrier in shared memory.
+    /// Whether it accesses the word of a barrier in shared memory.
     pub(crate) is_barrier: bool,
     pub(crate) label: Label,
-    /// The argument of the kernel that is a view of the memory, if one is.
+    /// The kernel argument that is a view of the memory, if there is one.
     pub(crate) name: Option<&'static str>,
-    /// Tells the shared memories of blocks apart.
+    /// Distinguishes the shared memories of blocks.
     pub(crate) owner: u64,
     pub(crate) offset: usize,
     pub(crate) bytes: usize,
-    /// What it read, and what it wrote.
+    /// The values read and written.
     pub(crate) read: Option<u128>,
     pub(crate) wrote: Option<u128>,
     /// Whether it read an old value, or wrote one that is not the last of its location.

@@ -1,4 +1,4 @@
-//! A step of a story while it is put together: what one thread did, or several threads of a block.
+//! A step of a story under construction: an action of one thread, or of several threads of a block.
 
 use super::deed::{Deed, Done, Touch};
 use super::story::StoryStep;
@@ -7,7 +7,7 @@ use crate::dim::{Dim3, Position, WARP_LANES};
 use crate::fault::Phase;
 use crate::memory::Label;
 
-/// A step while it is put together.
+/// A step under construction.
 pub(super) struct Line<'d> {
     pub(super) first: &'d Deed,
     pub(super) last: &'d Deed,
@@ -15,11 +15,11 @@ pub(super) struct Line<'d> {
     threads: Vec<u32>,
     /// How often the first of them did it.
     times: u32,
-    /// Whether all read and wrote the same.
+    /// Whether all read and wrote the same values.
     same: bool,
     /// Whether a thread has spun after it.
     pub(super) polls: bool,
-    /// The earlier launch that wrote what it reads.
+    /// The earlier launch that wrote the value that it reads.
     pub(super) from_launch: Option<usize>,
 }
 
@@ -45,7 +45,7 @@ impl<'d> Line<'d> {
         self.first.touch().is_some_and(Touch::reads_only)
     }
 
-    /// Whether it is a write of what a deed reads.
+    /// Whether it writes memory that a deed reads.
     pub(super) fn writes_over(&self, deed: &Deed) -> bool {
         let writes = |touch: &Touch, read: &Touch| !touch.reads_only() && touch.overlaps(read);
         [self.first, self.last]
@@ -53,7 +53,7 @@ impl<'d> Line<'d> {
             .any(|own| own.touch().zip(deed.touch()).is_some_and(|(own, read)| writes(own, read)))
     }
 
-    /// Whether it touches what a deed touches, and one of the two writes.
+    /// Whether it and a deed touch the same memory, and one of the two writes.
     pub(super) fn meets(&self, deed: &Deed) -> bool {
         let meet = |own: &Touch, other: &Touch| {
             own.overlaps(other) && !(own.reads_only() && other.reads_only())
@@ -77,8 +77,8 @@ impl<'d> Line<'d> {
         self.times += u32::from(self.threads[0] == deed.position.linear_thread());
     }
 
-    /// Whether a deed of another thread of the block is of the same kind, at the same line, and to the same or the
-    /// next words.
+    /// Whether a deed of another thread of the block is of the same kind, at the same line, and on
+    /// the same or the next words.
     pub(super) fn is_alike(&self, deed: &Deed) -> bool {
         if self.has(deed) || self.first.place != deed.place || self.times > 1 {
             return false;
@@ -109,7 +109,7 @@ impl<'d> Line<'d> {
         }
     }
 
-    /// Another thread does the like.
+    /// Adds a similar deed of another thread.
     pub(super) fn join(&mut self, deed: &'d Deed) {
         if let (Some(last), Some(new)) = (self.last.touch(), deed.touch()) {
             self.same &= match last.access.kind {
@@ -230,13 +230,13 @@ fn located(touch: &Touch, last: &Touch) -> String {
     }
 }
 
-/// What the word of a barrier in shared memory says.
+/// Describes the word of a barrier in shared memory.
 fn in_phase(Phase { parity, arrivals, pending, bytes }: Phase) -> String {
     let bytes = if bytes == 0 { String::new() } else { format!(" and {bytes} bytes") };
     format!("a phase of parity {parity} ({pending} of {arrivals} arrivals{bytes} pending)")
 }
 
-/// A value, as a number with a fraction or the phase of a barrier if it is one.
+/// A value: as a floating-point number or the phase of a barrier if it is one.
 fn number(bits: u128, touch: &Touch) -> String {
     if let Some(phase) = Some(bits as u64).filter(|_| touch.is_barrier).and_then(Phase::of_word) {
         return in_phase(phase);

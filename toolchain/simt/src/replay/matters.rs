@@ -1,4 +1,4 @@
-//! Which deeds of a run have to do with its failure.
+//! The deeds of a run that are relevant to its failure.
 
 use std::collections::{HashMap, HashSet};
 
@@ -22,15 +22,15 @@ fn is_among(touch: &Touch, all: &Words) -> bool {
     words(touch).any(|word| all.contains(&word))
 }
 
-/// What has to do with a failure.
+/// The memory and threads that are relevant to a failure.
 pub(super) struct Matters {
     /// The memory in question.
     words: Words,
-    /// Whether reads of it matter only if they gave old values.
+    /// Whether reads of it are relevant only if they returned old values.
     only_old: bool,
     /// The threads that access it.
     threads: HashSet<Thread>,
-    /// Words by which these threads tell each other something.
+    /// Words by which these threads communicate.
     signals: Words,
 }
 
@@ -81,7 +81,7 @@ impl Matters {
     }
 }
 
-/// The words of the first touch where a race is, if it is known.
+/// The words of the first touch at the address of the race, if known.
 fn raced<'d>(mut touches: impl Iterator<Item = &'d Touch>, cause: Option<&Race>) -> Words {
     let Some((label, offset)) = cause.and_then(|race| race.target.region) else {
         return Words::new();
@@ -93,7 +93,7 @@ fn raced<'d>(mut touches: impl Iterator<Item = &'d Touch>, cause: Option<&Race>)
     touches.find(is_there).into_iter().flat_map(words).collect()
 }
 
-/// What the threads that are stuck have read last.
+/// The words last read by the threads that are stuck.
 fn polled(deeds: &[Deed]) -> Words {
     let mut last: HashMap<Thread, &Touch> = HashMap::new();
     let mut polled: HashMap<Thread, &Touch> = HashMap::new();
@@ -107,7 +107,7 @@ fn polled(deeds: &[Deed]) -> Words {
             }
             _ => {}
         }
-        // Whoever goes on to something else was not stuck.
+        // A thread that moves on to something else was not stuck.
         if let (Some(touch), Some(before)) = (deed.touch(), polled.get(&deed.thread()))
             && !touch.overlaps(before)
         {
@@ -117,7 +117,7 @@ fn polled(deeds: &[Deed]) -> Words {
     polled.into_values().flat_map(words).collect()
 }
 
-/// What several threads touch, and at least one writes.
+/// The words that several threads touch and at least one writes.
 fn shared<'d>(touches: impl Iterator<Item = (Thread, &'d Touch)>) -> Words {
     let mut found: HashMap<Word, (Thread, bool, bool)> = HashMap::new();
     for (thread, touch) in touches {

@@ -1,11 +1,11 @@
-//! Runs again: records what a run decides and does, takes the same decisions again, and shrinks and
-//! tells a run that fails.
+//! Replay: records a run's decisions and actions, repeats the decisions, and shrinks and describes
+//! a run that fails.
 //!
-//! [`record`] notes the turns of warps and the values that reads of weak memory return. The
-//! [`Script`] of that may be changed and run again. [`shrink`] looks for a script with fewer switches
-//! between warps and fewer old values that fails all the same (Zeller and Hildebrandt, "Simplifying
-//! and Isolating Failure-Inducing Input", IEEE TSE 2002). A [`Story`] is what happened in a run, as
-//! far as it has to do with its failure.
+//! [`record`] records the turns of warps and the values that reads of weak memory return. The
+//! resulting [`Script`] may be changed and run again. [`shrink`] searches for a script with fewer
+//! switches between warps and fewer old values that still fails (Zeller and Hildebrandt,
+//! "Simplifying and Isolating Failure-Inducing Input", IEEE TSE 2002). A [`Story`] shows the part
+//! of a run that is relevant to its failure.
 
 mod deed;
 mod line;
@@ -23,28 +23,28 @@ use crate::fault::Fault;
 use crate::race::Race;
 use std::rc::Rc;
 
-/// What a run has decided and done.
+/// The decisions and actions of a run.
 #[derive(Debug)]
 pub struct Recording {
-    /// The decisions, to be taken again by [`record`].
+    /// The decisions, which [`record`] can repeat.
     pub script: Script,
     deeds: Vec<Deed>,
 }
 
 impl Recording {
-    /// What happened, as far as it has to do with `fault`. Without a fault: the old values that were read, and
-    /// where they came from. Without such values: what happened to the words of the race behind the failure, if it
-    /// is known, or else to all memory that threads share.
+    /// The part of the run that is relevant to `fault`. Without a fault: the old values that were
+    /// read, and where they came from. Without such values: the accesses to the words of the race
+    /// behind the failure, if known, or else to all memory that threads share.
     #[must_use]
     pub fn story(&self, fault: Option<&Fault>, cause: Option<&Race>) -> Story {
         Story::of(&self.deeds, fault, cause)
     }
 }
 
-/// Calls `run`, and records the launches that it makes on this OS thread. With a `script` they take
-/// its decisions as far as they can, and then the first warp goes on until it spins or waits; without
-/// one they take those of their schedule. `tells`: what threads do is recorded too, for a
-/// [`Story`].
+/// Calls `run`, and records the launches that it makes on this OS thread. With a `script` they
+/// follow its decisions as far as possible, and then the first warp keeps running until it spins or
+/// waits; without one they follow their schedule. `tells`: the actions of threads are recorded too,
+/// for a [`Story`].
 ///
 /// # Panics
 /// If `run` panics, and inside another recording.

@@ -1,4 +1,4 @@
-//! Notes what launches decide, and makes them decide as a script says.
+//! Records the decisions of launches, and makes them follow a script.
 
 use core::cell::RefCell;
 use std::collections::HashMap;
@@ -10,23 +10,23 @@ use super::script::{Grid, Script};
 use crate::picker::Party;
 
 thread_local! {
-    /// What records the launches of this OS thread.
+    /// The recorder for launches on this OS thread.
     static RECORDER: RefCell<Option<Rc<Recorder>>> = const { RefCell::new(None) };
 }
 
-/// What records the launches of this OS thread, if anything does.
+/// The recorder for launches on this OS thread, if there is one.
 pub(crate) fn current() -> Option<Rc<Recorder>> {
     RECORDER.with_borrow(Clone::clone)
 }
 
-/// Most deeds that are recorded: a story tells the last few of them.
+/// Maximum number of recorded deeds. A story shows the last few of them.
 const MOST_DEEDS: usize = 1 << 20;
 
 /// Records the launches of this OS thread.
 #[derive(Debug)]
 pub(crate) struct Recorder {
     state: RefCell<State>,
-    /// Whether decisions are those of a script.
+    /// Whether launches follow a script.
     follows: bool,
     tells: bool,
 }
@@ -35,7 +35,7 @@ pub(crate) struct Recorder {
 struct State {
     script: Script,
     taken: Script,
-    /// The turn of the script that comes next, and how many of its steps are done.
+    /// The script's next turn, and how many of its steps are done.
     turn: usize,
     done: u32,
     /// Steps of each warp, and choices of each thread.
@@ -73,7 +73,7 @@ impl Recorder {
         Recording { script: taken, deeds }
     }
 
-    /// Whether decisions are those of a script.
+    /// Whether launches follow a script.
     pub(crate) fn follows(&self) -> bool {
         self.follows
     }
@@ -87,7 +87,7 @@ impl Recorder {
         state.choices.clear();
     }
 
-    /// The warp that the script wants to step, if it can.
+    /// The warp that comes next in the script, if it can run.
     pub(crate) fn wanted(&self, is_ready: impl Fn(usize) -> bool) -> Option<usize> {
         let state = &mut *self.state.borrow_mut();
         let grid = state.script.grids.get(state.taken.grids.len() - 1)?;
@@ -113,7 +113,7 @@ impl Recorder {
         }
     }
 
-    /// The lanes that step, out of `ready`, if the schedule wants `drawn`.
+    /// The lanes that step, out of `ready`, if the schedule chooses `drawn`.
     pub(crate) fn party(&self, drawn: Party, ready: u32) -> Party {
         let state = &mut *self.state.borrow_mut();
         let key = (state.warp, state.steps.get(&state.warp).copied().unwrap_or(0));
@@ -129,7 +129,8 @@ impl Recorder {
         party
     }
 
-    /// Which of `count` alternatives a thread takes, if the schedule wants the one that `draw` gives.
+    /// The one of `count` alternatives that a thread chooses, if the schedule chooses that of
+    /// `draw`.
     pub(crate) fn choose(&self, thread: u32, count: usize, draw: impl FnOnce() -> usize) -> usize {
         let state = &mut *self.state.borrow_mut();
         let number = state.choices.entry(thread).or_default();
@@ -151,7 +152,7 @@ impl Recorder {
         chosen
     }
 
-    /// A thread does something.
+    /// Records an action of a thread.
     pub(crate) fn tell(&self, deed: impl FnOnce() -> Deed) {
         let state = &mut *self.state.borrow_mut();
         if !self.tells || state.deeds.len() == MOST_DEEDS {
@@ -172,7 +173,8 @@ impl Recorder {
         }
     }
 
-    /// The last write has left these bits. `is_early`: they are not the last value of their location.
+    /// The last write has left these bits. `is_early`: they are not the last value of their
+    /// location.
     pub(crate) fn wrote(&self, bits: u128, is_early: bool) {
         let state = &mut *self.state.borrow_mut();
         if let Some(at) = state.writing.take()

@@ -1,64 +1,64 @@
-//! The decisions of a run, and fewer of them.
+//! The decisions of a run, and how to reduce them.
 
 use std::collections::BTreeMap;
 
 use crate::picker::Party;
 
-/// The decisions of a run: which warp steps when, which of its lanes, and which values reads of weak
-/// memory return.
+/// The decisions of a run: which warp steps when, which of its lanes, and which values are returned
+/// by reads of weak memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Script {
-    /// One after the other.
+    /// In launch order.
     pub(super) grids: Vec<Grid>,
 }
 
 /// The decisions of one grid.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Grid {
-    /// Warps, each with how many steps it makes in a row.
+    /// Warps, each with its number of consecutive steps.
     pub(super) turns: Vec<(usize, u32)>,
-    /// The lanes of a warp's n-th step, if they are not all that can, in order.
+    /// The lanes of a warp's n-th step, in order, unless they are all that can run.
     pub(super) parties: BTreeMap<(usize, u32), Party>,
-    /// A thread's n-th choice of a value or a place, if it is not the last one.
+    /// A thread's n-th choice of a value or a position, unless it is the last one.
     pub(super) choices: BTreeMap<(u32, u32), usize>,
 }
 
 impl Script {
-    /// How often another warp has its turn.
+    /// Number of switches to another warp.
     #[must_use]
     pub fn switches(&self) -> usize {
         self.grids.iter().map(|grid| grid.turns.len()).sum()
     }
 
-    /// How many reads return an old value, or writes come before others.
+    /// Number of reads that return an old value, and of writes placed before others.
     #[must_use]
     pub fn old_values(&self) -> usize {
         self.grids.iter().map(|grid| grid.choices.len()).sum()
     }
 
-    /// How many warp steps it has.
+    /// Number of warp steps.
     #[must_use]
     pub fn steps(&self) -> u64 {
         let turns = self.grids.iter().flat_map(|grid| &grid.turns);
         turns.map(|&(_, steps)| u64::from(steps)).sum()
     }
 
-    /// What [`shrink`] makes smaller.
+    /// The measure that [`shrink`] reduces.
     fn cost(&self) -> (usize, usize, u64) {
         let parties: usize = self.grids.iter().map(|grid| grid.parties.len()).sum();
         (self.switches() + self.old_values(), parties, self.steps())
     }
 }
 
-/// Most runs of [`shrink`], and most warp steps in all of them.
+/// Maximum number of runs of [`shrink`], and of warp steps in all of them.
 const MOST_RUNS: u32 = 400;
 const MOST_STEPS: u64 = 1 << 20;
 
-/// A script with fewer switches and fewer old values. `fails` runs a script, and gives what was really
-/// decided if that run failed in the same way.
+/// A script with fewer switches and fewer old values. `fails` runs a script, and returns the actual
+/// decisions if that run failed in the same way.
 ///
-/// It leaves out parts of the script, from large ones to single turns, as long as a run fails all the
-/// same. It gives up after 400 runs or 2^20 warp steps.
+/// Removes parts of the script, from large ones to single turns, as long as the run still fails.
+/// Stops after 400 runs or 2^20 warp steps.
 pub fn shrink(script: Script, mut fails: impl FnMut(&Script) -> Option<Script>) -> Script {
     let mut best = script;
     let (mut runs, mut steps) = (0, 0);
@@ -84,7 +84,7 @@ pub fn shrink(script: Script, mut fails: impl FnMut(&Script) -> Option<Script>) 
     }
 }
 
-/// Leaves out as much as it can of one kind of decisions of a grid.
+/// Removes as many decisions of one kind as possible from a grid.
 fn leave_out(
     best: &mut Script,
     number: usize,
@@ -131,11 +131,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_does_not_matter_is_left_out() {
+    fn shrink_removes_irrelevant_decisions() {
         let turns = (0..40).map(|n| (n % 4, 1 + n as u32 % 3)).collect();
         let choices = (0..10).map(|n| ((n, 0), 1)).collect();
         let script = Script { grids: vec![Grid { turns, choices, ..Grid::default() }] };
-        // It fails if warp 3 steps before warp 2, and thread 7 reads an old value.
+        // Fails if warp 3 steps before warp 2, and thread 7 reads an old value.
         let shrunk = shrink(script, |script| {
             let grid = &script.grids[0];
             let first = |warp| grid.turns.iter().position(|turn| turn.0 == warp);

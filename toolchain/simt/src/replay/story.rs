@@ -1,4 +1,4 @@
-//! What happened, in a few lines.
+//! A short description of a run.
 
 use core::fmt;
 
@@ -9,31 +9,31 @@ use crate::dim::Place;
 use crate::fault::Fault;
 use crate::race::Race;
 
-/// Most steps of a story: the last ones.
+/// Maximum number of steps in a story: the last ones are kept.
 const MOST: usize = 14;
 
-/// A deed joins one of so many lines before it, at most.
+/// A deed can join at most this many preceding lines.
 const RECENT: usize = 64;
 
-/// What happened in a run, as far as it has to do with its failure.
+/// The part of a run that is relevant to its failure.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Story {
-    /// In the order in which it happened.
+    /// In chronological order.
     pub steps: Vec<StoryStep>,
-    /// How many steps before these are left out.
+    /// Number of omitted steps before these.
     pub left_out: usize,
 }
 
-/// Something that a thread, or several threads of a block, did, perhaps several times. Or the end of a launch before
-/// the first step of a later one.
+/// An action of a thread, or of several threads of a block, perhaps repeated. Or the end of a
+/// launch before the first step of a later one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoryStep {
-    /// The launch if there are several, the block, and the threads if its block has several. The launch alone
-    /// when it ends.
+    /// The launch if there are several, the block, and the threads if its block has several. Only
+    /// the launch when it ends.
     pub who: String,
-    /// What they did.
+    /// The action.
     pub what: String,
-    /// Where in the source. None when a launch ends.
+    /// Its source location. `None` when a launch ends.
     pub place: Option<Place>,
 }
 
@@ -99,7 +99,7 @@ impl Story {
     }
 }
 
-/// Adds a deed to a line that already has the like, if the order of what matters stays as it was.
+/// Adds a deed to a line with a similar one, if this preserves the order of relevant deeds.
 fn joins<'d>(lines: &mut [Line<'d>], deed: &'d Deed) -> bool {
     let old = lines.len().saturating_sub(RECENT);
     let lines = &mut lines[old..];
@@ -121,7 +121,7 @@ fn joins<'d>(lines: &mut [Line<'d>], deed: &'d Deed) -> bool {
     false
 }
 
-/// The launch that wrote what a deed reads, if it is an earlier one.
+/// The launch that wrote the value that a deed reads, if it is an earlier one.
 fn writer_before(lines: &[Line<'_>], deed: &Deed) -> Option<usize> {
     let touch = deed.touch().filter(|touch| touch.read.is_some() && !touch.is_old)?;
     let wrote = |line: &&Line<'_>| {

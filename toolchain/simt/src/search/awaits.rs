@@ -1,36 +1,37 @@
-//! Threads that poll: they step again when what they have looked at changes.
+//! Polling threads: they step again when the words that they have read change.
 //!
-//! A loop that polls may go round any number of times. Turns that change nothing and fail make no
-//! difference, so few of them are explored. A thread that has polled in vain waits until another one
-//! changes what it has looked at since its last write or spin. If it has looked at one word alone, an
-//! execution in which that word changes later is given up: in another one the thread looks later. The
-//! same holds if a strong read has returned an old value, because a fair run reads the last value in
-//! time. A weak read need not.
+//! A polling loop may run any number of iterations. Iterations that change nothing and fail make no
+//! difference, so few of them are explored. A thread whose poll failed waits until another one
+//! changes something that it has read since its last write or spin. If it has read only one word,
+//! an execution in which that word changes later is abandoned: in another execution the thread
+//! reads it later. The same is done if a strong read has returned an old value, because a fair run
+//! reads the last value eventually. A weak read need not.
 //!
-//! Whether a loop writes in its turns is seen at its first spin that no write precedes. Until then
-//! its thread does not wait. What was seen holds for the rest of the search, which begins anew.
+//! Whether the iterations of a loop write is determined at its first spin that is not preceded by a
+//! write. Until then its thread does not wait. The result is kept for the rest of the search, which
+//! restarts.
 
 use std::collections::HashMap;
 
 use super::footprint::{Footprint, Object};
 use crate::dim::Place;
 
-/// What the lanes of a launch have looked at, and which of them wait.
+/// The accesses of a launch's lanes that are relevant to polling, and which lanes wait.
 #[derive(Debug, Default)]
 pub(super) struct Awaits {
-    /// By warp, 32 for each.
+    /// 32 per warp.
     lanes: Vec<Lane>,
     /// How often each cell has changed.
     changes: HashMap<Object, u64>,
-    /// Steps so far, and the turn of this one in the tree.
+    /// Number of steps so far, and the turn of this one in the tree.
     steps: u64,
     turn: usize,
     /// How often the clock has leapt without a change since.
     leaps: u32,
     /// Whether a thread has read its clock since the last leap.
     timed: bool,
-    /// The places of the spins of this execution, in the order in which they came first, and
-    /// whether the turns of their loops write nothing.
+    /// The locations of the spins of this execution, in the order in which they were first reached,
+    /// and whether their loops are free of writes.
     spins: Vec<(Place, bool)>,
 }
 
@@ -38,20 +39,20 @@ pub(super) struct Awaits {
 #[derive(Clone, Debug, Default)]
 struct Lane {
     state: State,
-    /// The cells that it has looked at since its last write or spin.
+    /// The reads of cells since its last write or spin.
     looked: Vec<Look>,
     /// The cells that it is writing.
     writing: Vec<Object>,
-    /// The cells that woke it may be any of these: its next step depends on them.
+    /// The cells that may have woken it: its next step depends on them.
     woken: Vec<Object>,
-    /// How many reads that is.
+    /// The number of read accesses in `looked`.
     reads: u32,
     /// Whether it has changed memory, or read its clock, since its last spin.
     has_written: bool,
     has_timed: bool,
-    /// Its own clock.
+    /// Its clock, separate from that of other threads.
     clock: u64,
-    /// How often its clock has leapt in a loop that looks at nothing else.
+    /// How often its clock has leapt in a loop that reads no memory.
     leaps: u32,
 }
 
@@ -63,7 +64,7 @@ struct Look {
     /// Whether a strong read has returned an old value.
     is_old: bool,
     step: u64,
-    /// The turn in the tree that this step has.
+    /// The turn of this step in the tree.
     turn: usize,
 }
 
@@ -71,58 +72,59 @@ struct Look {
 enum State {
     #[default]
     Runs,
-    /// Until something that it has looked at changes.
+    /// Until something that it has read changes.
     Waits,
-    /// It has looked at one word alone: if that changes, the execution is explored otherwise.
+    /// It has read only one word: if that changes, the execution is abandoned and another one
+    /// covers it.
     WaitsForOne,
-    /// It has failed by an old value: this execution is explored otherwise.
+    /// It has failed because of an old value: another execution covers this one.
     Gone,
 }
 
-/// What a spin means for the execution.
+/// Effect of a spin on the execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Spun {
     GoesOn,
     /// Another alternative of the same step covers all that may follow.
     Redundant,
-    /// What it looked at in this turn has changed since: it looked too early.
+    /// A word that it read in this iteration has changed since: it read too early.
     Early(usize),
-    /// The turns of this loop write nothing, which was not known: the search begins anew.
+    /// This loop is free of writes, which was not known: the search restarts.
     Learned,
 }
 
-/// What is left if no thread can step.
+/// Outcome if no thread can step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Standstill {
     /// Some threads can step now.
     Woken,
-    /// Only executions that are explored otherwise get here.
+    /// Only executions that are covered by another one get here.
     Redundant,
     Deadlock,
 }
 
-/// Where the clock's leaps stop doubling.
+/// Maximum number of doublings of the clock's leaps.
 const LONGEST_LEAP: u32 = 40;
 
 impl Awaits {
-    /// The lanes of so many warps, all of which run.
+    /// The lanes of `warps` warps, all of which run.
     pub(super) fn of_warps(warps: usize) -> Self {
         Self { lanes: vec![Lane::default(); warps * 32], ..Self::default() }
     }
 
-    /// The lanes of a warp that do not wait, out of `ready`.
+    /// The lanes of a warp, out of `ready`, that do not wait.
     pub(super) fn awake(&self, warp: usize, ready: u32) -> u32 {
         let lanes = self.lanes[warp * 32..][..32].iter().enumerate();
         let waiting = lanes.filter(|(_, lane)| lane.state != State::Runs);
         waiting.fold(ready, |awake, (lane, _)| awake & !(1 << lane))
     }
 
-    /// A new thread has this place.
+    /// A new thread occupies this lane.
     pub(super) fn begin(&mut self, lane: usize) {
         self.lanes[lane] = Lane::default();
     }
 
-    /// A step of these lanes begins. What woke them is part of what it depends on.
+    /// A step of these lanes begins. It depends on the cells that woke them.
     pub(super) fn step(
         &mut self,
         turn: usize,
@@ -136,8 +138,8 @@ impl Awaits {
         }
     }
 
-    /// A thread accesses a cell. `reads`: it reads, and whether this is a strong read of an old value.
-    /// `is_first`: it is the first cell of the access.
+    /// A thread accesses a cell. `reads`: `Some` for a read, with whether it is a strong read of an
+    /// old value. `is_first`: this is the first cell of the access.
     pub(super) fn access(
         &mut self,
         lane: usize,
@@ -156,8 +158,9 @@ impl Awaits {
         }
     }
 
-    /// The last write of a thread has ended. Wakes who waits for it if memory has `changed`. Returns
-    /// the turns in which others looked too early, so that the execution is explored otherwise.
+    /// The last write of a thread has ended. Wakes the threads that wait for it if memory has
+    /// `changed`. Returns the turns in which other threads read too early, so that this execution
+    /// is abandoned.
     pub(super) fn wrote(&mut self, lane: usize, changed: bool) -> Vec<usize> {
         let written = core::mem::take(&mut self.lanes[lane].writing);
         if !changed || written.is_empty() {
@@ -181,7 +184,7 @@ impl Awaits {
         early
     }
 
-    /// A thread reads its clock, which is its own: how steps interleave does not change it.
+    /// A thread reads its clock, which is private: it does not depend on how steps interleave.
     pub(super) fn clock(&mut self, lane: usize) -> u64 {
         self.timed = true;
         let lane = &mut self.lanes[lane];
@@ -195,8 +198,8 @@ impl Awaits {
         self.lanes[lane].clock += u64::from(cycles);
     }
 
-    /// A thread spins. That depends on all that it has looked at. `is_alone`: no other lane of its
-    /// warp steps. `known` says whether the turns of the loop at this place write nothing.
+    /// A thread spins, which depends on everything that it has read. `is_alone`: no other lane of
+    /// its warp steps. `known` returns whether the loop at this location is free of writes.
     pub(super) fn spun(
         &mut self,
         lane: usize,
@@ -213,7 +216,7 @@ impl Awaits {
         let has_changed =
             |look: &Look| changes.get(&look.cell).copied().unwrap_or(0) != look.changes;
         if thread.looked.is_empty() && timed {
-            // It waits for its clock alone.
+            // It waits only for its clock.
             thread.clock += 1 << thread.leaps;
             thread.leaps = (thread.leaps + 1).min(LONGEST_LEAP);
         } else if !is_pure && !wrote {
@@ -239,7 +242,7 @@ impl Awaits {
         Spun::GoesOn
     }
 
-    /// Whether the turns of a loop that spins here write nothing, as `known` for its number.
+    /// Whether a loop that spins here is free of writes, as returned by `known` for its number.
     fn is_pure(&mut self, place: Place, known: impl FnOnce(usize) -> bool) -> bool {
         let next = self.spins.len();
         let at = self.spins.iter().position(|(other, _)| *other == place).unwrap_or(next);
@@ -249,7 +252,7 @@ impl Awaits {
         self.spins[at].1
     }
 
-    /// For each spin of this execution whether the turns of its loop write nothing.
+    /// For each spin of this execution, whether its loop is free of writes.
     pub(super) fn spins(&self) -> impl Iterator<Item = bool> {
         self.spins.iter().map(|&(_, is_pure)| is_pure)
     }
@@ -259,7 +262,7 @@ impl Awaits {
         if self.lanes.iter().any(|lane| lane.state == State::Gone) {
             return Standstill::Redundant;
         }
-        // A timeout may come first, if anybody looks at the clock.
+        // A timeout may expire first, if some thread reads its clock.
         let timed = core::mem::take(&mut self.timed);
         if self.leaps > 0 && !timed || self.leaps >= patience {
             return Standstill::Deadlock;
@@ -284,7 +287,7 @@ impl Lane {
         self.woken.extend(self.looked.drain(..).map(|look| look.cell));
     }
 
-    /// What it has looked at so far is not what it polls.
+    /// The reads so far are not those that it polls.
     fn forget(&mut self) {
         self.reads = 0;
         self.looked.clear();

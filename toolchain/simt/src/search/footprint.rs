@@ -1,4 +1,5 @@
-//! What a step of a warp touches, and so which steps may change places.
+//! The memory and other objects that a step of a warp touches, which determine the steps that
+//! commute.
 
 use std::collections::HashMap;
 
@@ -25,18 +26,18 @@ impl Object {
     }
 }
 
-/// The number of the first region of memory among the objects.
+/// Number of the first memory region among the objects.
 const FIRST_REGION: u32 = 5;
 
-/// Numbers for regions of memory that are the same in every execution.
+/// Numbers for memory regions that are the same in every execution.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     known: HashMap<(Label, u64), u32>,
 }
 
 impl Names {
-    /// The objects of some bytes of a region: cells of four bytes, because the race detector
-    /// remembers accesses by cells. `owner` tells the shared memories of blocks apart.
+    /// The objects for some bytes of a region: cells of four bytes, because the race detector
+    /// records accesses by cell. `owner` distinguishes the shared memories of blocks.
     pub(super) fn cells(
         &mut self,
         (label, owner): (Label, u64),

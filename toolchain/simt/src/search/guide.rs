@@ -1,4 +1,4 @@
-//! What a launch asks of a search while it runs, and tells it.
+//! The interface between a running launch and a search.
 
 use core::cell::{Cell, RefCell};
 use std::collections::HashSet;
@@ -14,16 +14,16 @@ use crate::memory::Label;
 use crate::warp::lanes;
 
 thread_local! {
-    /// What guides the launches of this OS thread.
+    /// The guide of launches on this OS thread.
     static GUIDE: RefCell<Option<Rc<Guide>>> = const { RefCell::new(None) };
 }
 
-/// What guides the launches of this OS thread, if anything does.
+/// The guide of launches on this OS thread, if there is one.
 pub(crate) fn current() -> Option<Rc<Guide>> {
     GUIDE.with_borrow(Clone::clone)
 }
 
-/// Takes the decisions of launches in place of a schedule.
+/// Makes the decisions of launches instead of a schedule.
 #[derive(Debug)]
 pub(crate) struct Guide {
     state: RefCell<State>,
@@ -39,17 +39,17 @@ struct State {
     names: Names,
     awaits: Awaits,
     footprint: Footprint,
-    /// The warp that steps now, or stepped last, and the number of its lane among all.
+    /// The warp that steps now or stepped last, and the number of its lane among all lanes.
     warp: Option<usize>,
     lane: usize,
     /// Whether no other lane of the warp steps.
     is_alone: bool,
-    /// For the spins of the launches before: see [`Awaits::spins`].
+    /// For the spins of the preceding launches: see [`Awaits::spins`].
     spins: Vec<bool>,
     patience: u32,
 }
 
-/// Who decides.
+/// Source of decisions.
 #[derive(Debug)]
 enum Decider {
     Search(Search),
@@ -59,13 +59,13 @@ enum Decider {
 #[derive(Debug, Default)]
 struct Search {
     tree: Tree,
-    /// The spins of loops whose turns write nothing.
+    /// The spins of loops that are free of writes.
     pure: HashSet<Place>,
     /// Whether one of them is new.
     has_learned: bool,
 }
 
-/// What comes after an execution.
+/// The next step after an execution.
 pub(super) enum Next {
     Execution,
     /// The first execution again: more is known about loops.
@@ -85,7 +85,7 @@ impl Drop for Installed {
     }
 }
 
-/// Which bytes of which region an access touches. `owner` tells the shared memories of blocks apart.
+/// The bytes and region of an access. `owner` distinguishes the shared memories of blocks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Touched {
     pub(crate) label: Label,
@@ -137,7 +137,7 @@ impl Guide {
         }
     }
 
-    /// Goes to the next execution.
+    /// Advances to the next execution.
     pub(super) fn advance(&self) -> Next {
         let Decider::Search(search) = &mut self.state.borrow_mut().decider else {
             return Next::None;
@@ -156,7 +156,7 @@ impl Guide {
         Path::new(spins.collect(), state.taken.clone())
     }
 
-    /// A grid begins, with room for so many warps. Returns whether it is small enough.
+    /// A grid begins, with room for `warps` warps. Returns whether it is small enough.
     pub(crate) fn begin(&self, warps: usize, patience: u32) -> bool {
         let state = &mut *self.state.borrow_mut();
         if warps > MOST_WARPS {
@@ -165,7 +165,7 @@ impl Guide {
         let before = core::mem::replace(&mut state.awaits, Awaits::of_warps(warps));
         state.spins.extend(before.spins());
         (state.warp, state.patience) = (None, patience);
-        // What destructors of an execution that was given up have touched.
+        // Touched by destructors of an execution that was abandoned.
         state.footprint = Footprint::default();
         state.separate();
         true
@@ -198,7 +198,7 @@ impl Guide {
         }
     }
 
-    /// The lanes of the picked warp that step, out of `ready`.
+    /// The lanes of the picked warp, out of `ready`, that step.
     pub(crate) fn party(&self, ready: u32) -> u32 {
         let state = &mut *self.state.borrow_mut();
         let warp = state.warp.unwrap_or(0);
@@ -213,20 +213,20 @@ impl Guide {
         awake
     }
 
-    /// A lane of the picked warp goes on.
+    /// A lane of the picked warp continues.
     pub(crate) fn turn_of(&self, lane: u32) {
         let state = &mut *self.state.borrow_mut();
         state.lane = state.warp.unwrap_or(0) * WARP_LANES as usize + lane as usize;
     }
 
-    /// A block has started in the place of this warp.
+    /// A block has started in the slot of this warp.
     pub(crate) fn started(&self, warp: usize) {
         let state = &mut *self.state.borrow_mut();
         (0..WARP_LANES as usize)
             .for_each(|lane| state.awaits.begin(warp * WARP_LANES as usize + lane));
     }
 
-    /// The step ends. Returns whether the execution goes on.
+    /// The step ends. Returns whether the execution continues.
     pub(crate) fn stepped(&self) -> bool {
         let state = &mut *self.state.borrow_mut();
         let footprint = core::mem::take(&mut state.footprint);
@@ -246,7 +246,7 @@ impl Guide {
         self.state.borrow_mut().choose(count)
     }
 
-    /// The step touches something that is not memory, and changes it.
+    /// The step touches an object that is not memory, and changes it.
     pub(crate) fn touch(&self, object: Object) {
         self.state.borrow_mut().footprint.add(object, true);
     }
@@ -315,7 +315,7 @@ impl Guide {
 }
 
 impl State {
-    /// One of these warps, the first of which is the default.
+    /// Chooses one of these warps. The first is the default.
     fn turn(&mut self, order: &[usize]) -> Option<usize> {
         let enabled = order.iter().fold(0, |all, &warp| all | 1u64 << warp);
         let picked = match &mut self.decider {
@@ -345,14 +345,14 @@ impl State {
         chosen
     }
 
-    /// The step of this turn is of no use, unless another warp steps before it.
+    /// The step of this turn is useless unless another warp steps before it.
     fn too_early(&mut self, turn: usize) {
         if let Decider::Search(Search { tree, .. }) = &mut self.decider {
             tree.want_all(turn);
         }
     }
 
-    /// What comes now comes after all steps before.
+    /// Orders all later steps after all steps so far.
     fn separate(&mut self) {
         if let Decider::Search(Search { tree, .. }) = &mut self.decider {
             tree.separate();

@@ -1,13 +1,14 @@
-//! Exhaustive search: every execution of a tiny launch, one after the other.
+//! Exhaustive search: runs every execution of a tiny launch.
 //!
-//! A launch takes decisions: which warp steps next, which block starts next, which older value a
-//! read returns and which place a write takes where memory is weak. A [`Schedule`](crate::Schedule)
-//! draws them. [`search`] enumerates them instead, by running the launch again and again (Godefroid,
-//! "Model Checking for Programming Languages using VeriSoft", POPL 1997), and leaves out what only
-//! repeats another execution: the order of independent steps, and turns of loops that poll in vain.
+//! A launch makes decisions: which warp steps next, which block starts next, which older value a
+//! read returns and where a write is placed if memory is weak. A [`Schedule`](crate::Schedule)
+//! draws them at random. [`search`] enumerates them instead, by running the launch repeatedly
+//! (Godefroid, "Model Checking for Programming Languages using VeriSoft", POPL 1997). It skips
+//! anything that only repeats another execution: the order of independent steps, and iterations of
+//! loops whose poll fails.
 //!
-//! Lanes of a warp step together, lowest first. Grids that kernels launch run in the order in which
-//! they may begin. A timeout passes only when no thread can do anything else.
+//! Lanes of a warp step together, lowest first. Grids launched by kernels run in the order in which
+//! they may begin. A timeout expires only when no thread can do anything else.
 
 mod awaits;
 mod footprint;
@@ -25,31 +26,32 @@ use guide::{Next, Redundant};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 
-/// Most steps of a launch in a search. A tiny launch that takes more does not end.
+/// Maximum steps of a launch in a search. A tiny launch that exceeds it does not terminate.
 pub(crate) const MOST_STEPS: u64 = 1 << 20;
 
-/// What a [`search`] has explored.
+/// Result of a [`search`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explored<T> {
-    /// Executions that ran to their end.
+    /// Executions that ran to completion.
     pub executions: u64,
-    /// Executions that were given up halfway, because they would have repeated others.
+    /// Executions that were abandoned halfway, because they would have repeated others.
     pub given_up: u64,
     /// Whether nothing is left to explore.
     pub exhausted: bool,
-    /// Why the search ended early, and the path of that execution.
+    /// Result that ended the search early, and the path of that execution.
     pub found: Option<(T, Path)>,
 }
 
 /// Calls `run` once for each execution of the launches in it, until it breaks, nothing is left, or
 /// `limit` executions have begun.
 ///
-/// `run` must do the same each time: make its memory anew, launch on this OS thread, and depend on
-/// nothing else. The seed and the policy of its schedules do not count. An execution that only
-/// repeats others is given up inside a launch, which then unwinds through `run`, without a message.
+/// `run` must do the same each time: create new memory, launch on this OS thread, and depend on
+/// nothing else. The seed and the policy of its schedules are ignored. An execution that only
+/// repeats others is abandoned inside a launch, which then unwinds through `run`, without a
+/// message.
 ///
-/// Partial-order reduction is that of Abdulla et al. ("Optimal Dynamic Partial Order Reduction", POPL
-/// 2014) by source sets and sleep sets.
+/// The partial-order reduction is that of Abdulla et al. ("Optimal Dynamic Partial Order
+/// Reduction", POPL 2014) with source sets and sleep sets.
 ///
 /// # Panics
 /// If `run` panics, if it does not do the same each time, and inside another search.
@@ -83,7 +85,7 @@ pub fn search<T>(limit: u64, mut run: impl FnMut() -> ControlFlow<T>) -> Explore
     explored
 }
 
-/// Calls `run` once, and takes the decisions of `path` in its launches.
+/// Calls `run` once, with the decisions of `path` in its launches.
 ///
 /// # Panics
 /// If `run` panics, and inside a search.
@@ -95,7 +97,7 @@ pub fn follow<T>(path: &Path, run: impl FnOnce() -> T) -> T {
     run()
 }
 
-/// Leaves an execution that need not be explored further.
+/// Abandons an execution that need not be explored further.
 pub(crate) fn give_up() -> ! {
     resume_unwind(Box::new(Redundant))
 }

@@ -1,20 +1,20 @@
-//! The decisions of one execution, written in a short form.
+//! The decisions of one execution, in compact text form.
 
 use core::fmt;
 use core::str::FromStr;
 
-/// The decisions of an execution, to be taken again by [`follow`](crate::search::follow).
+/// The decisions of an execution, which [`follow`](crate::search::follow) can repeat.
 ///
 /// Each decision is the number of an alternative. 0 is the default: to stay with the warp that
 /// stepped last, to read the last value, to write after all other writes. In text form a number
-/// says how many defaults come first, and a letter which alternative is next: `12b3c` is twelve
+/// gives how many defaults come first, and a letter which alternative is next: `12b3c` is twelve
 /// defaults, alternative 1, three defaults, alternative 2. Alternatives beyond `z` are written as
-/// `(26)`. Defaults at the end are left out. Before all that, for each place at which threads spin,
-/// `+` stands for a loop whose turns write nothing, and `-` for another one.
+/// `(26)`. Defaults at the end are omitted. The text begins with one sign for each location at
+/// which threads spin: `+` for a loop that is free of writes, and `-` for any other.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Path {
-    /// For each place at which threads spin, in the order in which the execution comes to them:
-    /// whether the turns of its loop write nothing.
+    /// For each location at which threads spin, in the order in which the execution reaches them:
+    /// whether its loop is free of writes.
     spins: Vec<bool>,
     decisions: Vec<u32>,
 }
@@ -27,7 +27,7 @@ impl Path {
         Self { spins, decisions }
     }
 
-    /// Whether the turns of the loop at the n-th spin write nothing.
+    /// Whether the loop at the n-th spin is free of writes.
     pub(crate) fn is_pure(&self, n: usize) -> bool {
         self.spins.get(n).is_some_and(|&is_pure| is_pure)
     }
@@ -60,15 +60,16 @@ impl fmt::Display for Path {
     }
 }
 
-/// A text that is no [`Path`].
+/// A text that is not a valid [`Path`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is no path: a path has numbers and small letters, as in 12b3c")]
 pub struct BadPath {
-    /// What was given.
+    /// The text.
     pub text: String,
 }
 
-/// Most decisions of a path that is read: a number in a text must not ask for all memory.
+/// Maximum number of decisions in a parsed path, so that a number in the text cannot exhaust
+/// memory.
 const MOST: usize = 1 << 24;
 
 impl FromStr for Path {
@@ -117,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_is_read_as_it_was_written() {
+    fn a_path_round_trips_through_text() {
         let paths: [(&[bool], &[u32], &str); 5] = [
             (&[], &[], ""),
             (&[true], &[1], "+b"),

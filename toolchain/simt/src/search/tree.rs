@@ -3,26 +3,27 @@
 //! Two executions that differ only in the order of independent steps are the same. This is the
 //! algorithm of source sets with sleep sets (Abdulla, Aronis, Jonsson and Sagonas, "Optimal Dynamic
 //! Partial Order Reduction", POPL 2014, Algorithm 1), which improves on Flanagan and Godefroid
-//! (POPL 2005). Alternatives of a step, such as the values that a read may return, are all explored.
+//! (POPL 2005). Alternatives of a step, such as the values that a read may return, are all
+//! explored.
 
 use super::footprint::Footprint;
 
-/// Most warps that can take turns: each is a bit.
+/// Maximum number of warps that can take turns: each is a bit.
 pub(crate) const MOST_WARPS: usize = 64;
 
-/// The decisions of the current execution, and what is left to explore.
+/// The decisions of the current execution, and the ones left to explore.
 #[derive(Debug, Default)]
 pub(super) struct Tree {
     nodes: Vec<Node>,
-    /// How many nodes this execution has passed.
+    /// Number of nodes that this execution has passed.
     at: usize,
     /// The steps of this execution, and those of the last one that it will repeat.
     events: Vec<Event>,
-    /// How many steps this execution has made.
+    /// Number of steps that this execution has made.
     steps: usize,
-    /// Steps before this one come before all later ones: another launch has begun.
+    /// Steps with a smaller index come before all later ones: another launch has begun.
     first: usize,
-    /// The node of the step that is being made.
+    /// The node of the current step.
     turn: usize,
 }
 
@@ -30,19 +31,19 @@ pub(super) struct Tree {
 enum Node {
     /// Which warp steps next.
     Turn(Turn),
-    /// Which of so many alternatives a step takes.
+    /// Which of `count` alternatives a step chooses.
     Choice { chosen: usize, count: usize },
 }
 
 #[derive(Debug)]
 struct Turn {
     chosen: usize,
-    /// What the step of the chosen warp touches, whatever it chooses.
+    /// The footprint of the chosen warp's step, whatever it chooses.
     footprint: Footprint,
     /// Bits of the warps that can step, and of those that must be explored.
     enabled: u64,
     wanted: u64,
-    /// Warps whose step was explored here, or before here with the same effect, and what it touches.
+    /// Warps whose step was explored here, or earlier with the same effect, and its footprint.
     asleep: Vec<(usize, Footprint)>,
 }
 
@@ -52,13 +53,13 @@ struct Event {
     warp: usize,
     node: usize,
     footprint: Footprint,
-    /// For each warp how many of its steps happened before, itself included. Steps that depend on
-    /// each other happen one before the other.
+    /// For each warp, how many of its steps happened before, including this one. Steps that depend
+    /// on each other are ordered.
     clock: Vec<u32>,
 }
 
 impl Event {
-    /// The number of this step among those of its warp, from 1 on.
+    /// The number of this step among those of its warp, starting at 1.
     fn number(&self) -> u32 {
         self.clock[self.warp]
     }
@@ -74,13 +75,13 @@ impl Tree {
         (self.at, self.steps, self.first) = (0, 0, 0);
     }
 
-    /// Separates what comes now from all steps before.
+    /// Orders all later steps after all steps so far.
     pub(super) fn separate(&mut self) {
         self.first = self.steps;
     }
 
     /// The warp to step next, out of `enabled`, which has at least one bit. `order` has the enabled
-    /// warps, the one to prefer first. None if every execution from here was explored elsewhere.
+    /// warps, the preferred one first. `None` if every execution from here was explored elsewhere.
     pub(super) fn pick(&mut self, enabled: u64, order: &[usize]) -> Option<usize> {
         self.turn = self.at;
         if let Some(node) = self.nodes.get(self.at) {
@@ -99,7 +100,7 @@ impl Tree {
         Some(chosen)
     }
 
-    /// One of `count` alternatives.
+    /// Chooses one of `count` alternatives.
     pub(super) fn choose(&mut self, count: usize) -> usize {
         let node = self.at;
         self.at += 1;
@@ -113,7 +114,7 @@ impl Tree {
         }
     }
 
-    /// The step that was picked last has touched this.
+    /// Records the footprint of the step that was picked last.
     pub(super) fn stepped(&mut self, footprint: &Footprint) {
         let index = self.steps;
         self.steps += 1;
@@ -144,7 +145,7 @@ impl Tree {
         races.into_iter().for_each(|earlier| self.reverse(earlier, index));
     }
 
-    /// Wants an execution in which the step `later` does not come after `earlier`, on which it
+    /// Requests an execution in which the step `later` does not come after `earlier`, on which it
     /// depends directly.
     fn reverse(&mut self, earlier: usize, later: usize) {
         let event = &self.events[earlier];
@@ -167,7 +168,8 @@ impl Tree {
             unreachable!("a step has a turn")
         };
         let asleep = turn.asleep.iter().fold(0, |all, (warp, _)| all | 1u64 << warp);
-        // A warp that could not step there waited for `earlier`: the two have only one order.
+        // A warp that could not step there waited for `earlier`: only one order of the two is
+        // possible.
         let possible = firsts & turn.enabled;
         if firsts & (turn.wanted | asleep) != 0 || possible == 0 {
             return;
@@ -182,8 +184,8 @@ impl Tree {
         self.turn
     }
 
-    /// Wants every other warp to step in this turn. The rest of an execution in which a poll fails for
-    /// nothing is not explored, and so shows nothing about what else has to be.
+    /// Requests that every other warp steps in this turn. The rest of an execution in which a poll
+    /// fails is not explored, so it cannot show which other executions are needed.
     pub(super) fn want_all(&mut self, turn: usize) {
         if let Some(Node::Turn(turn)) = self.nodes.get_mut(turn) {
             turn.wanted |= turn.enabled;
@@ -200,7 +202,7 @@ impl Tree {
         turn.asleep.iter().filter(stays).cloned().collect()
     }
 
-    /// Goes to the next execution. Returns whether there is one.
+    /// Advances to the next execution. Returns whether there is one.
     pub(super) fn advance(&mut self) -> bool {
         while let Some(node) = self.nodes.last_mut() {
             match node {
@@ -222,7 +224,7 @@ impl Tree {
             }
             self.nodes.pop();
         }
-        // A step whose choice has changed is made anew.
+        // A step whose choice has changed is repeated.
         let is_turn = |node: &Node| matches!(node, Node::Turn(_));
         let anew = self.nodes.iter().rposition(is_turn).unwrap_or(0);
         let kept = self.events.partition_point(|event| event.node < anew);
@@ -231,6 +233,6 @@ impl Tree {
     }
 }
 
-/// Decisions come in the same order with the same alternatives, or the search makes no sense.
+/// Decisions must come in the same order with the same alternatives, or the search is meaningless.
 const NOT_REPEATED: &str = "the search met other decisions than before: what it runs must do the \
                             same each time, given the same schedule";

@@ -58,7 +58,7 @@ fn barriers_in_two_places_are_one_barrier() {
 }
 
 #[test]
-fn lanes_of_a_warp_at_different_calls_of_the_barrier_are_reported_with_both() {
+fn lanes_of_a_warp_at_different_barrier_calls_are_reported_with_both_lines() {
     let mut memory = Memory::new(1 << 20);
     for schedule in schedules() {
         let config = simt::LaunchConfig { schedule, ..config(2, 64, Policy::RoundRobin) };
@@ -83,7 +83,7 @@ fn lanes_of_a_warp_at_different_calls_of_the_barrier_are_reported_with_both() {
 }
 
 #[test]
-fn one_call_in_a_loop_is_one_call_however_often_each_lane_has_come() {
+fn a_barrier_call_in_a_loop_counts_as_one_call() {
     let mut memory = Memory::new(1 << 20);
     for schedule in schedules() {
         let config = simt::LaunchConfig { schedule, ..config(1, 64, Policy::RoundRobin) };
@@ -98,7 +98,7 @@ fn one_call_in_a_loop_is_one_call_however_often_each_lane_has_come() {
 }
 
 #[test]
-fn a_thread_that_exits_instead_is_a_skipped_barrier() {
+fn a_thread_that_exits_before_the_barrier_is_a_fault() {
     let mut memory = Memory::new(1 << 20);
     // Thread 0 exits before anyone arrives; thread 40 leaves others waiting.
     for gone in [0, 40] {

@@ -1,4 +1,5 @@
-//! Bulk copies happen between their request and the wait for their end, at a time that the seed draws.
+//! Bulk copies happen between their request and the wait for their end, at a time chosen by the
+//! seed.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +19,7 @@ pub(crate) fn tile() -> Words {
     Words::shared(simt::static_shared("tile", BYTES, 16))
 }
 
-/// The block's barrier. Its word has the bytes to come.
+/// The block's barrier. Its word is the number of outstanding bytes.
 fn barrier() -> *mut u8 {
     simt::static_shared("barrier", 8, 8)
 }
@@ -79,8 +80,8 @@ fn fill(value: u32) {
     simt::bulk_fence();
 }
 
-/// What one thread leaves in the first word of the second of two tiles of device memory, under many seeds.
-/// The first tile holds `numbers`.
+/// The values that one thread leaves in the first word of the second of two tiles of device memory,
+/// under many seeds. The first tile holds ones.
 fn leaves(kernel: impl Fn(Words, Words) + Copy) -> BTreeSet<u32> {
     let left = |schedule| {
         let mut memory = Memory::new(1 << 20);
@@ -96,8 +97,8 @@ fn leaves(kernel: impl Fn(Words, Words) + Copy) -> BTreeSet<u32> {
     (0..60).map(|seed| left(Schedule::from_seed(seed))).collect()
 }
 
-/// A kernel of one thread that loads a tile over sevens, and does two things: before the wait for the load,
-/// and after it. They return what is left, if anything.
+/// A kernel of one thread that loads a tile over sevens, and calls `before` ahead of the wait for
+/// the load and `after` behind it. They return the value to leave, if any.
 fn loads(
     before: impl Fn(Words) -> Option<u32> + Copy,
     after: impl Fn() -> Option<u32> + Copy,
@@ -115,14 +116,14 @@ fn loads(
 }
 
 #[test]
-fn a_tile_that_is_read_before_the_wait_is_old_under_some_seeds() {
+fn a_tile_read_before_the_wait_is_stale_under_some_seeds() {
     let last = || Some(tile().get(TILE - 1));
     assert_eq!(loads(|_| last(), || None), BTreeSet::from([1, 7]));
     assert_eq!(loads(|_| None, last), BTreeSet::from([1]));
 }
 
 #[test]
-fn a_source_that_is_rewritten_before_the_wait_is_loaded_so_under_some_seeds() {
+fn a_source_rewritten_before_the_wait_changes_the_load_under_some_seeds() {
     let rewrite = |from: Words| {
         from.set(5, 9);
         None
@@ -133,7 +134,7 @@ fn a_source_that_is_rewritten_before_the_wait_is_loaded_so_under_some_seeds() {
 }
 
 #[test]
-fn what_is_written_to_the_tile_before_the_wait_is_lost_under_some_seeds() {
+fn writes_to_the_tile_before_the_wait_are_lost_under_some_seeds() {
     let write = || {
         tile().set(5, 9);
         None
@@ -174,7 +175,7 @@ fn results(kernel: impl Fn(Words)) -> Vec<Result<Vec<u32>, Fault>> {
 }
 
 #[test]
-fn a_block_that_ends_before_its_load_is_told_so() {
+fn a_block_that_ends_before_its_load_is_a_fault() {
     let line = line!() + 6;
     let ends = |waits: bool| {
         results(move |from| {
@@ -220,7 +221,7 @@ fn a_thread_may_exit_before_its_load_if_another_waits_for_it() {
 }
 
 #[test]
-fn a_load_in_flight_is_no_deadlock_and_lets_no_timeout_end() {
+fn a_load_in_flight_is_not_a_deadlock_and_does_not_expire_timeouts() {
     let mut waited = BTreeSet::new();
     for seed in 0..60 {
         let mut memory = Memory::new(1 << 20);
@@ -237,7 +238,7 @@ fn a_load_in_flight_is_no_deadlock_and_lets_no_timeout_end() {
         });
         waited.insert(stats.expect("the load comes").spins);
     }
-    // It comes before the thread looks, or when it has looked once.
+    // It arrives before the first poll, or after one.
     assert_eq!(waited, BTreeSet::from([0, 1]));
 }
 
@@ -248,7 +249,7 @@ fn a_fault_of_a_late_load_names_its_request() {
         if is(0) {
             init();
             simt::mbarrier_fence();
-            // Four words more than there are.
+            // Four words more than the source has.
             let beyond = Words::global(from.address() + 16);
             load(beyond);
             from.get(0);

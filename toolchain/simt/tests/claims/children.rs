@@ -1,4 +1,4 @@
-//! Grids that launch grids: order, ends, limits, refusals.
+//! Grids that launch grids: order, completion, limits, refusals.
 
 use crate::support::{Words, assert_site, config, schedules};
 use simt::{
@@ -7,7 +7,7 @@ use simt::{
 };
 use std::collections::BTreeSet;
 
-/// Notes a number: word 0 counts the notes, which follow.
+/// Appends a number to the log: word 0 counts the numbers, which follow.
 #[track_caller]
 fn note(log: Words, number: u32) {
     let at = log.add_at(0, 1, Order::Relaxed, Scope::Device);
@@ -30,7 +30,7 @@ fn launch_note(queue: Queue, log: Words, number: u32) {
     launch_child(queue, child(move || note(log, number))).expect("one thread fits");
 }
 
-/// The notes after a launch of `blocks` blocks of one thread.
+/// The log after a launch of `blocks` blocks of one thread.
 #[track_caller]
 fn notes(schedule: Schedule, blocks: u32, body: &dyn Fn(Words)) -> Vec<u32> {
     let mut memory = Memory::new(1 << 16);
@@ -44,7 +44,7 @@ fn notes(schedule: Schedule, blocks: u32, body: &dyn Fn(Words)) -> Vec<u32> {
     log[1..=log[0] as usize].to_vec()
 }
 
-/// The notes of one block in all orders that occur.
+/// The logs of one block in all orders that occur.
 #[track_caller]
 fn orders(body: &dyn Fn(Words)) -> BTreeSet<Vec<u32>> {
     let drawn = (1..40).map(|seed| Schedule::seeded(Policy::RunAhead, seed));
@@ -52,7 +52,7 @@ fn orders(body: &dyn Fn(Words)) -> BTreeSet<Vec<u32>> {
 }
 
 #[test]
-fn a_child_runs_after_its_parent_with_what_it_was_given() {
+fn a_child_runs_after_its_parent_with_its_captured_values() {
     let found = orders(&|log| {
         launch_note(Queue::FireAndForget, log, 2);
         note(log, 1);
@@ -73,7 +73,7 @@ fn a_stream_keeps_its_order_and_two_streams_do_not() {
 }
 
 #[test]
-fn an_event_stands_for_what_was_in_its_stream_when_it_was_recorded() {
+fn an_event_stands_for_the_contents_of_its_stream_when_recorded() {
     let found = orders(&|log| {
         let (left, right) = (Queue::Stream(create_stream()), Queue::Stream(create_stream()));
         let (event, never) = (create_event(), create_event());
@@ -82,7 +82,7 @@ fn an_event_stands_for_what_was_in_its_stream_when_it_was_recorded() {
         record_event(event, left);
         launch_note(left, log, 3);
         wait_event(right, event);
-        // A later record changes nothing for a stream that waits already.
+        // A later record does not affect a stream that already waits.
         record_event(event, left);
         launch_note(right, log, 2);
     });
@@ -90,7 +90,7 @@ fn an_event_stands_for_what_was_in_its_stream_when_it_was_recorded() {
 }
 
 #[test]
-fn an_event_passes_on_what_its_stream_waits_for() {
+fn an_event_includes_the_waits_of_its_stream() {
     let found = orders(&|log| {
         let streams = [(); 3].map(|()| Queue::Stream(create_stream()));
         let (first, second) = (create_event(), create_event());
@@ -127,7 +127,7 @@ fn a_tail_launch_waits_for_all_other_descendants_and_the_tails_before_it() {
 }
 
 #[test]
-fn a_stream_waits_for_what_its_grids_launch() {
+fn a_stream_waits_for_the_descendants_of_its_grids() {
     let found = orders(&|log| {
         let deep = move || launch_note(Queue::FireAndForget, log, 1);
         launch_child(Queue::Block, child(deep)).expect("one thread fits");
@@ -154,7 +154,7 @@ fn each_block_has_its_own_default_stream() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused_and_the_parent_goes_on() {
+fn an_oversized_child_is_refused_and_the_parent_continues() {
     let found = orders(&|log| {
         let shape = |grid: [u32; 3], block: [u32; 3], dynamic_shared| {
             let body = Box::new(move || note(log, 1));
@@ -185,7 +185,7 @@ fn what_does_not_fit_is_refused_and_the_parent_goes_on() {
     assert_eq!(found, BTreeSet::from([vec![1]]));
 }
 
-/// Launches itself until that is refused, and notes how deep it is.
+/// Launches itself until refused, and logs its depth.
 fn dig(log: Words, depth: u32) {
     match launch_child(Queue::FireAndForget, child(move || dig(log, depth + 1))) {
         Ok(()) => {}
@@ -216,7 +216,7 @@ fn a_tail_launch_is_as_deep_as_the_grid_that_launches_it() {
 }
 
 #[test]
-fn at_most_2048_grids_wait_in_all_of_a_family() {
+fn at_most_2048_grids_of_a_family_wait() {
     let found = notes(Schedule::default(), 1, &|log| {
         let deep = move || {
             let more = (0..2048).map_while(|_| {
@@ -233,7 +233,7 @@ fn at_most_2048_grids_wait_in_all_of_a_family() {
 }
 
 #[test]
-fn a_child_with_many_blocks_and_threads_runs_in_the_room_of_its_parent() {
+fn a_large_child_runs_within_the_residency_of_its_parent() {
     let mut memory = Memory::new(1 << 20);
     let words = Words::zeros(&mut memory, 40 * 64);
     let mut config = LaunchConfig::new("test", 1, 1);

@@ -1,4 +1,4 @@
-//! The shared memory of other blocks of a cluster: who reaches what, and which accesses are refused.
+//! The shared memory of other blocks of a cluster: valid and refused accesses.
 
 use simt::{
     Access, Fault, Label, LaunchConfig, Memory, MissingOrder, Order, Policy, Scope, Space, launch,
@@ -6,7 +6,7 @@ use simt::{
 
 use crate::support::{Words, assert_site, config, global_thread, schedules};
 
-/// A launch of `blocks` blocks of `threads` threads, all of them a cluster, with 16 bytes of dynamic
+/// A launch of `blocks` blocks of `threads` threads that form one cluster, with 16 bytes of dynamic
 /// shared memory.
 fn one_cluster(blocks: u32, threads: u32, policy: Policy) -> LaunchConfig<'static> {
     let cluster = Some(blocks);
@@ -27,7 +27,7 @@ fn sync() {
 }
 
 #[test]
-fn every_block_reaches_the_variables_of_every_other() {
+fn every_block_can_access_the_variables_of_every_other() {
     for schedule in schedules() {
         let mut memory = Memory::new(1 << 20);
         let out = Words::unwritten(&mut memory, 160);
@@ -44,7 +44,7 @@ fn every_block_reaches_the_variables_of_every_other() {
             let other = 1 - at.cluster_rank();
             Words::shared(simt::static_shared("tile", 256, 16)).set(i, 100 * block + i as u32);
             let (dynamic, bytes) = simt::dynamic_shared();
-            // The whole of the dynamic part, and the last word of it.
+            // The whole dynamic part, and its last word.
             let theirs = Words::cluster(simt::cluster_shared(dynamic, bytes, other));
             let last = simt::cluster_shared(dynamic.wrapping_add(12), 4, other);
             sync();
@@ -67,7 +67,7 @@ fn every_block_reaches_the_variables_of_every_other() {
 }
 
 #[test]
-fn a_block_reaches_its_own_memory_and_all_add_to_one_word() {
+fn blocks_of_a_cluster_can_add_to_one_word_of_any_block() {
     for schedule in schedules() {
         let mut memory = Memory::new(1 << 20);
         let out = Words::unwritten(&mut memory, 1);
@@ -91,7 +91,7 @@ fn a_block_reaches_its_own_memory_and_all_add_to_one_word() {
 }
 
 #[test]
-fn without_a_cluster_barrier_or_with_the_scope_of_the_block_it_is_a_race() {
+fn a_missing_cluster_barrier_or_block_scope_is_a_race() {
     let race = |body: &dyn Fn(Words, Words)| {
         let mut memory = Memory::new(1 << 20);
         let config = LaunchConfig { races: true, ..one_cluster(2, 1, Policy::RoundRobin) };
@@ -131,7 +131,7 @@ fn without_a_cluster_barrier_or_with_the_scope_of_the_block_it_is_a_race() {
 
 #[test]
 fn a_block_that_has_not_started_or_has_ended_is_refused_with_its_rank() {
-    // Under run-ahead block 0 comes first, under reverse block 1 has ended before it.
+    // Under run-ahead block 0 runs first; under reverse block 1 has ended before it.
     for (policy, has_ended) in [(Policy::RunAhead, false), (Policy::Reverse, true)] {
         let line = line!() + 4;
         let fault = launch(&mut Memory::new(0), &one_cluster(2, 1, policy), &|| {
@@ -174,7 +174,7 @@ fn bounds_and_unwritten_words_are_checked_in_the_other_block() {
 }
 
 #[test]
-fn a_rank_beyond_the_cluster_and_bytes_that_are_no_variable_are_refused() {
+fn invalid_ranks_and_bytes_outside_a_variable_are_refused() {
     let fails = |body: fn(*mut u8)| {
         let body = || body(simt::static_shared("tile", 256, 16));
         let fault = launch(&mut Memory::new(0), &one_cluster(2, 1, Policy::RunAhead), &body);

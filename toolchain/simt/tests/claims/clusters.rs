@@ -1,4 +1,4 @@
-//! Clusters: which blocks are in which, their barrier, and which launches are refused.
+//! Clusters: their blocks, their barrier, and refused launches.
 
 use simt::{Dim3, Fault, LaunchConfig, Memory, Order, Policy, Stats, WaitingFor, launch};
 
@@ -76,10 +76,10 @@ fn the_cluster_barrier_opens_only_when_all_threads_of_all_blocks_have_arrived() 
 }
 
 #[test]
-fn arriving_does_not_wait_and_other_clusters_are_not_waited_for() {
+fn arriving_does_not_wait_and_clusters_are_independent() {
     let seen = under_all_schedules(clustered(4, 1, 2), 2, |flags| {
         match simt::position().linear_block() {
-            // Its neighbour stores only after it has been told, so after the arrival.
+            // Its neighbour stores only after it has received the word, so after the arrival.
             0 => {
                 simt::cluster_arrive(Order::Relaxed);
                 flags.set(0, 1);
@@ -101,7 +101,7 @@ fn arriving_does_not_wait_and_other_clusters_are_not_waited_for() {
 }
 
 #[test]
-fn threads_that_have_exited_are_counted_out_whether_they_had_arrived_or_not() {
+fn the_cluster_barrier_does_not_wait_for_exited_threads() {
     under_all_schedules(clustered(4, 48, 2), 1, |_| {
         // Thread 0 exits before the first arrival, thread 1 after it, and thread 2 after the wait.
         let me = simt::position().linear_thread();
@@ -122,7 +122,7 @@ fn threads_that_have_exited_are_counted_out_whether_they_had_arrived_or_not() {
 }
 
 #[test]
-fn lanes_of_a_warp_come_to_the_barrier_by_one_call() {
+fn lanes_of_a_warp_must_reach_the_barrier_by_one_call() {
     let diverges = |arrival: bool, apart: u32| {
         let config = clustered(2, 64, 2);
         let fault = launch(&mut Memory::new(0), &config, &|| {
@@ -169,7 +169,7 @@ fn blocks_of_a_cluster_are_resident_together() {
 }
 
 #[test]
-fn a_deadlock_names_who_waits_at_the_cluster_barrier() {
+fn a_deadlock_names_the_threads_at_the_cluster_barrier() {
     for schedule in schedules() {
         let mut memory = Memory::new(1 << 20);
         let flag = Words::zeros(&mut memory, 1);
@@ -218,7 +218,7 @@ fn a_wait_without_an_arrival_and_a_second_arrival_are_faults() {
 }
 
 #[test]
-fn a_grid_that_is_no_whole_number_of_clusters_is_refused_with_its_numbers() {
+fn a_grid_not_divisible_into_clusters_is_refused_with_its_numbers() {
     let mut memory = Memory::new(1 << 20);
     let mut refused = |config: LaunchConfig<'_>| {
         launch(&mut memory, &config, &|| unreachable!("no thread may run"))

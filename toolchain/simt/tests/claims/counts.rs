@@ -1,11 +1,11 @@
-//! What a launch counts about its warps.
+//! The counts of a launch's warps.
 
 use simt::{Access, Counts, LaunchConfig, Memory, Policy, Space, launch};
 
 use crate::support::{Words, config};
 
-/// The counts of one block of 64 threads. `body` gets the thread's number and 2048 words of shared
-/// memory.
+/// The counts of one block of 64 threads. `body` receives the thread's number and 2048 words of
+/// shared memory.
 fn counted(policy: Policy, body: impl Fn(usize, Words)) -> Counts {
     let config = LaunchConfig { count: true, ..config(1, 64, policy) };
     let stats = launch(&mut Memory::new(1 << 10), &config, &|| {
@@ -17,7 +17,7 @@ fn counted(policy: Policy, body: impl Fn(usize, Words)) -> Counts {
 }
 
 #[test]
-fn lanes_that_want_different_words_of_one_bank_wait_for_each_other() {
+fn different_words_of_one_bank_conflict() {
     let ways = [(1, 1), (2, 2), (3, 1), (4, 4), (8, 8), (16, 16), (31, 1)];
     for (stride, ways) in ways {
         let counts = counted(Policy::RoundRobin, |me, words| words.set(me * stride, 1));
@@ -32,7 +32,7 @@ fn lanes_that_want_different_words_of_one_bank_wait_for_each_other() {
 }
 
 #[test]
-fn a_word_that_all_lanes_want_is_served_to_all_at_once() {
+fn one_word_accessed_by_all_lanes_does_not_conflict() {
     let counts = counted(Policy::RoundRobin, |me, words| {
         if me == 0 {
             words.set(7, 1);
@@ -45,7 +45,7 @@ fn a_word_that_all_lanes_want_is_served_to_all_at_once() {
 }
 
 #[test]
-fn accesses_of_16_bytes_go_by_quarters_of_the_warp() {
+fn accesses_of_16_bytes_are_served_per_quarter_warp() {
     let counts = counted(Policy::RoundRobin, |me, _| {
         let at = simt::static_shared("words", 4 * 2048, 16).wrapping_add(16 * me);
         assert!(simt::access(at, 16, Access::write(Space::Shared)));
@@ -92,8 +92,8 @@ fn a_store_updates_what_its_lane_has_loaded_since_the_last_store_and_barrier() {
     assert_eq!((counts.shared_stores, counts.shared_updates), (10, 2));
 }
 
-/// The counts of one block of 64 threads. `body` gets the thread's number and 4096 words of device
-/// memory.
+/// The counts of one block of 64 threads. `body` receives the thread's number and 4096 words of
+/// device memory.
 fn counted_globally(body: impl Fn(usize, Words)) -> Counts {
     let config = LaunchConfig { count: true, ..config(1, 64, Policy::RoundRobin) };
     let mut memory = Memory::new(1 << 16);
@@ -107,7 +107,7 @@ fn counted_globally(body: impl Fn(usize, Words)) -> Counts {
 }
 
 #[test]
-fn words_apart_take_a_sector_each_and_neighbours_share_them() {
+fn scattered_words_use_a_sector_each_and_neighbours_share_one() {
     for (stride, sectors) in [(1, 8), (2, 16), (4, 32), (8, 64), (64, 64)] {
         let counts = counted_globally(|me, words| words.set(me * stride, 1));
         assert_eq!((counts.global_accesses, counts.sectors), (2, sectors), "{stride} words apart");
@@ -120,7 +120,7 @@ fn words_apart_take_a_sector_each_and_neighbours_share_them() {
 }
 
 #[test]
-fn a_branch_diverges_if_lanes_of_one_warp_part() {
+fn a_branch_diverges_if_lanes_of_one_warp_disagree() {
     type Condition = fn(usize, usize) -> bool;
     let by_warp: Condition = |me, _| me < 32;
     let by_lane: Condition = |me, _| me % 2 == 0;
@@ -129,7 +129,7 @@ fn a_branch_diverges_if_lanes_of_one_warp_part() {
         for policy in [Policy::RoundRobin, Policy::Coarse, Policy::RunAhead] {
             let counts = counted(policy, |me, _| {
                 for turn in 0..3 {
-                    // What is between two turns of a branch does not matter.
+                    // Calls between two iterations of a branch do not matter.
                     let _taken = simt::branch(condition(me, turn));
                 }
             });
@@ -140,7 +140,7 @@ fn a_branch_diverges_if_lanes_of_one_warp_part() {
 }
 
 #[test]
-fn a_launch_that_is_not_asked_does_not_count() {
+fn a_launch_without_counting_has_no_counts() {
     let mut memory = Memory::new(1 << 10);
     let stats = launch(&mut memory, &config(1, 64, Policy::RoundRobin), &|| {});
     assert_eq!(stats.expect("no fault").counts, None);

@@ -1,4 +1,4 @@
-//! Launches that could never end.
+//! Launches that can never end.
 
 use std::cell::Cell;
 
@@ -7,7 +7,7 @@ use simt::{Dim3, Fault, LaunchConfig, Memory, Policy, WaitingFor, launch};
 use crate::support::{Words, assert_site, config, schedules};
 
 #[test]
-fn a_flag_that_nobody_sets_is_a_deadlock() {
+fn a_flag_that_is_never_set_is_a_deadlock() {
     let mut memory = Memory::new(1 << 20);
     let flag = Words::zeros(&mut memory, 1);
     for schedule in schedules() {
@@ -37,7 +37,7 @@ fn a_flag_that_nobody_sets_is_a_deadlock() {
 }
 
 #[test]
-fn a_lock_that_is_never_freed_is_a_deadlock_though_it_is_written_each_turn() {
+fn a_lock_that_is_never_freed_is_a_deadlock_despite_its_writes() {
     let mut memory = Memory::new(1 << 20);
     let lock = Words::zeros(&mut memory, 1);
     let fault = launch(&mut memory, &config(2, 1, Policy::RoundRobin), &|| {
@@ -50,7 +50,7 @@ fn a_lock_that_is_never_freed_is_a_deadlock_though_it_is_written_each_turn() {
 }
 
 #[test]
-fn a_deadlock_names_the_blocks_that_have_left() {
+fn a_deadlock_names_the_blocks_that_have_exited() {
     let mut memory = Memory::new(1 << 20);
     for schedule in schedules() {
         let flag = Words::zeros(&mut memory, 1);
@@ -125,7 +125,7 @@ fn a_chain_of_blocks_in_order_runs_with_one_resident_block() {
 }
 
 #[test]
-fn a_timeout_ends_a_spin_that_would_not() {
+fn a_timeout_ends_an_endless_spin() {
     let mut memory = Memory::new(1 << 20);
     let flag = Words::zeros(&mut memory, 2);
     for schedule in schedules() {
@@ -143,7 +143,7 @@ fn a_timeout_ends_a_spin_that_would_not() {
 }
 
 #[test]
-fn a_change_of_memory_starts_the_wait_over() {
+fn a_change_of_memory_restarts_the_patience() {
     for schedule in schedules() {
         let mut memory = Memory::new(1 << 20);
         let turn = Words::zeros(&mut memory, 1);
@@ -189,7 +189,7 @@ fn the_sleeps_of_many_warps_overlap() {
 }
 
 #[test]
-fn a_sleep_hands_over_to_the_warp_that_is_waited_for() {
+fn a_sleep_yields_to_the_warp_that_is_waited_for() {
     let mut memory = Memory::new(1 << 20);
     let flag = Words::zeros(&mut memory, 1);
     for policy in [Policy::RunAhead, Policy::Reverse] {
@@ -228,7 +228,7 @@ fn a_spin_that_also_sleeps_is_still_a_deadlock() {
 }
 
 #[test]
-fn a_long_computation_is_no_deadlock() {
+fn a_long_computation_is_not_a_deadlock() {
     let mut memory = Memory::new(1 << 20);
     let words = Words::zeros(&mut memory, 2);
     for schedule in schedules() {
@@ -247,7 +247,7 @@ fn a_long_computation_is_no_deadlock() {
 }
 
 #[test]
-fn a_loop_without_spin_meets_the_step_limit() {
+fn a_loop_without_spin_hits_the_step_limit() {
     let mut memory = Memory::new(1 << 20);
     let flag = Words::zeros(&mut memory, 1);
     for policy in [Policy::RunAhead, Policy::Coarse, Policy::RoundRobin] {
@@ -275,15 +275,15 @@ fn the_step_limit_names_the_thread_whose_turn_it_is() {
     assert_site(&fault, 1, 0, file!(), line);
 }
 
-/// Policies under which a loop that never hands over keeps all other threads from running.
+/// Policies under which a loop that never yields keeps all other threads from running.
 const SELFISH: [Policy; 3] = [Policy::RunAhead, Policy::Reverse, Policy::Coarse];
 
 #[test]
-fn a_wait_without_spin_is_told_as_such_by_its_line() {
+fn a_wait_without_spin_is_reported_with_its_line() {
     for policy in SELFISH {
         let waits: [(u32, &dyn Fn(Words)); 3] = [
             (line!(), &|flag| while flag.get(0) == 0 {}),
-            // Two words in turn, as in a look-back over tiles.
+            // Two words alternately, as in a look-back over tiles.
             (line!(), &|flag| while flag.get(0) + flag.get(1) == 0 {}),
             (line!(), &|flag| while flag.add(0, 0) == 0 {}),
         ];
@@ -308,7 +308,7 @@ fn a_wait_without_spin_is_told_as_such_by_its_line() {
 }
 
 #[test]
-fn a_wait_of_a_whole_warp_by_votes_is_told_too() {
+fn a_warp_that_waits_by_votes_is_reported_too() {
     let mut memory = Memory::new(1 << 20);
     let flag = Words::zeros(&mut memory, 1);
     let fault = launch(&mut memory, &config(1, 32, Policy::RoundRobin), &|| {
@@ -323,9 +323,9 @@ fn a_wait_of_a_whole_warp_by_votes_is_told_too() {
 }
 
 #[test]
-fn long_loops_that_go_on_are_not_taken_for_waits() {
+fn long_loops_with_progress_are_not_mistaken_for_waits() {
     const TURNS: usize = 600_000;
-    // A small table that is read again and again, and a result now and then.
+    // A small table that is read repeatedly, and an occasional result.
     let computes = |words: Words, turn: usize| {
         words.get(turn % 3);
         if turn.is_multiple_of(100_000) {
@@ -334,7 +334,7 @@ fn long_loops_that_go_on_are_not_taken_for_waits() {
     };
     // More words than a waiting loop reads.
     let reads_on = |words: Words, turn: usize| _ = words.get(turn % 64);
-    // A wait that hands over, for a change that never comes.
+    // A wait that yields, for a change that never comes.
     let spins = |words: Words, _: usize| {
         words.get(0);
         simt::spin();

@@ -1,4 +1,4 @@
-//! Waits for blocks that had not started when they began, in launches that are not cooperative.
+//! Waits for blocks that had not started when the wait began, in launches that are not cooperative.
 
 use crate::support::{Words, config, schedules};
 use simt::{
@@ -18,7 +18,7 @@ fn under(schedule: Schedule) -> LaunchConfig<'static> {
     LaunchConfig { schedule, ..config(BLOCKS, 33, Policy::RoundRobin) }
 }
 
-/// All schedules, on memory that is weak and not.
+/// All schedules, with and without weak memory.
 fn launches() -> impl Iterator<Item = LaunchConfig<'static>> {
     let drawn = (1..60).map(Schedule::from_seed);
     let of =
@@ -76,7 +76,7 @@ fn a_cooperative_launch_may_wait_for_any_block() {
 }
 
 #[test]
-fn blocks_that_draw_their_number_wait_in_time() {
+fn blocks_that_draw_their_number_have_no_early_wait() {
     for config in launches() {
         let wait = found(&config, |words| {
             if is_first() {
@@ -91,9 +91,9 @@ fn blocks_that_draw_their_number_wait_in_time() {
     }
 }
 
-/// Locks are taken by blocks that have started, and one that starts later may be the last to free it.
+/// The lock is held by blocks that have started, but a later one may be the last to free it.
 #[test]
-fn a_lock_is_waited_for_in_time() {
+fn waiting_for_a_lock_is_not_an_early_wait() {
     for config in launches() {
         let spins = found(&config, |words| {
             for _ in 0..if is_first() { 3 } else { 0 } {
@@ -136,7 +136,7 @@ fn blocks_of_a_cluster_start_together() {
 }
 
 #[test]
-fn a_block_of_another_gpu_has_a_place_of_its_own() {
+fn waiting_for_another_gpu_is_not_an_early_wait() {
     for config in launches() {
         let mut memory = Memory::of_gpus(2, 1 << 12);
         let words = Words::global(memory.alloc_on(0, 256, 256).expect("it fits"));

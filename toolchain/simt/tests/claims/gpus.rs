@@ -1,4 +1,4 @@
-//! Launches on several GPUs: own grids and memories, one memory model.
+//! Launches on several GPUs: separate grids and memories, one memory model.
 
 use crate::support::{Words, schedules};
 use core::ops::ControlFlow;
@@ -12,9 +12,9 @@ use std::cell::RefCell;
 const DATA: usize = 0;
 const FLAG: usize = 8;
 
-/// What each thread of each GPU is: its GPU, block and thread, and the blocks of its grid.
+/// Checks each thread's GPU, block and thread index, and the blocks of its grid.
 #[test]
-fn every_gpu_runs_a_grid_of_its_own() {
+fn every_gpu_runs_its_own_grid() {
     for schedule in schedules() {
         // Of the three blocks of a GPU, two are resident at once.
         let config = LaunchConfig {
@@ -40,7 +40,7 @@ fn every_gpu_runs_a_grid_of_its_own() {
     }
 }
 
-/// The first thread of a launch leaves a word for a thread of block 1 of `reader`.
+/// The first thread of a launch passes a word to a thread of block 1 of `reader`.
 fn hand_over(config: &LaunchConfig<'_>, scope: Scope, reader: u32) -> Result<u32, Fault> {
     let mut memory = Memory::of_gpus(2, 1 << 10);
     let words = memory.alloc_on(1, 64, 4).expect("there is room");
@@ -66,7 +66,7 @@ fn hand_over(config: &LaunchConfig<'_>, scope: Scope, reader: u32) -> Result<u32
 }
 
 #[test]
-fn device_scope_ends_at_the_gpu_and_system_scope_does_not() {
+fn only_system_scope_reaches_another_gpu() {
     for schedule in schedules() {
         let config = LaunchConfig { schedule, races: true, ..LaunchConfig::new("test", 2, 1) };
         assert_eq!(hand_over(&config, Scope::System, 1), Ok(7));
@@ -101,8 +101,8 @@ fn a_flag_of_device_scope_may_be_seen_before_the_data_on_another_gpu() {
 }
 
 #[test]
-fn a_search_goes_through_the_orders_of_all_gpus() {
-    // Each of two threads swaps a word that both have: one of two orders.
+fn a_search_explores_the_orders_of_all_gpus() {
+    // Each of two threads swaps a word that both share: one of two orders.
     let executions = |gpus: usize| {
         let explored = search(1 << 10, || {
             let mut memory = Memory::of_gpus(gpus as u32, 1 << 10);
@@ -122,7 +122,7 @@ fn a_search_goes_through_the_orders_of_all_gpus() {
 }
 
 #[test]
-fn system_scope_becomes_device_scope_where_there_are_several_gpus() {
+fn system_scope_weakens_to_device_scope_on_several_gpus() {
     let run = |sites, weaken| {
         let base = LaunchConfig::new("test", 2, 1);
         hand_over(&LaunchConfig { races: true, sites, weaken, ..base }, Scope::System, 1)
@@ -142,7 +142,7 @@ fn system_scope_becomes_device_scope_where_there_are_several_gpus() {
 }
 
 #[test]
-fn every_gpu_has_room_of_its_own() {
+fn every_gpu_has_its_own_capacity() {
     let mut memory = Memory::of_gpus(2, 1000);
     let first = memory.alloc_on(0, 900, 1).expect("there is room");
     assert_eq!((memory.available_on(0), memory.available_on(1)), (100, 1000));
@@ -156,7 +156,7 @@ fn every_gpu_has_room_of_its_own() {
 }
 
 #[test]
-fn an_overrun_names_the_gpu_of_the_memory_and_that_of_the_thread() {
+fn an_overrun_names_the_gpus_of_the_memory_and_the_thread() {
     let mut memory = Memory::of_gpus(2, 1000);
     let words = Words::global(memory.alloc_on(1, 8, 4).expect("there is room"));
     let overrun = || words.set(2, 1);
@@ -168,7 +168,7 @@ fn an_overrun_names_the_gpu_of_the_memory_and_that_of_the_thread() {
 }
 
 #[test]
-fn a_deadlock_says_on_which_gpus_the_blocks_wait() {
+fn a_deadlock_names_the_gpus_of_the_waiting_blocks() {
     let mut memory = Memory::of_gpus(2, 1000);
     let words = Words::zeros(&mut memory, 1);
     // GPU 1 never adds its part.

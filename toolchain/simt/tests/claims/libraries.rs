@@ -10,7 +10,7 @@ use crate::races::{DATA, FLAG, race_in};
 use crate::support::{Words, assert_site, config};
 
 #[test]
-fn a_fault_in_a_library_names_its_caller_and_where_inside() {
+fn a_fault_in_a_library_names_its_caller_and_the_inner_line() {
     let mut memory = Memory::new(1 << 20);
     let words = Words::zeros(&mut memory, 4);
     let line = line!() + 3;
@@ -31,7 +31,7 @@ fn a_fault_in_a_library_names_its_caller_and_where_inside() {
 }
 
 #[test]
-fn a_destructor_names_the_line_that_its_value_keeps() {
+fn a_destructor_names_the_line_stored_in_its_value() {
     let mut memory = Memory::new(1 << 20);
     let words = Words::zeros(&mut memory, 4);
     let line = line!() + 2;
@@ -59,7 +59,7 @@ fn a_closure_that_a_kernel_gives_to_a_library_has_its_own_line() {
 }
 
 #[test]
-fn a_library_call_ends_with_its_guard_and_is_nothing_outside_a_kernel() {
+fn a_library_call_ends_with_its_guard_and_does_nothing_outside_a_kernel() {
     drop(library_call());
     drop(protocol_call("nothing"));
     join_barrier("nothing", 0);
@@ -87,7 +87,7 @@ impl Barrier {
     fn attach(word: Words, at: usize) -> Self {
         let _call = protocol_call("the barrier");
         join_barrier("the barrier", word.address() + 4 * at as u64);
-        // Like a barrier that counts on from launch to launch: read where the count is.
+        // Like a barrier whose count continues across launches: read the current count.
         word.load(at, Order::Relaxed, Scope::Device);
         Self { word, at }
     }
@@ -120,7 +120,7 @@ fn neighbours(words: Words, barrier: Barrier, crosses: bool) {
 }
 
 #[test]
-fn a_barrier_that_is_not_crossed_is_missing_and_its_own_atomics_are_not_blamed() {
+fn an_uncrossed_barrier_is_reported_and_its_atomics_are_not_blamed() {
     let attached = |crosses| {
         race_in(3, 2, move |words| {
             neighbours(words, Barrier::attach(words, FLAG), crosses);
@@ -154,7 +154,7 @@ fn a_barrier_that_is_not_crossed_is_missing_and_its_own_atomics_are_not_blamed()
 }
 
 #[test]
-fn barriers_of_other_blocks_are_not_what_is_missing() {
+fn barriers_of_other_blocks_are_not_reported_as_missing() {
     // Blocks 0 and 1 have one barrier, block 2 another.
     let race = race_in(3, 1, |words| {
         let block = position().block_idx.x;
@@ -169,8 +169,8 @@ fn barriers_of_other_blocks_are_not_what_is_missing() {
 }
 
 #[test]
-fn a_protocol_that_orders_no_other_memory_says_so() {
-    /// Sends by a relaxed word.
+fn a_race_names_a_protocol_that_orders_no_other_memory() {
+    /// Sends with a relaxed word.
     #[track_caller]
     fn tell(words: Words) {
         let _call = protocol_call("the mail");
@@ -208,7 +208,7 @@ fn a_protocol_that_orders_no_other_memory_says_so() {
 }
 
 #[test]
-fn a_flag_of_the_kernels_own_is_told_beside_the_barrier_that_would_help_too() {
+fn a_flag_is_reported_along_with_a_barrier_that_would_help_too() {
     let mut memory = Memory::new(1 << 20);
     let words = Words::zeros(&mut memory, 32);
     let config = LaunchConfig { races: true, ..config(2, 1, Policy::RoundRobin) };

@@ -1,4 +1,4 @@
-//! A small library for kernels. It is in a file of its own, as libraries are.
+//! A small library for kernels. It is in a separate file, as libraries are.
 
 use crate::support::Words;
 use simt::{Place, caller, library_call, library_call_from};
@@ -24,7 +24,7 @@ pub(crate) fn mean(words: Words, count: usize) -> u32 {
     sum() / count as u32
 }
 
-/// A library function that calls its caller.
+/// A library function that calls a closure of its caller.
 #[track_caller]
 pub(crate) fn apply(section: impl Fn()) {
     let _call = library_call();

@@ -1,5 +1,5 @@
-//! What the emulator claims, by topic. Every test launches small kernels and checks what comes
-//! back, down to block, thread and line.
+//! The emulator's claims, by topic. Every test launches small kernels and checks the result, down
+//! to block, thread and line.
 
 mod barriers;
 mod bulk;

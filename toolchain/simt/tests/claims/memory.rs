@@ -1,4 +1,4 @@
-//! Checked accesses, and the host's side of memory.
+//! Checked accesses, and host access to memory.
 
 use simt::{Access, Fault, Label, Memory, MemoryError, Policy, Space, launch};
 
@@ -66,7 +66,7 @@ fn an_odd_address_is_misaligned() {
 }
 
 #[test]
-fn reading_what_nobody_wrote_is_a_fault_and_a_write_cures_it() {
+fn reading_unwritten_bytes_is_a_fault_until_they_are_written() {
     let mut memory = Memory::new(1 << 20);
     let words = Words::unwritten(&mut memory, 64);
     let one = config(1, 64, Policy::RoundRobin);
@@ -87,7 +87,7 @@ fn reading_what_nobody_wrote_is_a_fault_and_a_write_cures_it() {
 }
 
 #[test]
-fn an_atomic_reads_what_it_updates() {
+fn an_atomic_on_unwritten_bytes_is_a_fault() {
     let mut memory = Memory::new(1 << 20);
     let words = Words::unwritten(&mut memory, 1);
     let fault = launch(&mut memory, &config(1, 1, Policy::Coarse), &|| {
@@ -98,7 +98,7 @@ fn an_atomic_reads_what_it_updates() {
 }
 
 #[test]
-fn a_space_that_does_not_hold_the_address_is_out_of_bounds() {
+fn an_address_outside_the_named_space_is_out_of_bounds() {
     let mut memory = Memory::new(1 << 20);
     let words = Words::zeros(&mut memory, 4);
     let fault = launch(&mut memory, &config(1, 1, Policy::RoundRobin), &|| {
@@ -111,7 +111,7 @@ fn a_space_that_does_not_hold_the_address_is_out_of_bounds() {
 }
 
 #[test]
-fn capacity_is_a_limit_and_free_gives_it_back() {
+fn allocations_are_limited_to_the_capacity_and_free_restores_it() {
     let mut memory = Memory::new(1000);
     let first = memory.alloc(600, 16).expect("600 of 1000");
     assert_eq!(first % 256, 0);

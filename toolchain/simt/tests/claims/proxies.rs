@@ -1,4 +1,4 @@
-//! Proxies: what lies between ordinary accesses and those of bulk copies or of the read-only path.
+//! Proxies: ordering between ordinary accesses and those of bulk copies or of the read-only path.
 
 use simt::{
     Access, Fault, LaunchConfig, Memory, MissingOrder, Policy, Schedule, Space, launch, position,
@@ -7,7 +7,7 @@ use simt::{
 use crate::bulk::{TILE, init, is, load, store, tile, wait};
 use crate::support::{Words, assert_site, config, schedules};
 
-/// How a launch is watched: for races, with weak memory, both, or neither.
+/// Launches with clocks: with race detection, weak memory, or both.
 const CLOCKS: [(bool, bool); 3] = [(true, false), (false, true), (true, true)];
 const NONE: (bool, bool) = (false, false);
 
@@ -23,7 +23,7 @@ fn run(
     launch(&mut memory, &config, &|| kernel(words)).err()
 }
 
-/// What is missing in a kernel, the same under each schedule and however it is watched by clocks.
+/// The missing order in a kernel, the same under each schedule and with all clocks.
 #[track_caller]
 fn missing(kernel: impl Fn(Words)) -> Option<MissingOrder> {
     let mut found = Vec::new();
@@ -43,7 +43,7 @@ fn missing(kernel: impl Fn(Words)) -> Option<MissingOrder> {
 const FENCE: Option<MissingOrder> = Some(MissingOrder::Proxy(Space::Shared));
 const GLOBAL_FENCE: Option<MissingOrder> = Some(MissingOrder::Proxy(Space::Global));
 
-/// Thread 0 writes the tile, `fences` does what it does, and thread 32 stores the tile after a barrier.
+/// Thread 0 writes the tile and calls `fences`, and thread 32 stores the tile after a barrier.
 fn written_then_stored(fences: impl Fn()) -> impl Fn(Words) {
     move |to| {
         if is(0) {
@@ -117,7 +117,7 @@ fn a_proxy_fence_of_the_thread_that_stores_counts_after_the_barrier() {
     assert_eq!(fences(false), FENCE);
 }
 
-/// Thread 0 touches the tile by `touch`, and thread 32 loads over it.
+/// Thread 0 accesses the tile with `touch`, and thread 32 loads over it.
 fn touched_then_loaded(touch: impl Fn(), fences: bool) -> impl Fn(Words) {
     move |from| {
         if is(32) {
@@ -142,7 +142,7 @@ fn touched_then_loaded(touch: impl Fn(), fences: bool) -> impl Fn(Words) {
 }
 
 #[test]
-fn a_load_over_what_was_read_or_written_needs_a_proxy_fence() {
+fn a_load_over_read_or_written_bytes_needs_a_proxy_fence() {
     let read = || _ = tile().get(9);
     let write = || tile().set(9, 1);
     assert_eq!(missing(touched_then_loaded(read, false)), FENCE);
@@ -169,7 +169,7 @@ fn a_missing_proxy_fence_names_the_access_and_the_request() {
 }
 
 #[test]
-fn device_memory_that_the_launch_wrote_needs_a_fence_that_there_is_not() {
+fn loading_device_memory_written_by_the_launch_is_a_missing_fence() {
     let loads = |writes: bool| {
         move |from: Words| {
             if is(0) {
@@ -209,7 +209,7 @@ fn device_memory_that_the_launch_wrote_needs_a_fence_that_there_is_not() {
 }
 
 #[test]
-fn what_an_earlier_launch_wrote_may_be_loaded_and_read_through_any_path() {
+fn writes_of_an_earlier_launch_may_be_read_through_any_path() {
     for (races, weak_memory) in [NONE, CLOCKS[0], CLOCKS[1]] {
         let mut memory = Memory::new(1 << 20);
         let words = Words::zeros(&mut memory, TILE);
@@ -250,7 +250,7 @@ fn without_clocks_a_missing_fence_is_found_and_any_later_one_of_the_block_counts
         assert!(fault.to_string().contains("a bulk load writes over"), "{fault}");
         assert_eq!(run(schedule, NONE, touched_then_loaded(write, true)), None);
     }
-    // Thread 40 comes after the write only by chance.
+    // Only by chance does thread 40 come after the write.
     let chance = written_then_stored(|| fence_by(40));
     assert_eq!(run(Schedule::new(Policy::RunAhead), NONE, chance), None);
 }
@@ -273,7 +273,7 @@ fn initialised_then_loaded(fencing: Option<u32>, fence: fn()) -> impl Fn(Words) 
 }
 
 #[test]
-fn a_barrier_that_no_fence_follows_takes_no_load() {
+fn a_load_to_an_unfenced_barrier_is_a_fault() {
     let (by_init, by_proxy): (fn(), fn()) = (simt::mbarrier_fence, simt::bulk_fence);
     for schedule in schedules() {
         for watched in [NONE, CLOCKS[0], CLOCKS[1], CLOCKS[2]] {
@@ -294,8 +294,8 @@ fn a_barrier_that_no_fence_follows_takes_no_load() {
 }
 
 #[test]
-fn a_fence_of_a_barrier_that_the_load_does_not_come_after_is_found_by_clocks() {
-    // Thread 32 hears of the barrier before the fence.
+fn clocks_find_a_barrier_fence_that_is_not_ordered_before_the_load() {
+    // Thread 32 meets thread 0 after the initialisation, but before the fence.
     let kernel = |from: Words| {
         if is(0) {
             init();
@@ -329,7 +329,7 @@ fn read_only(words: Words, index: usize) -> u32 {
     unsafe { at.read() }
 }
 
-/// A thread writes a word, and after a barrier another reads the word at `at` through the read-only path.
+/// A thread writes a word, and after a barrier another reads word `at` through the read-only path.
 fn written_then_read_only(at: usize) -> impl Fn(Words) {
     move |words| {
         if is(0) {
@@ -343,7 +343,7 @@ fn written_then_read_only(at: usize) -> impl Fn(Words) {
 }
 
 #[test]
-fn what_the_launch_wrote_is_not_read_through_the_read_only_path() {
+fn reading_writes_of_the_launch_through_the_read_only_path_is_a_fault() {
     assert_eq!(missing(written_then_read_only(9)), Some(MissingOrder::ReadOnly));
     assert_eq!(missing(written_then_read_only(10)), None);
     for schedule in schedules() {
@@ -356,7 +356,7 @@ fn what_the_launch_wrote_is_not_read_through_the_read_only_path() {
 }
 
 #[test]
-fn what_a_bulk_store_of_the_launch_wrote_is_not_read_through_the_read_only_path() {
+fn reading_a_bulk_store_of_the_launch_through_the_read_only_path_is_a_fault() {
     let kernel = |to: Words| {
         written_then_stored(|| fence_by(0))(to);
         if is(32) {

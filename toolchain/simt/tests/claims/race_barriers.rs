@@ -1,4 +1,4 @@
-//! What barriers order, and that other collectives order nothing.
+//! Barriers order memory, and other collectives do not.
 
 use simt::{LaunchConfig, Memory, MissingOrder, Order, Policy, Scope, launch, position};
 
@@ -6,7 +6,7 @@ use crate::races::{DATA, FLAG, race_in};
 use crate::support::{Words, config};
 
 #[test]
-fn a_block_barrier_gathers_and_spreads_for_a_release_and_an_acquire() {
+fn a_block_barrier_extends_a_release_and_an_acquire_to_all_threads() {
     // A small grid barrier: all write, one thread of each block reports, all read.
     let crossed = |first: bool, last: bool| {
         race_in(2, 40, move |words| {
@@ -41,7 +41,7 @@ fn a_block_barrier_gathers_and_spreads_for_a_release_and_an_acquire() {
 }
 
 #[test]
-fn shared_memory_is_ordered_by_barriers_alone_and_again_each_time() {
+fn shared_memory_needs_a_barrier_before_and_after_each_exchange() {
     // Every thread reads its neighbour's word, twice in the same memory.
     let turned = |kernel: fn(Words, usize)| {
         race_in(2, 64, move |_| {

@@ -1,4 +1,4 @@
-//! What a race is blamed on: both accesses, the missing link between them, and nothing else.
+//! Causes in race reports: both accesses, the missing link between them, and nothing else.
 
 use crate::races::{DATA, FLAG, race_in};
 use crate::support::{Words, assert_site, config};
@@ -51,7 +51,7 @@ fn told(kernel: impl Fn(Words)) -> String {
     told_of((2, 1), kernel)
 }
 
-/// The same with so many blocks, of so many threads.
+/// Like [`told`], with the given numbers of blocks and threads.
 #[track_caller]
 fn told_of((blocks, threads): (u32, u32), kernel: impl Fn(Words)) -> String {
     let mut memory = Memory::new(1 << 20);
@@ -73,7 +73,7 @@ fn a_fence_whose_scope_is_too_narrow_is_named_with_its_scope() {
             while words.load(FLAG, Order::Relaxed, Scope::Device) != 1 {
                 simt::spin();
             }
-            // There is a fence already, so advice to put one here would be wrong.
+            // A fence exists, so advice to add one here would be wrong.
             let scope = Scope::Block;
             simt::fence(scope, Order::AcqRel);
             words.get(DATA);
@@ -95,7 +95,7 @@ fn waits_and_reads(words: Words) {
 }
 
 #[test]
-fn a_flag_that_is_told_before_the_value_is_not_blamed_on_another_access() {
+fn a_flag_set_before_the_value_is_not_blamed_on_another_access() {
     // Both take a relaxed ticket first. The flag is released and acquired. Neither is to blame.
     let missing = race_in(2, 1, |words| {
         words.add_at(FLAG + 1, 1, Order::Relaxed, Scope::Device);
@@ -126,7 +126,7 @@ fn a_write_after_a_relaxed_one_is_not_blamed_on_that() {
 
 #[test]
 fn a_fence_of_the_reader_after_the_barrier_of_its_block_is_too_late_for_the_others() {
-    // Thread 0 of block 1 polls, then all meet, then it makes its fence: the release is sound.
+    // Thread 0 of block 1 polls, then all meet, then it executes its fence: the release is sound.
     let told = told_of((2, 2), |words| {
         let at = position();
         if at.block_idx.x == 0 {
@@ -174,7 +174,7 @@ fn between_blocks_the_advice_is_a_barrier_of_the_grid() {
 }
 
 #[test]
-fn faults_are_alike_whatever_their_threads_are() {
+fn is_like_ignores_the_threads_of_a_fault() {
     let spins = |blocks: u32, flag: usize| {
         let mut memory = Memory::new(1 << 20);
         let words = Words::zeros(&mut memory, 32);
@@ -193,7 +193,7 @@ fn faults_are_alike_whatever_their_threads_are() {
 }
 
 #[test]
-fn a_fault_shows_its_message_where_errors_are_debugged() {
+fn debug_of_a_fault_is_its_message() {
     let mut memory = Memory::new(1 << 20);
     let words = Words::zeros(&mut memory, 32);
     let fault = launch(&mut memory, &config(1, 1, Policy::RoundRobin), &|| words.set(32, 1));

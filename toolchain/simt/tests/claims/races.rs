@@ -1,5 +1,5 @@
-//! Data races, one litmus test each. What the memory model of PTX orders is no race, and what it
-//! does not order is one. The fault says what is missing. Each claim holds under every schedule.
+//! Data races, one litmus test each. Accesses that the PTX memory model orders do not race, and
+//! others do. The fault has the missing order. Each claim holds under every schedule.
 
 use simt::{
     Access, Dim3, Fault, Flaw, LaunchConfig, Memory, MissingOrder, Order, Policy, Race, Schedule,
@@ -11,8 +11,8 @@ use crate::support::{Words, config, schedules};
 pub(crate) const FLAG: usize = 0;
 pub(crate) const DATA: usize = 16;
 
-/// Runs a kernel on words of zero under each schedule, looking for races. Either all schedules have
-/// one, for the same reason, or none has.
+/// Runs a kernel on words of zero under each schedule, with race detection. Either all schedules
+/// have a race, for the same reason, or none has.
 #[track_caller]
 pub(crate) fn race_in(
     grid: impl Into<Dim3>,
@@ -40,7 +40,7 @@ pub(crate) fn race_in(
     found.swap_remove(0)
 }
 
-/// What is missing at the two ends of a flag: at its write and at its read.
+/// The flaws at the two ends of a flag: at its write and at its read.
 type Ends = (Option<Flaw>, Option<Flaw>);
 
 fn ends(missing: Option<MissingOrder>) -> Option<Ends> {
@@ -126,7 +126,7 @@ fn a_message_needs_a_release_and_an_acquire_that_reach_the_other_block() {
 }
 
 #[test]
-fn a_flag_of_a_scope_without_the_reader_is_itself_raced_for() {
+fn a_flag_whose_scope_excludes_the_reader_races() {
     use {Order::*, Scope::*};
     for (tells, sees) in [(Block, Device), (Device, Block), (Block, Block)] {
         let race = message(
@@ -139,7 +139,7 @@ fn a_flag_of_a_scope_without_the_reader_is_itself_raced_for() {
 }
 
 #[test]
-fn a_flag_that_is_written_or_read_plainly_is_raced_for() {
+fn a_flag_that_is_written_or_read_weakly_races() {
     use {Order::*, Scope::*};
     for same_block in [true, false] {
         let plain_store = message(
@@ -199,7 +199,7 @@ fn fences_make_patterns_of_relaxed_accesses() {
     }
     let block = Some((AcqRel, Block));
     assert_eq!(passed(true, block, block), None);
-    // There is a fence; only its scope is too narrow.
+    // A fence exists, but its scope is too narrow.
     let narrow = |end: Option<Flaw>| match end {
         Some(Flaw::Scope { scope, fence }) => (scope, fence.is_some()),
         other => panic!("{other:?}"),
@@ -210,8 +210,8 @@ fn fences_make_patterns_of_relaxed_accesses() {
     assert_eq!((release, narrow(acquire)), (None, (Block, true)));
 }
 
-/// A thread releases twice: first to the device, and then what came in between to its block alone.
-/// `tell` is the second release and the flag. `seen` is how another thread of the block reads it.
+/// A thread releases twice: first to the device, and then later writes to its block alone. `tell`
+/// is the second release and the flag. `seen` is how another thread of the block reads it.
 #[track_caller]
 fn narrowed(tell: impl Fn(Words), seen: impl Fn(Words) -> bool) -> Option<MissingOrder> {
     let race = message(
@@ -228,7 +228,7 @@ fn narrowed(tell: impl Fn(Words), seen: impl Fn(Words) -> bool) -> Option<Missin
 }
 
 #[test]
-fn a_release_of_block_scope_holds_in_the_block_after_one_of_the_device() {
+fn a_block_release_after_a_device_release_holds_in_the_block() {
     use {Order::*, Scope::*};
     let by_fence = |words: Words| {
         simt::fence(Block, AcqRel);
@@ -257,7 +257,7 @@ fn a_release_of_block_scope_holds_in_the_block_after_one_of_the_device() {
 }
 
 #[test]
-fn the_order_that_sc_fences_happen_to_have_hides_no_race() {
+fn the_accidental_order_of_sc_fences_does_not_hide_races() {
     use {Order::*, Scope::*};
     for order in [SeqCst, AcqRel] {
         // Block 0 writes before its fence, block 1 reads after its own, and no flag links them.
@@ -303,7 +303,7 @@ fn an_sc_fence_on_the_wrong_side_of_the_flag_is_found_under_every_seed() {
 }
 
 #[test]
-fn a_release_is_passed_on_through_atomics_and_by_no_other_store() {
+fn only_atomics_pass_on_a_release_of_another_thread() {
     use {Order::*, Scope::*};
     // Block 0 releases, block 1 changes the flag once it is set, and block 2 acquires what block 1
     // left there.
@@ -361,7 +361,7 @@ fn a_later_store_of_the_same_thread_passes_its_release_on() {
 }
 
 #[test]
-fn a_write_that_was_observed_may_be_overwritten_plainly() {
+fn an_observed_write_may_be_overwritten_by_a_weak_store() {
     // Causality includes the writes that a strong read observes, but nothing that came before them.
     // Here that is the counter's writes, but not the data.
     let observed = |data: bool| {
@@ -385,7 +385,7 @@ fn a_write_that_was_observed_may_be_overwritten_plainly() {
 }
 
 #[test]
-fn neighbouring_bytes_are_apart_and_overlapping_ones_are_not() {
+fn overlapping_bytes_race_and_neighbouring_ones_do_not() {
     let touched = |first: (usize, usize), second: (usize, usize)| {
         let (weak, strong) = (Order::Weak, Order::Relaxed);
         [weak, strong].map(|order| {
@@ -414,7 +414,7 @@ fn neighbouring_bytes_are_apart_and_overlapping_ones_are_not() {
 }
 
 #[test]
-fn reads_race_with_no_reads_and_with_any_write() {
+fn reads_race_with_writes_and_not_with_reads() {
     let read = race_in(3, 40, |words| {
         words.get(DATA);
     });
@@ -433,7 +433,7 @@ fn reads_race_with_no_reads_and_with_any_write() {
 }
 
 #[test]
-fn what_is_done_between_launches_and_in_blocks_apart_is_ordered_or_apart() {
+fn launches_are_ordered_and_blocks_have_separate_shared_memory() {
     let mut memory = Memory::new(1 << 20);
     let words = Words::zeros(&mut memory, 32);
     let config = LaunchConfig {

@@ -30,7 +30,7 @@ fn a_panic_in_a_kernel_is_a_fault() {
     }
 }
 
-/// The message and place of the panic that ends `kernel`.
+/// The message and location of the panic that ends `kernel`.
 fn panicked(kernel: &dyn Fn()) -> (String, String) {
     let fault = launch(&mut Memory::new(0), &config(1, 40, Policy::RoundRobin), kernel)
         .expect_err("the kernel panics");
@@ -50,7 +50,7 @@ fn a_kernel_that_unwinds_without_a_panic_is_a_fault() {
 }
 
 #[test]
-fn a_panic_that_the_kernel_catches_is_blamed_for_nothing() {
+fn a_panic_that_the_kernel_catches_is_not_reported() {
     let caught = || catch_unwind(|| panic!("caught")).expect_err("it panics");
     launch(&mut Memory::new(0), &config(2, 40, Policy::RoundRobin), &|| {
         caught();
@@ -110,7 +110,7 @@ impl Drop for Held<'_> {
 }
 
 #[test]
-fn a_fault_drops_what_every_thread_owns_and_the_next_launch_works() {
+fn a_fault_runs_all_destructors_and_the_next_launch_works() {
     let mut memory = Memory::new(1 << 20);
     let words = Words::zeros(&mut memory, 2);
     let held = Cell::new(0);
@@ -150,7 +150,7 @@ fn a_launch_inside_a_kernel_is_refused() {
 }
 
 #[test]
-fn in_thread_functions_say_that_they_need_a_launch() {
+fn in_thread_functions_panic_outside_a_launch() {
     assert!(!simt::in_kernel());
     let mut memory = Memory::new(0);
     launch(&mut memory, &config(1, 1, Policy::RoundRobin), &|| assert!(simt::in_kernel()))
@@ -161,7 +161,7 @@ fn in_thread_functions_say_that_they_need_a_launch() {
 }
 
 #[test]
-fn launches_on_several_os_threads_do_not_meet() {
+fn launches_on_several_os_threads_do_not_interfere() {
     std::thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {

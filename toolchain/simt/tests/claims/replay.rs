@@ -1,10 +1,10 @@
-//! Recordings: the same run again, with less in it, and told.
+//! Recordings: repeating a run, shrinking it, and describing it.
 
 use crate::support::{Words, global_thread};
 use simt::replay::{Recording, Script, record, shrink};
 use simt::{Access, Fault, LaunchConfig, Memory, Order, Schedule, Scope, Space, Stats, launch};
 
-/// A launch of blocks of some threads on new words, under the schedule of a seed and on weak memory.
+/// A launch of blocks of some threads on new words, under a seed's schedule and with weak memory.
 fn run(
     seed: u64,
     (blocks, threads): (u32, u32),
@@ -46,7 +46,7 @@ fn a_script_gives_the_same_run_again() {
 }
 
 #[test]
-fn runs_with_the_same_decisions_have_the_same_number() {
+fn runs_with_the_same_decisions_have_the_same_hash() {
     // Only one order of two blocks, and nothing to read: few different runs.
     let one = |_, words: Words| words.set(0, 1);
     let decided = |seed| run(seed, (2, 1), one).0.expect("nothing is wrong").decided;
@@ -57,7 +57,7 @@ fn runs_with_the_same_decisions_have_the_same_number() {
     assert!(distinct.len() > 200, "{}", distinct.len());
 }
 
-/// Shrinks the first run that `fails`, and gives its script and story.
+/// Shrinks the first run that `fails`, and returns its script and story.
 fn shrunk(
     shape: (u32, u32),
     kernel: impl Fn(usize, Words) + Copy,
@@ -76,7 +76,7 @@ fn shrunk(
 }
 
 #[test]
-fn a_lost_update_shrinks_to_one_and_is_told() {
+fn a_lost_update_shrinks_to_a_short_story() {
     let kernel = |_, words: Words| {
         let before = words.load(0, Order::Relaxed, Scope::Device);
         words.store(0, before + 1, Order::Relaxed, Scope::Device);
@@ -90,7 +90,7 @@ fn a_lost_update_shrinks_to_one_and_is_told() {
 }
 
 #[test]
-fn a_deadlock_is_told_by_who_polls_what() {
+fn the_story_of_a_deadlock_shows_its_polls() {
     let kernel = |_, words: Words| {
         for _ in 0..2 {
             match words.add(0, 1) {

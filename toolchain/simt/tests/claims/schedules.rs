@@ -1,10 +1,10 @@
-//! Determinism, and what each policy reveals.
+//! Determinism, and errors revealed by each policy.
 
 use simt::{Fault, Lanes, LaunchConfig, Memory, Policy, Schedule, Stats, launch};
 
 use crate::support::{Words, config, global_thread, schedules};
 
-/// Tickets in the order in which threads reach an atomic: this is the order of the run.
+/// Tickets in the order in which threads reach an atomic, which is the order of the run.
 fn order(schedule: Schedule) -> (Vec<u32>, Stats) {
     let mut memory = Memory::new(1 << 20);
     let ticket = Words::zeros(&mut memory, 1);
@@ -38,7 +38,7 @@ fn different_seeds_are_different_runs() {
 }
 
 #[test]
-fn seeds_repeat_no_run() {
+fn no_two_seeds_give_the_same_run() {
     let mut runs = Vec::new();
     for seed in 0..100 {
         let run = order(Schedule::from_seed(seed)).0;
@@ -65,8 +65,8 @@ fn every_policy_draws_from_its_seed() {
     }
 }
 
-/// Counts, out of a hundred runs, those in which all lanes of a warp see what the lane above wrote
-/// before they read, and those in which only some do.
+/// Counts, out of a hundred runs, those in which all lanes of a warp see the value written by the
+/// lane above before they read, and those in which only some do.
 fn lanes_in_step(lanes: Lanes) -> (u32, u32) {
     let (mut all, mut some) = (0, 0);
     for seed in 0..100 {
@@ -94,7 +94,7 @@ fn lanes_in_step(lanes: Lanes) -> (u32, u32) {
 }
 
 #[test]
-fn lanes_of_a_warp_come_apart_where_the_schedule_says_so() {
+fn lanes_of_a_warp_separate_only_under_lanes_apart() {
     assert_eq!(lanes_in_step(Lanes::Together), (100, 0));
     let (_, some) = lanes_in_step(Lanes::Apart);
     assert!(some > 80, "{some}");
@@ -102,7 +102,7 @@ fn lanes_of_a_warp_come_apart_where_the_schedule_says_so() {
 
 #[test]
 fn a_lane_may_wait_for_another_of_its_warp() {
-    // As since Volta: in step with the others, or apart from them.
+    // As possible since Volta: in step with the others, or apart from them.
     for schedule in schedules() {
         let mut memory = Memory::new(1 << 20);
         let turn = Words::zeros(&mut memory, 1);
@@ -116,8 +116,8 @@ fn a_lane_may_wait_for_another_of_its_warp() {
 }
 
 #[test]
-fn blocks_start_in_an_order_that_the_seed_draws() {
-    // Each block waits for the one before it, and one is resident at a time: a scan without tickets.
+fn blocks_start_in_an_order_chosen_by_the_seed() {
+    // Each block waits for the previous one, and one is resident at a time: a scan without tickets.
     let ends = |seed| {
         let mut memory = Memory::new(1 << 20);
         let turn = Words::zeros(&mut memory, 1);
@@ -145,7 +145,7 @@ fn blocks_start_in_an_order_that_the_seed_draws() {
     assert!(stuck >= 10, "{stuck} of 20");
 }
 
-/// Each thread reads its neighbour's word with no barrier between write and read. Returns which
+/// Each thread reads its neighbour's word without a barrier between write and read. Returns which
 /// threads saw the neighbour's value.
 fn neighbours(policy: Policy) -> Vec<bool> {
     let mut memory = Memory::new(1 << 20);

@@ -1,4 +1,4 @@
-//! Exhaustive search: as many executions as there are, all outcomes, and every failure.
+//! Exhaustive search: the number of executions, all outcomes, and every failure.
 
 use crate::support::{Words, global_thread};
 use core::ops::ControlFlow;
@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 const LIMIT: u64 = 1 << 18;
 
-/// One launch of blocks of one thread on new words, and what the words are in the end.
+/// One launch of blocks of one thread on new words, and the final words.
 fn run(
     config: &LaunchConfig<'_>,
     kernel: impl Fn(usize, Words),
@@ -32,7 +32,7 @@ fn explore(config: &LaunchConfig<'_>, kernel: impl Fn(usize, Words)) -> Explored
     })
 }
 
-/// How many executions a kernel without faults has.
+/// Number of executions of a kernel without faults.
 #[track_caller]
 fn executions(config: &LaunchConfig<'_>, kernel: impl Fn(usize, Words)) -> u64 {
     let explored = explore(config, kernel);
@@ -48,7 +48,7 @@ fn store(words: Words, at: usize, value: u32) {
     words.store(at, value, Order::Release, Scope::Device);
 }
 
-/// Polls a word until it is as wanted.
+/// Polls a word until `wanted` accepts it.
 fn poll(words: Words, at: usize, wanted: impl Fn(u32) -> bool) {
     while !wanted(load(words, at)) {
         simt::spin();
@@ -56,18 +56,18 @@ fn poll(words: Words, at: usize, wanted: impl Fn(u32) -> bool) {
 }
 
 #[test]
-fn only_steps_that_depend_on_each_other_have_an_order() {
+fn only_dependent_steps_are_ordered() {
     let config = config(3, false);
     assert_eq!(executions(&config, |me, words| store(words, me, 1)), 1);
     assert_eq!(executions(&config, |_, words| store(words, 0, 1)), 6);
     assert_eq!(executions(&config, |_, words| _ = load(words, 0)), 1);
-    // The read of the third is before, between or after the two writes, which have no order.
+    // The read of the third is before, between or after the two writes, which are not ordered.
     let one_reads = |me, words| match me {
         2 => _ = (load(words, 0), load(words, 1)),
         me => store(words, me, 1),
     };
     assert_eq!(executions(&config, one_reads), 4);
-    // Of two updates by each of two threads.
+    // Two updates by each of two threads.
     let twice = |_, words: Words| _ = [words.add(0, 1), words.add(0, 1)];
     assert_eq!(executions(&self::config(2, false), twice), 6);
 }
@@ -92,7 +92,7 @@ fn litmus_tests_have_as_many_outcomes_as_the_model_allows() {
             0 => [X, Y].into_iter().for_each(|at| write(words, at, 1)),
             _ => note(words, me, [read(words, Y), read(words, X)]),
         }),
-        // All but that both read the later write of the other one.
+        // All outcomes except that both read the later write of the other.
         ("load buffering", 2, 3, &|me, words| {
             let seen = read(words, 1 - me);
             write(words, me, 1);
@@ -138,7 +138,7 @@ fn blocks_that_are_not_resident_start_in_every_order() {
 }
 
 #[test]
-fn a_loop_that_polls_ends_and_waits_for_a_change_alone() {
+fn a_polling_loop_ends_and_waits_only_for_a_change() {
     for weak in [false, true] {
         let message = |me, words: Words| match me {
             0 => {
@@ -151,9 +151,9 @@ fn a_loop_that_polls_ends_and_waits_for_a_change_alone() {
             }
         };
         let config = LaunchConfig { races: true, ..config(3, weak) };
-        // The two that wait do not depend on each other.
+        // The two waiting threads do not depend on each other.
         assert_eq!(executions(&config, message), 1, "{weak}");
-        // Each has to look in time, which no execution must miss.
+        // Each has to poll in time, and no execution must miss that.
         let handshake = |me, words| {
             for round in 1..=2 {
                 store(words, me, round);
@@ -166,7 +166,7 @@ fn a_loop_that_polls_ends_and_waits_for_a_change_alone() {
 }
 
 #[test]
-fn a_loop_that_keeps_what_it_has_seen_is_explored_turn_by_turn() {
+fn a_loop_that_keeps_old_values_is_explored_fully() {
     // Waits for two words, which come in either order, and keeps the first value of each.
     let mut seen = BTreeSet::new();
     let explored = search(LIMIT, || {
@@ -194,7 +194,7 @@ fn a_loop_that_keeps_what_it_has_seen_is_explored_turn_by_turn() {
 }
 
 #[test]
-fn loops_that_write_in_each_turn_go_round_until_they_end() {
+fn loops_that_write_are_explored_until_they_end() {
     let mut seen = BTreeSet::new();
     let explored = search(LIMIT, || {
         let (ended, words) = run(&config(2, false), |me, words| match me {
@@ -223,7 +223,7 @@ fn loops_that_write_in_each_turn_go_round_until_they_end() {
 }
 
 #[test]
-fn a_timeout_passes_when_nothing_else_can_happen() {
+fn a_timeout_expires_when_nothing_else_can_happen() {
     let wait = |words: Words| {
         let start = simt::clock();
         while load(words, 0) == 0 {
@@ -245,7 +245,7 @@ fn a_timeout_passes_when_nothing_else_can_happen() {
     assert_eq!(in_time, 1);
 }
 
-/// All blocks arrive at word 0, and the last one sets it to 0, which the others wait for.
+/// All blocks arrive at word 0, and the last one resets it to 0, which the others wait for.
 fn reset_by_the_last(blocks: u32, rounds: u32) -> impl Fn(usize, Words) {
     move |_, words| {
         for _ in 0..rounds {
@@ -258,7 +258,7 @@ fn reset_by_the_last(blocks: u32, rounds: u32) -> impl Fn(usize, Words) {
 }
 
 #[test]
-fn a_barrier_that_is_reset_under_its_waiters_hangs_in_its_second_round_alone() {
+fn a_barrier_reset_under_its_waiters_hangs_only_in_its_second_round() {
     for blocks in [2, 3] {
         let once = explore(&config(blocks, false), reset_by_the_last(blocks, 1));
         assert!(once.exhausted && once.found.is_none(), "{once:?}");
@@ -317,7 +317,7 @@ fn a_limit_ends_a_search_that_is_not_exhausted() {
 }
 
 #[test]
-fn more_warps_than_a_search_takes_are_refused() {
+fn too_many_warps_for_a_search_are_refused() {
     let refused = explore(&config(65, false), |_, _| {}).found.expect("64 are the most");
     assert!(matches!(refused.0, Fault::TooLargeForSearch { warps: 65, .. }), "{}", refused.0);
 }

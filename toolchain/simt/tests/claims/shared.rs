@@ -16,7 +16,7 @@ fn a_block_shares_and_blocks_do_not() {
             let i = at.linear_thread() as usize;
             let tile = Words::shared(simt::static_shared("tile", 256, 16));
             let (start, bytes) = simt::dynamic_shared();
-            // The alignment that the device promises, and no more.
+            // Exactly the alignment that the device guarantees.
             assert_eq!((bytes, start.addr() % 32), (256, 16));
             let extra = Words::shared(start);
             tile.set(i, at.block_idx.x);
@@ -63,7 +63,7 @@ fn an_overrun_names_the_variable() {
 }
 
 #[test]
-fn dynamic_shared_memory_of_nothing_holds_nothing() {
+fn dynamic_shared_memory_of_zero_bytes_is_empty() {
     let mut memory = Memory::new(1 << 20);
     let fault = launch(&mut memory, &config(1, 1, Policy::RoundRobin), &|| {
         let (start, bytes) = simt::dynamic_shared();

@@ -1,4 +1,4 @@
-//! Stacks: thousands at once, used again, and never overrun silently.
+//! Stacks: thousands at once, reused, and never overrun silently.
 
 use std::hint::black_box;
 
@@ -32,7 +32,7 @@ fn dive(depth: usize) {
 }
 
 #[test]
-fn a_deep_call_meets_the_stack_limit_and_a_larger_stack_cures_it() {
+fn a_deep_call_overflows_unless_the_stack_is_larger() {
     let mut memory = Memory::new(1 << 20);
     let line = line!() - 10;
     let small = LaunchConfig { stack_bytes: 64 << 10, ..config(1, 8, Policy::RoundRobin) };
@@ -45,8 +45,8 @@ fn a_deep_call_meets_the_stack_limit_and_a_larger_stack_cures_it() {
 }
 
 #[test]
-fn the_default_stack_holds_a_kernel_that_is_not_optimised() {
-    // Without optimisation, gridsync's kernels take up to 96 KiB.
+fn the_default_stack_is_large_enough_without_optimisation() {
+    // Without optimisation, gridsync's kernels need up to 96 KiB.
     let depth = if cfg!(debug_assertions) { 96 } else { 24 };
     let config = config(1, 8, Policy::RoundRobin);
     launch(&mut Memory::new(0), &config, &|| dive(depth)).expect("a frame is 1 KiB and more");
@@ -66,7 +66,7 @@ fn an_overflow_between_calls_is_found_by_the_canary() {
 }
 
 /// Writes one frame of 50 KiB: more than the 40 to 44 KiB that a stack of 64 KiB leaves to the
-/// thread, but less than what the slack can add.
+/// thread, but less than that plus the slack.
 #[inline(never)]
 fn fill() {
     let mut frame = [1u8; 50 << 10];

@@ -25,17 +25,17 @@ impl Words {
         Self { start, space: Space::Global }
     }
 
-    /// The words of device memory from an address on.
+    /// The words of device memory starting at an address.
     pub(crate) fn global(start: u64) -> Self {
         Self { start: start as usize, space: Space::Global }
     }
 
-    /// The shared words at a pointer that the emulator gave.
+    /// The shared words at a pointer returned by the emulator.
     pub(crate) fn shared(start: *mut u8) -> Self {
         Self { start: start.expose_provenance(), space: Space::Shared }
     }
 
-    /// The words of shared memory at a pointer that `cluster_shared` gave.
+    /// The words of shared memory at a pointer returned by `cluster_shared`.
     pub(crate) fn cluster(start: *mut u8) -> Self {
         Self { start: start.expose_provenance(), space: Space::Cluster }
     }
@@ -122,7 +122,7 @@ impl Words {
         }
     }
 
-    /// Puts a value in its place atomically and returns the old one.
+    /// Replaces a value atomically and returns the old one.
     #[track_caller]
     pub(crate) fn exchange(self, index: usize, value: u32) -> u32 {
         let at = self.at(index);
@@ -143,7 +143,7 @@ impl Words {
     }
 }
 
-/// Every policy, with seed 0 and some others, with lanes in step and apart.
+/// Every policy, with seed 0 and some others, with lanes together and apart.
 pub(crate) fn schedules() -> Vec<Schedule> {
     let fixed = [Policy::RoundRobin, Policy::RunAhead, Policy::Reverse, Policy::Coarse];
     let mut all: Vec<Schedule> = fixed.into_iter().map(Schedule::new).collect();

@@ -40,7 +40,7 @@ fn a_partial_warp_leaves_out_lanes_that_do_not_exist() {
 }
 
 #[test]
-fn halves_of_a_warp_exchange_apart() {
+fn halves_of_a_warp_exchange_independently() {
     let mut memory = Memory::new(1 << 20);
     launch(&mut memory, &config(1, 32, Policy::RoundRobin), &|| {
         let lane = simt::position().lane();
@@ -127,7 +127,7 @@ fn different_collectives_or_masks_are_a_mismatch_with_both_places() {
 }
 
 #[test]
-fn active_mask_tells_who_stands_together() {
+fn active_mask_has_the_lanes_at_the_same_call() {
     let mut memory = Memory::new(1 << 20);
     launch(&mut memory, &config(1, 48, Policy::RoundRobin), &|| {
         let at = simt::position();

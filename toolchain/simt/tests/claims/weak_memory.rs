@@ -1,5 +1,5 @@
-//! Weak memory: the classic litmus tests. Under enough seeds each shows every outcome that PTX's memory
-//! model allows, but for those that take a read of a later write, and none that it forbids.
+//! Weak memory: the classic litmus tests. Under enough seeds each shows every outcome that PTX's
+//! memory model allows, except those that need a read of a later write, and none that it forbids.
 
 use crate::support::Words;
 use core::ops::ControlFlow;
@@ -9,13 +9,13 @@ use std::collections::BTreeSet;
 
 const X: usize = 0;
 const Y: usize = 4;
-/// What threads note, two words for each.
+/// Values recorded by threads, two words for each thread.
 const NOTES: usize = 8;
 
 const RELAXED: Order = Order::Relaxed;
 
-/// The outcomes of a kernel of `blocks` blocks of one thread under many seeds: what the threads noted, and in the
-/// end X and Y. `notes` is how many notes there are.
+/// The outcomes of a kernel of `blocks` blocks of one thread under many seeds: the values recorded
+/// by the threads, and the final X and Y. `notes` is the number of recorded values.
 #[track_caller]
 fn outcomes(blocks: u32, notes: usize, kernel: impl Fn(u32, Words)) -> BTreeSet<Vec<u32>> {
     outcomes_of(blocks, 1, notes, kernel)
@@ -54,13 +54,13 @@ fn outcomes_of(
         ControlFlow::<()>::Continue(())
     });
     assert!(explored.exhausted, "{explored:?}");
-    // A search moves lanes in step, and seeds move them apart too.
+    // A search moves lanes together, and seeds move them apart too.
     assert!(drawn.is_superset(&all), "{drawn:?}, {all:?}");
     assert!(threads > 1 || drawn == all, "{drawn:?}, {all:?}");
     drawn
 }
 
-/// All pairs of bits but these, with X = Y = 1.
+/// All pairs of bits except these, with X = Y = 1.
 fn all_but(forbidden: &[[u32; 2]]) -> BTreeSet<Vec<u32>> {
     let all = [[0, 0], [0, 1], [1, 0], [1, 1]];
     all.iter().filter(|pair| !forbidden.contains(pair)).map(|&[a, b]| vec![a, b, 1, 1]).collect()
@@ -91,7 +91,7 @@ fn a_relaxed_flag_does_not_publish_data() {
 }
 
 #[test]
-fn release_and_acquire_publish_data_as_far_as_both_reach() {
+fn release_and_acquire_publish_data_within_both_scopes() {
     for (release, acquire) in [Scope::Block, Scope::Device]
         .into_iter()
         .flat_map(|a| [(a, Scope::Block), (a, Scope::Device)])
@@ -149,7 +149,7 @@ fn buffering(between: impl Fn()) -> BTreeSet<Vec<u32>> {
 }
 
 #[test]
-fn only_fence_sc_that_reaches_far_enough_empties_store_buffers() {
+fn only_fence_sc_of_sufficient_scope_empties_store_buffers() {
     assert_eq!(buffering(|| {}), all_but(&[]));
     assert_eq!(buffering(|| simt::fence(Scope::Device, Order::AcqRel)), all_but(&[]));
     assert_eq!(buffering(|| simt::fence(Scope::Block, Order::SeqCst)), all_but(&[]));
@@ -170,7 +170,7 @@ fn a_block_barrier_orders_what_comes_before_it() {
 
 #[test]
 fn loads_are_not_buffered() {
-    // Each thread would have to read what the other one writes later. The model allows that.
+    // Each thread would have to read a later write of the other one. The model allows that.
     let found = outcomes(2, 2, |thread, words| {
         let (own, other) = if thread == 0 { (X, Y) } else { (Y, X) };
         let seen = words.load(other, RELAXED, Scope::Device);
@@ -195,7 +195,7 @@ fn coherence(order: Order) -> BTreeSet<Vec<u32>> {
 }
 
 #[test]
-fn strong_reads_of_a_location_do_not_go_back_and_weak_ones_do() {
+fn only_weak_reads_of_a_location_may_go_backwards() {
     assert_eq!(coherence(RELAXED), all_but(&[[1, 0]]));
     assert_eq!(coherence(Order::Volatile), all_but(&[[1, 0]]));
     assert_eq!(coherence(Order::Weak), all_but(&[]));
@@ -245,7 +245,7 @@ fn the_order_of_writes_to_two_locations_may_differ() {
 }
 
 #[test]
-fn what_one_has_seen_reaches_a_third_by_releases_alone() {
+fn only_releases_pass_writes_on_to_a_third_thread() {
     let found = |order: [Order; 2]| {
         outcomes(3, 3, |thread, words| match thread {
             0 => words.store(X, 1, RELAXED, Scope::Device),
@@ -286,7 +286,7 @@ fn a_narrow_release_does_not_hide_a_wide_one_of_the_same_location() {
         }
         _ => {}
     });
-    // 19 is what the atomic of the same block has made of the narrow release.
+    // 19 results from the update of the narrow release by the atomic of the same block.
     let after_19: BTreeSet<_> = found.iter().filter(|it| it[0] == 19).map(|it| it[1]).collect();
     assert_eq!(after_19, BTreeSet::from([1]), "{found:?}");
 }
@@ -301,7 +301,7 @@ fn updates_always_see_the_last_value() {
 }
 
 #[test]
-fn a_poll_ends_if_it_is_strong_and_may_not_if_it_is_weak() {
+fn a_strong_poll_ends_and_a_weak_one_may_not() {
     let run = |seed, order| {
         let mut memory = Memory::new(1 << 12);
         let words = Words::zeros(&mut memory, 16);

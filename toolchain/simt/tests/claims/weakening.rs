@@ -8,7 +8,7 @@ use simt::{
 use crate::races::{DATA, FLAG};
 use crate::support::{Words, config};
 
-/// Block 0 leaves a word for block 1, in which thread 1 reads it after thread 0 has waited.
+/// Block 0 passes a word to block 1, in which thread 1 reads it after thread 0 has waited.
 fn hand_over(words: Words) {
     let at = position();
     match (at.block_idx.x, at.thread_idx.x) {
@@ -46,7 +46,7 @@ fn sites() -> Vec<OrderSite> {
 }
 
 #[test]
-fn the_sites_of_a_kernel_are_its_orders_and_waits_in_the_order_of_the_source() {
+fn the_sites_of_a_kernel_are_listed_in_source_order() {
     let sites = sites();
     let said: Vec<String> = sites.iter().map(|site| site.does.to_string()).collect();
     assert_eq!(
@@ -57,7 +57,7 @@ fn the_sites_of_a_kernel_are_its_orders_and_waits_in_the_order_of_the_source() {
 }
 
 #[test]
-fn every_weaker_form_of_a_needed_site_is_noticed() {
+fn every_weaker_form_of_a_needed_site_is_detected() {
     let mut tried = 0;
     for site in sites() {
         for change in site.weaker() {
@@ -72,15 +72,15 @@ fn every_weaker_form_of_a_needed_site_is_noticed() {
 }
 
 #[test]
-fn a_wait_that_is_out_looks_once() {
+fn a_removed_wait_polls_once() {
     let site = sites().into_iter().find(|site| site.does == Orders::Wait).expect("there is one");
-    // Block 1 runs first, so the word is not there yet.
+    // Block 1 runs first, so the word has not been written yet.
     let fault = run(false, None, Some(Weaken { site, change: Change::Out }));
     assert!(matches!(fault, Some(Fault::Panicked { .. })), "{fault:?}");
 }
 
 #[test]
-fn a_vote_without_its_order_still_has_its_result() {
+fn an_unordered_vote_still_has_its_result() {
     let votes = |races, weaken| {
         let mut memory = Memory::new(1 << 20);
         let words = Words::zeros(&mut memory, 1);
@@ -109,7 +109,7 @@ fn a_vote_without_its_order_still_has_its_result() {
 }
 
 #[test]
-fn a_scope_becomes_the_next_smaller_one_and_system_scope_counts_as_that_of_the_device() {
+fn a_scope_narrows_by_one_step_and_system_counts_as_device() {
     let site = |in_clusters| OrderSite {
         place: core::panic::Location::caller(),
         does: Orders::Fence(Scope::System, Order::SeqCst),
