@@ -1,4 +1,5 @@
-//! Breadth-first search in one launch: how many edges each vertex of a graph is away from the first.
+//! Breadth-first search in one launch: how many edges each vertex of a graph is away from the
+//! first.
 //!
 //! The other way takes a launch for each level, and the host copies the length of the queue back to
 //! know whether there is another one. The kernels are in kernels/examples/src/bfs.rs.

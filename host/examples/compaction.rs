@@ -50,8 +50,8 @@ pub(crate) fn keep(
     let count = device.zeroed::<u32>(1)?;
     let args = (input.view(), BOUND, kept.view(), count.view(), words.view());
     let nothing = || Ok(());
-    // SAFETY: as much room as there is input, a number, the words of the exchange, whole warps, and a
-    // resident grid. All of it lives until the downloads.
+    // SAFETY: as much room as there is input, a number, the words of the exchange, whole warps, and
+    // a resident grid. All of it lives until the downloads.
     time(device, "compact_above", nothing, || unsafe {
         device.launch::<compact_above>(&geometry, args)
     })?;

@@ -1,7 +1,7 @@
 //! Conjugate gradients as a graph: six nodes for each step, some of them wide, some of one block.
 //!
-//! The graph is data. It says what each node touches, and a forgotten dependency is an error. Then the same graph
-//! runs as a CUDA graph of kernels, and as tasks of one kernel. The kernels are in
+//! The graph is data. It says what each node touches, and a forgotten dependency is an error. Then
+//! the same graph runs as a CUDA graph of kernels, and as tasks of one kernel. The kernels are in
 //! kernels/examples/src/conjugate_gradient.rs.
 //!
 //! `cargo run --release -p gridsync --example conjugate_gradient`

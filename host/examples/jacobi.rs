@@ -1,7 +1,7 @@
 //! Jacobi's method in one launch: sweeps over a plate until no cell changes by much.
 //!
-//! The other way takes a launch for each sweep, and the host copies the greatest change back to know
-//! whether to go on. The kernels are in kernels/examples/src/jacobi.rs.
+//! The other way takes a launch for each sweep, and the host copies the greatest change back to
+//! know whether to go on. The kernels are in kernels/examples/src/jacobi.rs.
 //!
 //! `cargo run --release -p gridsync --example jacobi`
 

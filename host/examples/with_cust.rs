@@ -1,8 +1,9 @@
-//! A program that uses cust, and gridsync between its own kernels: its context, its stream, its memory.
+//! A program that uses cust, and gridsync between its own kernels: its context, its stream, its
+//! memory.
 //!
-//! cust's kernel squares numbers, gridsync sums them, scans and selects them, and cust's kernel goes on
-//! with what that leaves on the device. All of it is put into one stream, so that it needs no event and
-//! no wait in between.
+//! cust's kernel squares numbers, gridsync sums them, scans and selects them, and cust's kernel
+//! goes on with what that leaves on the device. All of it is put into one stream, so that it needs
+//! no event and no wait in between.
 //!
 //! `cargo run --release -p gridsync --example with_cust`
 
@@ -65,8 +66,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Squares `len` numbers, sums, scans and selects the squares, squares what was selected, and compares all
-/// of it with the CPU.
+/// Squares `len` numbers, sums, scans and selects the squares, squares what was selected, and
+/// compares all of it with the CPU.
 pub(crate) fn run(len: u32) -> Result<(), Box<dyn Error>> {
     // As in any program that uses cust.
     let context = Context::new(cust::device::Device::get_device(0)?)?;
@@ -74,7 +75,8 @@ pub(crate) fn run(len: u32) -> Result<(), Box<dyn Error>> {
     let module = Module::from_ptx(SQUARE, &[])?;
     let square = |numbers: DevicePointer<f32>, len: u32| {
         let kernel = module.get_function("square")?;
-        // SAFETY: a thread for each of `len` numbers, which live until the stream has been waited for.
+        // SAFETY: a thread for each of `len` numbers, which live until the stream has been waited
+        // for.
         unsafe { cust::launch!(kernel<<<len.div_ceil(256), 256, 0, stream>>>(numbers, len)) }
     };
     let host: Vec<f32> = (0..len).map(|i| (i % 1009) as f32 / 1009.0).collect();

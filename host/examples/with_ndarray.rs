@@ -1,4 +1,5 @@
-//! Arrays of `ndarray` in and out: the sums of the rows of a matrix, and the running sums along them.
+//! Arrays of `ndarray` in and out: the sums of the rows of a matrix, and the running sums along
+//! them.
 //!
 //! A device takes the elements of an array as they lie in memory, row after row. An array that lies
 //! otherwise, such as a transposed one, is brought into that order first. It runs on a GPU, or

@@ -1,10 +1,11 @@
 //! Runs a kernel of anyone's under many schedules, and tells which one goes wrong, and how.
 //!
-//! A kernel whose threads wait for each other can be right in a thousand runs and wrong in the next. A
-//! [`Check`] runs it in the emulator under schedules drawn from seeds: threads of all warps interleaved, lanes
-//! apart, blocks held back. Memory is weak, so that a read may return an older value as far as PTX's memory
-//! model allows. Every other schedule looks for data races, bad addresses and words that nobody wrote are
-//! always found, and a grid that would hang ends with the line that waits.
+//! A kernel whose threads wait for each other can be right in a thousand runs and wrong in the
+//! next. A [`Check`] runs it in the emulator under schedules drawn from seeds: threads of all warps
+//! interleaved, lanes apart, blocks held back. Memory is weak, so that a read may return an older
+//! value as far as PTX's memory model allows. Every other schedule looks for data races, bad
+//! addresses and words that nobody wrote are always found, and a grid that would hang ends with the
+//! line that waits.
 //!
 //! # A bug, from the first message to the fix
 //!
@@ -62,12 +63,12 @@
 //! );
 //! ```
 //!
-//! The story is not that of the first run that failed, but of one that fails in the same way and has fewer turns of
-//! warps and fewer old values.
+//! The story is not that of the first run that failed, but of one that fails in the same way and
+//! has fewer turns of warps and fewer old values.
 //!
-//! Block 1 saw the flag and not the word: a volatile access is a relaxed one at system scope, and orders no
-//! other access (PTX ISA, "Memory Consistency Model"). The writer has to release the word with the flag, and
-//! the reader to acquire it:
+//! Block 1 saw the flag and not the word: a volatile access is a relaxed one at system scope, and
+//! orders no other access (PTX ISA, "Memory Consistency Model"). The writer has to release the word
+//! with the flag, and the reader to acquire it:
 //!
 //! ```
 //! # use cuda_std::prelude::*;
@@ -102,10 +103,10 @@
 //!
 //! # Which orders are needed
 //!
-//! [`Check::weaken`] makes each place that orders memory or waits weaker than it is written, one at a time: a
-//! release or an acquire is relaxed, a scope is smaller, a fence or a barrier is not there, a wait looks only once.
-//! What a schedule notices is needed. What none notices is stronger than it has to be, or the check of the results
-//! does not see it:
+//! [`Check::weaken`] makes each place that orders memory or waits weaker than it is written, one at
+//! a time: a release or an acquire is relaxed, a scope is smaller, a fence or a barrier is not
+//! there, a wait looks only once. What a schedule notices is needed. What none notices is stronger
+//! than it has to be, or the check of the results does not see it:
 //!
 //! ```
 //! # use cuda_std::prelude::*;
@@ -142,9 +143,9 @@
 //!
 //! # Every execution of a tiny grid
 //!
-//! A kernel that is right for two or three blocks of one thread can be checked for good: [`Check::every`]
-//! explores all its executions, and says how many they were. Above, the right kernel has one, but for the order
-//! of steps that do not depend on each other:
+//! A kernel that is right for two or three blocks of one thread can be checked for good:
+//! [`Check::every`] explores all its executions, and says how many they were. Above, the right
+//! kernel has one, but for the order of steps that do not depend on each other:
 //!
 //! ```
 //! # use cuda_std::prelude::*;
@@ -176,8 +177,9 @@
 //!
 //! # What a check cannot do
 //!
-//! A check needs no GPU and no CUDA: `gridsync` without its feature `cuda` has it. Under drawn schedules
-//! it shows the errors that some of them meet, and proves nothing. What the emulator cannot show is in its own README.
+//! A check needs no GPU and no CUDA: `gridsync` without its feature `cuda` has it. Under drawn
+//! schedules it shows the errors that some of them meet, and proves nothing. What the emulator
+//! cannot show is in its own README.
 
 mod every;
 mod failure;
@@ -264,33 +266,33 @@ impl Check {
         }
     }
 
-    /// Emulates this GPU. Its memory is as weak as before. Its schedule, and whether it looks for races, are the
-    /// check's.
+    /// Emulates this GPU. Its memory is as weak as before. Its schedule, and whether it looks for
+    /// races, are the check's.
     pub fn on(self, config: EmulatorConfig) -> Self {
         let weak_memory = self.config.weak_memory;
         Self { config: EmulatorConfig { weak_memory, ..config }, ..self }
     }
 
-    /// Makes memory sequentially consistent: a read returns the last value. So only races show what order is
-    /// missing.
+    /// Makes memory sequentially consistent: a read returns the last value. So only races show what
+    /// order is missing.
     pub fn sequential(self) -> Self {
         Self { config: EmulatorConfig { weak_memory: false, ..self.config }, ..self }
     }
 
-    /// Gives `run` a new emulator for each schedule. `run` launches kernels, and says what is wrong with their
-    /// results.
+    /// Gives `run` a new emulator for each schedule. `run` launches kernels, and says what is wrong
+    /// with their results.
     ///
-    /// Prints a [`Warning`] to stderr if a block waits for one that has not started, in a launch that is not
-    /// cooperative ([`Passed::warning`]).
+    /// Prints a [`Warning`] to stderr if a block waits for one that has not started, in a launch
+    /// that is not cooperative ([`Passed::warning`]).
     ///
-    /// Small kernels have few runs, and different seeds often draw the same one. Then more seeds are drawn, up to
-    /// four times as many as there should be schedules.
+    /// Small kernels have few runs, and different seeds often draw the same one. Then more seeds
+    /// are drawn, up to four times as many as there should be schedules.
     ///
     /// # Errors
-    /// The failure of the lowest seed that has one. If that seed does not check for data races, it has been run
-    /// again with that check, and so have a few others, because a race is the cause of most wrong results. Then it
-    /// has been run up to some hundred times, for about ten seconds, to find a run with fewer switches between
-    /// warps that fails in the same way, for the story.
+    /// The failure of the lowest seed that has one. If that seed does not check for data races, it
+    /// has been run again with that check, and so have a few others, because a race is the cause of
+    /// most wrong results. Then it has been run up to some hundred times, for about ten seconds, to
+    /// find a run with fewer switches between warps that fails in the same way, for the story.
     ///
     /// # Panics
     /// If `run` panics.
@@ -318,7 +320,8 @@ impl Check {
         };
         let wanted = seeds.end - seeds.start;
         let most = seeds.start + wanted * MOST_SEEDS;
-        // Whether it looked for races, and what was decided. And the warning of the lowest seed that has one.
+        // Whether it looked for races, and what was decided. And the warning of the lowest seed
+        // that has one.
         let (runs, warning) = (Mutex::new(HashSet::new()), Mutex::new(None::<Warning>));
         let (mut next, mut distinct) = (seeds.start, 0);
         while distinct < wanted && next < most {
@@ -361,8 +364,8 @@ fn configured(seed: u64, config: EmulatorConfig) -> EmulatorConfig {
     EmulatorConfig { schedule, races, ..config }
 }
 
-/// Whether the schedule of this seed looks for races. A race ends a launch before its values matter, so every
-/// other one looks for none.
+/// Whether the schedule of this seed looks for races. A race ends a launch before its values
+/// matter, so every other one looks for none.
 fn looks_for_races(seed: u64) -> bool {
     seed % 2 == 1
 }

@@ -1,7 +1,8 @@
 //! Memory of the host: how much of it is free, and arrays that say so where they do not fit.
 //!
-//! An allocation of Rust's own that fails ends the process. These are errors with the numbers. An array that the
-//! system would promise and could not deliver is refused too, if the system tells how much is free.
+//! An allocation of Rust's own that fails ends the process. These are errors with the numbers. An
+//! array that the system would promise and could not deliver is refused too, if the system tells
+//! how much is free.
 
 use bytemuck::Zeroable;
 #[cfg(target_os = "linux")]
@@ -93,8 +94,8 @@ pub(crate) fn no_room(bytes: usize) -> NoRoom {
     NoRoom { bytes: bytes as u64, free: free() }
 }
 
-/// Bytes that this process can still allocate and use, if the system tells: what memory and swap have free, or less
-/// where the process or its control group is limited to less.
+/// Bytes that this process can still allocate and use, if the system tells: what memory and swap
+/// have free, or less where the process or its control group is limited to less.
 #[must_use]
 pub fn free() -> Option<u64> {
     #[cfg(target_os = "linux")]
@@ -133,8 +134,8 @@ fn of_the_process() -> Option<u64> {
     Some(limit.rlim_cur.saturating_sub(pages * page))
 }
 
-/// What the limit of the control group leaves, where the files that it has cached could go ("Control Group v2" of the
-/// kernel's documentation).
+/// What the limit of the control group leaves, where the files that it has cached could go
+/// ("Control Group v2" of the kernel's documentation).
 #[cfg(target_os = "linux")]
 fn of_the_group() -> Option<u64> {
     let groups = fs::read_to_string("/proc/self/cgroup").ok()?;

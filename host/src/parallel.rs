@@ -1,8 +1,8 @@
-//! Work that all cores of the CPU share, by rayon. Nothing else in gridsync calls rayon but `check`, which
-//! looks for the first schedule that fails.
+//! Work that all cores of the CPU share, by rayon. Nothing else in gridsync calls rayon but
+//! `check`, which looks for the first schedule that fails.
 //!
-//! Work comes as `&dyn Fn`, one call for each chunk. A loop over elements inside of it is compiled for
-//! each operation, but rayon's own code, which is large, is compiled once.
+//! Work comes as `&dyn Fn`, one call for each chunk. A loop over elements inside of it is compiled
+//! for each operation, but rayon's own code, which is large, is compiled once.
 
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
@@ -13,8 +13,8 @@ use std::sync::{Mutex, PoisonError};
 
 pub use rayon::{current_num_threads as cores, join};
 
-/// Starts the threads that share the work, one for each core. Without this the first use starts them, and panics
-/// if the system refuses them.
+/// Starts the threads that share the work, one for each core. Without this the first use starts
+/// them, and panics if the system refuses them.
 ///
 /// # Errors
 /// If the system refuses them.
@@ -35,8 +35,8 @@ pub fn start() -> io::Result<()> {
 /// Elements that a core takes at once where loops are short and no tree says otherwise.
 pub const CHUNK: usize = 1 << 16;
 
-/// Calls `task` with each of `items` and its number. Items may be disjoint chunks to write to, such as
-/// those of `chunks_mut`.
+/// Calls `task` with each of `items` and its number. Items may be disjoint chunks to write to, such
+/// as those of `chunks_mut`.
 pub fn for_each<I: Send>(items: impl IntoIterator<Item = I>, task: &(dyn Fn(usize, I) + Sync)) {
     let items = items.into_iter().map(|item| Mutex::new(Some(item)));
     let items: Vec<_> = items.collect();
@@ -83,8 +83,8 @@ fn chunk(number: usize, size: usize, len: usize) -> Range<usize> {
     start..len.min(start + size)
 }
 
-/// What `of` gives for each number below `count`, or one of its errors. After an error no further call
-/// begins.
+/// What `of` gives for each number below `count`, or one of its errors. After an error no further
+/// call begins.
 ///
 /// # Errors
 /// Those of `of`.

@@ -27,12 +27,14 @@ impl fmt::Display for Every {
 }
 
 impl Check {
-    /// Gives `run` a new emulator for each execution of the launches in it, until all are explored or `limit`
-    /// have begun: each order of steps that depend on each other, and each value that a read may return. Looks
-    /// for races in all of them. This is for two or three blocks of one thread or one warp; lanes move in step.
+    /// Gives `run` a new emulator for each execution of the launches in it, until all are explored
+    /// or `limit` have begun: each order of steps that depend on each other, and each value that a
+    /// read may return. Looks for races in all of them. This is for two or three blocks of one
+    /// thread or one warp; lanes move in step.
     ///
-    /// `run` must do the same each time, and launch on its own thread. See [`simt::search`] for what is explored.
-    /// With [`sequential`](Self::sequential) memory there are far fewer executions.
+    /// `run` must do the same each time, and launch on its own thread. See [`simt::search`] for
+    /// what is explored. With [`sequential`](Self::sequential) memory there are far fewer
+    /// executions.
     ///
     /// # Errors
     /// The first failure, with a path for [`Check::path`].

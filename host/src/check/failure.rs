@@ -25,8 +25,8 @@ pub struct Failure {
     pub what: Wrong,
     /// The data race behind it, if `what` is not one itself and a race was found.
     pub cause: Option<Cause>,
-    /// What happened, in a run that failed in the same way with as few switches between warps and old values as
-    /// were found. None if the failure did not come again.
+    /// What happened, in a run that failed in the same way with as few switches between warps and
+    /// old values as were found. None if the failure did not come again.
     pub story: Option<Story>,
 }
 

@@ -8,7 +8,8 @@ use std::fmt;
 pub struct Passed {
     /// Schedules that were drawn.
     pub schedules: u64,
-    /// Different runs among them. Fewer than were asked for if a kernel is so small that it has few.
+    /// Different runs among them. Fewer than were asked for if a kernel is so small that it has
+    /// few.
     pub distinct: u64,
     warning: Option<Warning>,
 }
@@ -22,18 +23,20 @@ impl Passed {
         Self { schedules, distinct, warning }
     }
 
-    /// What may go wrong on a GPU though nothing did here: in the run of the lowest seed that shows it. The check has
-    /// printed it.
+    /// What may go wrong on a GPU though nothing did here: in the run of the lowest seed that shows
+    /// it. The check has printed it.
     #[must_use]
     pub fn warning(&self) -> Option<Warning> {
         self.warning
     }
 }
 
-/// A launch that can hang on a GPU: it is not cooperative, and a block waits in it for one that had not started.
+/// A launch that can hang on a GPU: it is not cooperative, and a block waits in it for one that had
+/// not started.
 ///
-/// The block that waits may occupy the place that the other one needs. There is no such warning of a block that waits
-/// for one that has started, whose number it knows because blocks draw their numbers when they start.
+/// The block that waits may occupy the place that the other one needs. There is no such warning of
+/// a block that waits for one that has started, whose number it knows because blocks draw their
+/// numbers when they start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Warning {
     /// The seed of the schedule that shows it. None in a check of one path.
@@ -89,7 +92,8 @@ mod tests {
     fn passed<K: Kernel<Args = (Global<u32>,)>>(check: Check, geometry: &Geometry) -> Passed {
         let run = |device: &Device| -> Result<(), Wrong> {
             let words = device.zeroed::<u32>(BLOCKS as usize + 1)?;
-            // SAFETY: a word for each block and one more, alive until the download. All blocks are resident.
+            // SAFETY: a word for each block and one more, alive until the download. All blocks are
+            // resident.
             unsafe { device.launch::<K>(geometry, (words.view(),))? };
             words.download()?;
             Ok(())

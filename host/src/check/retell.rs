@@ -1,4 +1,5 @@
-//! The data race behind a failure, and a failing run with as little in it as possible, told in a few lines.
+//! The data race behind a failure, and a failing run with as little in it as possible, told in a
+//! few lines.
 
 use super::{Cause, Failure, Rerun, Wrong, configured, every, looks_for_races};
 use crate::device::{Device, DeviceError, Emulator, EmulatorConfig};
@@ -13,8 +14,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Seeds under which a race is looked for, besides the one that fails.
 const RACE_SEEDS: usize = 8;
 
-/// A run with fewer decisions may have so many times the steps of the one that failed, and at least so many steps.
-/// It may be endless.
+/// A run with fewer decisions may have so many times the steps of the one that failed, and at least
+/// so many steps. It may be endless.
 const LONGER: u64 = 64;
 const SHORT: u64 = 1 << 20;
 
@@ -37,7 +38,8 @@ impl Seen {
         Some(Self { what, fault })
     }
 
-    /// Whether both went wrong in the same way: with a fault of the same kind and lines, or with the same words.
+    /// Whether both went wrong in the same way: with a fault of the same kind and lines, or with
+    /// the same words.
     fn is_like(&self, other: &Self) -> bool {
         match (&self.fault, &other.fault) {
             (Some(fault), Some(other)) => fault.is_like(other),
@@ -59,8 +61,8 @@ impl Failure {
         Self { rerun, config, what, cause: None, story: None }
     }
 
-    /// Adds the data race behind the failure, and the story of a run that fails in the same way with fewer
-    /// switches and old values.
+    /// Adds the data race behind the failure, and the story of a run that fails in the same way
+    /// with fewer switches and old values.
     pub(super) fn retold(
         self: Box<Self>,
         run: &impl Fn(&Device) -> Result<(), Wrong>,
@@ -87,8 +89,9 @@ impl Failure {
         self
     }
 
-    /// The race that the seed shows when its run checks for races, or else another seed. One between blocks is
-    /// preferred: where no barrier of the grid is between two steps, threads of one block race too.
+    /// The race that the seed shows when its run checks for races, or else another seed. One
+    /// between blocks is preferred: where no barrier of the grid is between two steps, threads of
+    /// one block race too.
     fn find_cause(
         &self,
         end: Instant,
@@ -104,7 +107,8 @@ impl Failure {
             if seed != failed && Instant::now() >= end {
                 break;
             }
-            // A thread that reads too early must not end the launch before the write that it races with.
+            // A thread that reads too early must not end the launch before the write that it races
+            // with.
             let config =
                 EmulatorConfig { races: true, zeroed: true, ..configured(seed, self.config) };
             let Some(race) = Seen::of(config, run).and_then(Seen::race) else { continue };
@@ -119,8 +123,8 @@ impl Failure {
         first
     }
 
-    /// Whether a race may be behind it. A refusal ran nothing, and a barrier that a thread does not come to, or a
-    /// wrong mask, is a cause by itself.
+    /// Whether a race may be behind it. A refusal ran nothing, and a barrier that a thread does not
+    /// come to, or a wrong mask, is a cause by itself.
     fn may_come_from_race(&self) -> bool {
         match &self.what {
             Wrong::Result(_) => true,

@@ -30,12 +30,13 @@ pub struct Caught {
 }
 
 impl Check {
-    /// Runs under all schedules as [`run`](Self::run) does. Then makes each place of the kernels that orders
-    /// memory or waits weaker, in one way at a time, and runs until a schedule notices: a release or an acquire is
-    /// relaxed, a scope is the next smaller one, a fence or a barrier is not there, a wait looks once and goes on.
+    /// Runs under all schedules as [`run`](Self::run) does. Then makes each place of the kernels
+    /// that orders memory or waits weaker, in one way at a time, and runs until a schedule notices:
+    /// a release or an acquire is relaxed, a scope is the next smaller one, a fence or a barrier is
+    /// not there, a wait looks once and goes on.
     ///
-    /// What is not caught is either stronger than it needs to be, or no check of `run` sees that it is needed. The
-    /// results are in the order of the source.
+    /// What is not caught is either stronger than it needs to be, or no check of `run` sees that it
+    /// is needed. The results are in the order of the source.
     ///
     /// # Errors
     /// The failure of the lowest seed under which the kernels go wrong as they are written.
@@ -65,7 +66,8 @@ impl Check {
             |site: OrderSite| site.weaker().into_iter().map(move |change| Weaken { site, change });
         let all: Vec<Weaken> = sites.into_iter().flat_map(weaker).collect();
         let config = EmulatorConfig { step_limit: LONGER * longest, ..self.config };
-        // A race ends a launch at once. Without looking for it, some weaker forms go round and round.
+        // A race ends a launch at once. Without looking for it, some weaker forms go round and
+        // round.
         let seeds = || {
             let races = range.clone().filter(|&seed| looks_for_races(seed));
             races.chain(range.clone().filter(|&seed| !looks_for_races(seed)))

@@ -22,8 +22,8 @@ pub enum DagError {
         /// How many nodes there are.
         count: usize,
     },
-    /// Two nodes touch the same memory, at least one of them writes it, and no path of edges leads from one
-    /// to the other.
+    /// Two nodes touch the same memory, at least one of them writes it, and no path of edges leads
+    /// from one to the other.
     #[error(
         "`{one}` and `{other}` are in no order, and both touch bytes {:#x} to {:#x}, which `{writer}` \
          writes: add an edge between them",

@@ -75,18 +75,19 @@ impl Node {
         self
     }
 
-    /// In one kernel it gets a value of 32 bits from each node that it comes [after](Self::after), in that
-    /// order. Each of those has one part.
+    /// In one kernel it gets a value of 32 bits from each node that it comes [after](Self::after),
+    /// in that order. Each of those has one part.
     #[must_use]
     pub fn takes_values(mut self) -> Self {
         self.takes_values = true;
         self
     }
 
-    /// In one kernel it needs from the nodes that it comes [after](Self::after) nothing but words that their
-    /// bodies send, and its own body waits for those
-    /// ([`Task::receive`](gridsync_kernels::grid::tasks::Task::receive)). It may start before they have ended.
-    /// Memory that it [reads](Self::reads) is not meant by that: what was written there is visible.
+    /// In one kernel it needs from the nodes that it comes [after](Self::after) nothing but words
+    /// that their bodies send, and its own body waits for those
+    /// ([`Task::receive`](gridsync_kernels::grid::tasks::Task::receive)). It may start before they
+    /// have ended. Memory that it [reads](Self::reads) is not meant by that: what was written there
+    /// is visible.
     #[must_use]
     pub fn takes_words(mut self) -> Self {
         self.takes_words = true;
@@ -139,8 +140,8 @@ impl Dag {
         self.nodes[node].after.push(before);
     }
 
-    /// Proves that the graph can be run: it has no cycle, and two nodes that touch the same memory, one of
-    /// them to write, are in an order. It takes n² / 8 bytes for n nodes.
+    /// Proves that the graph can be run: it has no cycle, and two nodes that touch the same memory,
+    /// one of them to write, are in an order. It takes n² / 8 bytes for n nodes.
     ///
     /// # Errors
     /// [`DagError`] with the cycle, or the nodes and the memory.
@@ -197,8 +198,8 @@ impl Node {
     }
 }
 
-/// All pairs of nodes that touch the same bytes, which at least one of them writes: the bytes and who
-/// writes them.
+/// All pairs of nodes that touch the same bytes, which at least one of them writes: the bytes and
+/// who writes them.
 fn overlaps(nodes: &[Node]) -> Vec<(NodeId, NodeId, Range<u64>, NodeId)> {
     struct Touch<'a> {
         bytes: &'a Range<u64>,
@@ -252,8 +253,8 @@ impl Checked {
         &self.order
     }
 
-    /// The nodes level by level: each comes after nodes of earlier levels only, and is in the first level
-    /// where that holds.
+    /// The nodes level by level: each comes after nodes of earlier levels only, and is in the first
+    /// level where that holds.
     #[must_use]
     pub fn levels(&self) -> Vec<Vec<NodeId>> {
         let mut levels: Vec<Vec<NodeId>> = Vec::new();
@@ -267,7 +268,8 @@ impl Checked {
         levels
     }
 
-    /// The nodes of a path whose [costs](Node::costs) add up to the most, with their sum in microseconds.
+    /// The nodes of a path whose [costs](Node::costs) add up to the most, with their sum in
+    /// microseconds.
     #[must_use]
     pub fn critical_path(&self) -> (Vec<NodeId>, f64) {
         let mut ends = vec![0.0; self.nodes.len()];

@@ -5,15 +5,16 @@ use crate::device::assembled::deal;
 use crate::device::{Device, DeviceError, Graph, Launch, Ordered, Way};
 
 impl Checked {
-    /// Gets the launches of all nodes ready to run on `device`, each after those that its node depends on.
+    /// Gets the launches of all nodes ready to run on `device`, each after those that its node
+    /// depends on.
     ///
-    /// In the emulator each way is the same: the launches run one by one, in an order that the schedule's
-    /// seed draws from those that are possible.
+    /// In the emulator each way is the same: the launches run one by one, in an order that the
+    /// schedule's seed draws from those that are possible.
     ///
     /// # Errors
-    /// Errors of each launch, as for [`Device::launch`]; errors of the driver when it makes streams, events or
-    /// a graph; [`DeviceError::Unsupported`] for cooperative, clustered and overlapping launches in a graph
-    /// that is [built](Way::Built).
+    /// Errors of each launch, as for [`Device::launch`]; errors of the driver when it makes
+    /// streams, events or a graph; [`DeviceError::Unsupported`] for cooperative, clustered and
+    /// overlapping launches in a graph that is [built](Way::Built).
     ///
     /// # Panics
     /// If there are not as many launches as nodes.
@@ -30,8 +31,9 @@ impl Checked {
         device.assemble(&ordered, way)
     }
 
-    /// The stream of each node, below `most`, if the nodes are launched in their [order](Self::order): a node
-    /// follows one that it depends on where it can. Indexed by the nodes' numbers.
+    /// The stream of each node, below `most`, if the nodes are launched in their
+    /// [order](Self::order): a node follows one that it depends on where it can. Indexed by the
+    /// nodes' numbers.
     ///
     /// # Panics
     /// If `most` is 0.

@@ -1,14 +1,14 @@
 //! Graphs of kernels as data: nodes, what they touch, and what depends on what.
 //!
-//! A [`Dag`] says nothing about how it is run. [`Dag::check`] proves that it has no cycle, and that two
-//! nodes that touch the same memory, one of them to write, are in an order. Then there are two ways to run
-//! it:
+//! A [`Dag`] says nothing about how it is run. [`Dag::check`] proves that it has no cycle, and that
+//! two nodes that touch the same memory, one of them to write, are in an order. Then there are two
+//! ways to run it:
 //!
-//! * A launch for each node: [`Checked::assemble`] puts them into one stream, into several with events, or
-//!   into a graph of the driver.
-//! * One launch for all nodes: a [`Plan`] deals them to the blocks of one grid, which wait for each other
-//!   node by node ([`grid::tasks`](gridsync_kernels::grid::tasks)) or level by level. [`Plan::validate`]
-//!   proves that it cannot lock up and that no order of the graph is lost.
+//! * A launch for each node: [`Checked::assemble`] puts them into one stream, into several with
+//!   events, or into a graph of the driver.
+//! * One launch for all nodes: a [`Plan`] deals them to the blocks of one grid, which wait for each
+//!   other node by node ([`grid::tasks`](gridsync_kernels::grid::tasks)) or level by level.
+//!   [`Plan::validate`] proves that it cannot lock up and that no order of the graph is lost.
 //!
 //! ```
 //! use gridsync::dag::{Dag, Node, Plan};

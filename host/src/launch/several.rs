@@ -5,9 +5,9 @@ use crate::device::{Buffer, DeviceError, Devices, Geometry};
 use cuda_std::launch::Kernel;
 use gridsync_kernels::grid::barrier::{AcrossGpus, head};
 
-/// The geometry of a launch of `K` on every one of `devices`, the same on each: as many blocks as `blocks` says,
-/// all of them resident. [`Blocks::AtMost`], [`Blocks::PerMultiprocessor`] and [`Blocks::Fill`] give what the GPU
-/// with the least room has room for.
+/// The geometry of a launch of `K` on every one of `devices`, the same on each: as many blocks as
+/// `blocks` says, all of them resident. [`Blocks::AtMost`], [`Blocks::PerMultiprocessor`] and
+/// [`Blocks::Fill`] give what the GPU with the least room has room for.
 ///
 /// # Errors
 /// [`DeviceError::OnGpu`] with an error of [`cooperative`] on one of them.
@@ -41,8 +41,8 @@ pub fn cooperative_on_all<K: Kernel>(
 
 /// The words of an `S` on each GPU, for launches of up to `blocks` blocks on each.
 ///
-/// They belong to one launch on all GPUs at a time, any number of times. They have to be made again only after a
-/// fault. One that is dropped waits for the kernels on all GPUs.
+/// They belong to one launch on all GPUs at a time, any number of times. They have to be made again
+/// only after a fault. One that is dropped waits for the kernels on all GPUs.
 ///
 /// # Errors
 /// [`DeviceError::OnGpu`] with [`DeviceError::OutOfMemory`], or an error of the copy.
@@ -53,10 +53,12 @@ pub fn system_words<S: AcrossGpus>(
     words_with_heads(devices, S::words(blocks as usize))
 }
 
-/// `len` words on each GPU, which are zeros but for the [head] with the addresses of the words of all GPUs: for a
-/// protocol of one's own, or a scan of [stripes](gridsync_kernels::grid::scan::scan_spread).
+/// `len` words on each GPU, which are zeros but for the [head] with the addresses of the words of
+/// all GPUs: for a protocol of one's own, or a scan of
+/// [stripes](gridsync_kernels::grid::scan::scan_spread).
 ///
-/// Wait for all devices before the first launch: a GPU may write to another one whose zeros are still under way.
+/// Wait for all devices before the first launch: a GPU may write to another one whose zeros are
+/// still under way.
 ///
 /// # Errors
 /// As for [`system_words`].

@@ -38,8 +38,8 @@ pub trait Checked: Operation {
     /// Begins a check of a result that is reduced from `len` elements.
     fn checking(self, len: usize) -> Box<dyn Checking<Self::Element, Self::Output>>;
 
-    /// Compares `result`, reduced from `input` with at most `depth` roundings on any element's way, with the
-    /// reference.
+    /// Compares `result`, reduced from `input` with at most `depth` roundings on any element's way,
+    /// with the reference.
     fn check(
         self,
         input: &[Self::Element],
@@ -99,8 +99,8 @@ struct BySum<J> {
     judge: J,
 }
 
-/// Begins a check of what comes of a sum of `len` elements: `judge` gets the true sum, the depth, and
-/// the result.
+/// Begins a check of what comes of a sum of `len` elements: `judge` gets the true sum, the depth,
+/// and the result.
 fn by_sum<T: Widen<f64>, R>(
     len: usize,
     judge: impl Fn(&Exact, usize, u64, R) -> Check<R> + 'static,
@@ -381,8 +381,8 @@ fn distance_of_means(a: Option<f64>, b: Option<f64>) -> f64 {
     }
 }
 
-/// Compares the mean of `len` elements with their true sum, `value`. The sum that the mean was taken
-/// from may be off by `bound`; `overflows` says whether partial sums may overflow.
+/// Compares the mean of `len` elements with their true sum, `value`. The sum that the mean was
+/// taken from may be off by `bound`; `overflows` says whether partial sums may overflow.
 fn mean_within(
     value: f64,
     bound: f64,

@@ -37,8 +37,8 @@ pub enum Method {
 
 /// The longest arrays whose pairs are all compared: with elements of 32 bits, and of 64 bits, which
 /// would have to be ranked before they are sorted.
-// An H200, 2026-11-22, alone, µs by pairs and by sorting: f32 39 and 47 at 2^13, 94 and 56 at 2^14; f64
-// 104 and 114 at 2^14, 390 and 137 at 2^15.
+// An H200, 2026-11-22, alone, µs by pairs and by sorting: f32 39 and 47 at 2^13, 94 and 56 at 2^14;
+// f64 104 and 114 at 2^14, 390 and 137 at 2^15.
 const PAIRS_UP_TO: [usize; 2] = [1 << 13, 1 << 14];
 
 /// The longest such array in the emulator, where a comparison costs more than a launch.
@@ -125,8 +125,8 @@ mod sealed {
         /// Errors of the launches.
         ///
         /// # Safety
-        /// `values` and what `work` views are as long as each other, live until the launches have ended,
-        /// and are touched by nobody else.
+        /// `values` and what `work` views are as long as each other, live until the launches have
+        /// ended, and are touched by nobody else.
         unsafe fn fill(
             device: &Device,
             values: Global<Self>,
@@ -320,8 +320,8 @@ impl<T: Correlatable> Correlator<T> {
         self.values.fit(if T::WIDE { len } else { 0 })
     }
 
-    /// Puts the counting of `x` and `y` into the stream. Waits for nothing, and allocates only if they
-    /// are longer than any before and than what this was made for.
+    /// Puts the counting of `x` and `y` into the stream. Waits for nothing, and allocates only if
+    /// they are longer than any before and than what this was made for.
     ///
     /// # Errors
     /// [`KendallError::Lengths`], [`KendallError::TooLong`] and, by [`Method::Pairs`],
@@ -353,8 +353,8 @@ impl<T: Correlatable> Correlator<T> {
         let tiles = x.len().div_ceil(PAIRS_TILE as usize) as u32;
         let geometry = Geometry::new((tiles, tiles), PAIRS_TILE);
         let args = (x.view(), y.view(), self.counts.view());
-        // SAFETY: a block for each pair of tiles; the arrays are of one length; all are borrowed, and a
-        // dropped buffer waits for the stream.
+        // SAFETY: a block for each pair of tiles; the arrays are of one length; all are borrowed,
+        // and a dropped buffer waits for the stream.
         unsafe { self.device.launch::<T::Pairs>(&geometry, args) }
     }
 
@@ -396,8 +396,8 @@ impl<T: Correlatable> Correlator<T> {
     /// The result for the arrays that were launched last. Waits for the device.
     ///
     /// # Errors
-    /// [`KendallError::NotANumber`] if one of them holds a NaN, [`DeviceError::NoResult`] if nothing was
-    /// launched or the last launch failed, and errors of the device.
+    /// [`KendallError::NotANumber`] if one of them holds a NaN, [`DeviceError::NoResult`] if
+    /// nothing was launched or the last launch failed, and errors of the device.
     pub fn result(&self) -> Result<Kendall, KendallError> {
         let what = "rank correlation";
         let len = self.launched.ok_or(DeviceError::NoResult { what })? as u64;

@@ -105,8 +105,8 @@ where
         Self::from_prefixes(prefixes)
     }
 
-    /// The sums of ranges of an array that has been scanned already: `prefixes` are the results of its
-    /// inclusive scan.
+    /// The sums of ranges of an array that has been scanned already: `prefixes` are the results of
+    /// its inclusive scan.
     ///
     /// # Errors
     /// Errors of the device.
@@ -129,8 +129,8 @@ where
     }
 
     /// Puts one launch into the stream that writes the sum of each query to `sums`. A query is two
-    /// words, `from` and `to`. An empty range gets 0, or −0 in floating point (see [`settle_empty`]). A
-    /// query that is no range gets 0, and [`first_bad`](Self::first_bad)
+    /// words, `from` and `to`. An empty range gets 0, or −0 in floating point (see
+    /// [`settle_empty`]). A query that is no range gets 0, and [`first_bad`](Self::first_bad)
     /// reports it.
     ///
     /// # Errors
@@ -167,8 +167,8 @@ where
         unsafe { self.device().launch::<<O::Output as RangeSumNumber>::Kernel>(&geometry, args) }
     }
 
-    /// The first of the `queries` that were launched last that is no range of the array, if there is one.
-    /// Waits for the device.
+    /// The first of the `queries` that were launched last that is no range of the array, if there
+    /// is one. Waits for the device.
     ///
     /// # Errors
     /// Errors of the device.
@@ -186,8 +186,8 @@ where
     /// The sums of the ranges `queries`, each `[from, to]` for the elements from..to.
     ///
     /// # Errors
-    /// [`RangeSumError::BadRange`] for the first query that is no range of the array, and errors of the
-    /// device.
+    /// [`RangeSumError::BadRange`] for the first query that is no range of the array, and errors of
+    /// the device.
     pub fn query(&mut self, queries: &[[u64; 2]]) -> Result<Vec<O::Output>, RangeSumError> {
         let words = self.device().upload(queries.as_flattened())?;
         let mut sums = self.device().alloc(queries.len())?;
@@ -216,8 +216,8 @@ pub fn settle_empty<A: Default>(queries: &[[u64; 2]], sums: &mut [A]) {
 /// is the largest part of its bound. None if there are no sums.
 ///
 /// # Panics
-/// If there are not as many sums as queries, or a query is no range of the input, or memory has no room
-/// for what is at the ends of the ranges.
+/// If there are not as many sums as queries, or a query is no range of the input, or memory has no
+/// room for what is at the ends of the ranges.
 pub fn check_range_sums<O: RangeSummable>(
     op: O,
     input: &[O::Element],

@@ -10,15 +10,15 @@ use gridsync_entries::range_sum::RangeSumNumber;
 use gridsync_entries::scan::Scannable;
 use gridsync_kernels::op::{Operation, Sum, Widen};
 
-/// A check of the sums of ranges of an array that comes part by part. It keeps what is at the ends of
-/// the ranges.
+/// A check of the sums of ranges of an array that comes part by part. It keeps what is at the ends
+/// of the ranges.
 pub trait RangeChecking<E, A> {
     /// Takes the next elements.
     fn next(&mut self, input: &[E]);
 
-    /// Compares the sums with the reference. All elements have to be taken before. Returns the first
-    /// wrong sum; or, if all are right, the one whose error is the largest part of its bound. None if
-    /// there are no sums.
+    /// Compares the sums with the reference. All elements have to be taken before. Returns the
+    /// first wrong sum; or, if all are right, the one whose error is the largest part of its bound.
+    /// None if there are no sums.
     ///
     /// # Panics
     /// If there are not as many sums as queries, or a query is no range of the elements.
@@ -31,12 +31,12 @@ pub trait RangeSummable: Default + Scannable<Output: RangeSumNumber> {
     /// Half the machine epsilon of the sums, or 0 if they are exact.
     const UNIT: f64;
 
-    /// The sum of the absolute values of `input`, from which [`range_bound`] follows; none if the sums
-    /// are exact.
+    /// The sum of the absolute values of `input`, from which [`range_bound`] follows; none if the
+    /// sums are exact.
     fn magnitude(input: &[Self::Element]) -> Option<f64>;
 
-    /// Begins a check of the sums of the ranges `queries`. No element goes through more than `depth`
-    /// roundings in the scan.
+    /// Begins a check of the sums of the ranges `queries`. No element goes through more than
+    /// `depth` roundings in the scan.
     ///
     /// # Errors
     /// [`NoRoom`] for what is at the ends of the ranges.
@@ -47,9 +47,9 @@ pub trait RangeSummable: Default + Scannable<Output: RangeSumNumber> {
     ) -> Result<Box<dyn RangeChecking<Self::Element, Self::Output> + '_>, NoRoom>;
 }
 
-/// How far the sum of a range may be from the true one: `magnitude` is the sum of the absolute values
-/// of all elements up to its start and of those up to its end, and `depth` that of the scan. One
-/// rounding more is for the difference, and one for a reference.
+/// How far the sum of a range may be from the true one: `magnitude` is the sum of the absolute
+/// values of all elements up to its start and of those up to its end, and `depth` that of the scan.
+/// One rounding more is for the difference, and one for a reference.
 #[must_use]
 pub fn range_bound(magnitude: f64, depth: u64, unit: f64) -> f64 {
     sum_bound(magnitude, depth + 2, unit)

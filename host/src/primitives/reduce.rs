@@ -86,8 +86,8 @@ where
         })
     }
 
-    /// Reduces `input` and waits for the result. A GPU writes it to host memory, where this thread looks for it for
-    /// up to 0.1 ms, and then waits for the stream.
+    /// Reduces `input` and waits for the result. A GPU writes it to host memory, where this thread
+    /// looks for it for up to 0.1 ms, and then waits for the stream.
     ///
     /// # Errors
     /// Errors of the launch and of the device.
@@ -106,8 +106,8 @@ where
         self.result()
     }
 
-    /// What the elements of `input` combine to. The kernel writes it where the host waits for it: a copy would take
-    /// longer than a short reduction.
+    /// What the elements of `input` combine to. The kernel writes it where the host waits for it: a
+    /// copy would take longer than a short reduction.
     fn reduce_into(
         &mut self,
         mailbox: &mut Mailbox,
@@ -217,8 +217,8 @@ where
         self.device.compile::<O::Kernel>()
     }
 
-    /// The result of the last [`launch`](Self::launch), or of the last replay of a graph that recorded
-    /// it. Waits for it.
+    /// The result of the last [`launch`](Self::launch), or of the last replay of a graph that
+    /// recorded it. Waits for it.
     ///
     /// # Errors
     /// [`DeviceError::NoResult`] if nothing was launched or the last launch failed, and errors of
@@ -237,12 +237,12 @@ impl<O: CountedReducible> Reducer<O>
 where
     O::Element: Pod,
 {
-    /// Like [`launch`](Self::launch), for the first elements of `input`, as many as the number in `count`
-    /// says when the launch begins, and at most all: a selection has just counted them, and the host need not
-    /// know.
+    /// Like [`launch`](Self::launch), for the first elements of `input`, as many as the number in
+    /// `count` says when the launch begins, and at most all: a selection has just counted them, and
+    /// the host need not know.
     ///
-    /// They are combined in the order of an array as long as `input`, as if the identity followed them. So
-    /// the bits of a floating-point result can depend on the length of the buffer too.
+    /// They are combined in the order of an array as long as `input`, as if the identity followed
+    /// them. So the bits of a floating-point result can depend on the length of the buffer too.
     ///
     /// # Errors
     /// As for [`launch`](Self::launch); [`DeviceError::OtherDevice`] also for `count`, and
@@ -260,8 +260,8 @@ where
         let geometry = Geometry::new(shape.tiles, shape.threads());
         let common = self.arguments(shape, input.view(), self.result.view());
         let args = self.op.counted_arguments(common, count);
-        // SAFETY: as for `launch_in`: the shape is made for the whole input, and the kernel takes some of
-        // it; the count is borrowed, and a dropped buffer waits for the stream.
+        // SAFETY: as for `launch_in`: the shape is made for the whole input, and the kernel takes
+        // some of it; the count is borrowed, and a dropped buffer waits for the stream.
         unsafe { self.device.launch::<O::Counted>(&geometry, args)? };
         self.last = Last::Launched(input.len());
         Ok(())

@@ -14,8 +14,8 @@ use std::ops::Range;
 // As many as a block for a small array has. Other numbers have not been measured.
 const WARPS: u32 = SMALL;
 
-/// Reduces each of `rows` rows of `columns` elements of `input`, which lie one after the other, by `op`
-/// on its device.
+/// Reduces each of `rows` rows of `columns` elements of `input`, which lie one after the other, by
+/// `op` on its device.
 ///
 /// For rows of no elements the results are what the operation makes of its identity. To reduce more
 /// than one matrix of a size, keep a [`RowReducer`]: it allocates only when it is made.
@@ -173,7 +173,8 @@ where
     ///
     /// # Errors
     /// [`DeviceError::ShapeMismatch`] if `input` has not rows × columns elements,
-    /// [`DeviceError::OtherDevice`] if it is not on the device of this plan, and errors of the launch.
+    /// [`DeviceError::OtherDevice`] if it is not on the device of this plan, and errors of the
+    /// launch.
     pub fn launch(&mut self, input: &Buffer<O::Element>) -> Result<(), DeviceError> {
         self.launch_part(input, 0..input.len())
     }
@@ -216,8 +217,8 @@ where
                 // SAFETY: the batch is made for the columns, which are fewer than 2^32, and the
                 // grid has a warp for each batch; the input has rows × columns elements, and the
                 // results have room for the rows; a dropped buffer waits for the stream;
-                // `RowReducible` promises that the kernel reduces by `op`, after the wait for the one
-                // before.
+                // `RowReducible` promises that the kernel reduces by `op`, after the wait for the
+                // one before.
                 unsafe { self.device.launch_in_a_row::<O::Short>(geometry, args)? };
             }
             Plan::Long { shape, geometry } => {
@@ -243,8 +244,8 @@ where
         Ok(())
     }
 
-    /// The results of the last [`launch`](Self::launch), or of the last replay of a graph that recorded
-    /// it: one for each row. Waits for them.
+    /// The results of the last [`launch`](Self::launch), or of the last replay of a graph that
+    /// recorded it: one for each row. Waits for them.
     ///
     /// # Errors
     /// [`DeviceError::NoResult`] if nothing was launched or the last launch failed, and errors of

@@ -17,8 +17,8 @@ pub struct ScanCheck<A> {
     pub check: Check<A>,
 }
 
-/// A check of the results of a scan that come part by part, against a loop over the elements, one after
-/// the other.
+/// A check of the results of a scan that come part by part, against a loop over the elements, one
+/// after the other.
 pub trait ScanChecking<E, A> {
     /// Takes the next elements, and the results that the scan gives for them.
     ///
@@ -32,7 +32,8 @@ pub trait ScanChecking<E, A> {
 
 /// A scan whose results can be checked.
 pub trait ScanChecked: ScanOperation {
-    /// Begins a check of results that are scanned with at most `depth` roundings on any element's way.
+    /// Begins a check of results that are scanned with at most `depth` roundings on any element's
+    /// way.
     fn checking_scan(
         self,
         form: Form,
@@ -130,8 +131,8 @@ where
     }
 }
 
-/// Begins a check: `none` is the value of no elements, `next` gives that up to each one, with it, and
-/// `judge` compares a result with its value.
+/// Begins a check: `none` is the value of no elements, `next` gives that up to each one, with it,
+/// and `judge` compares a result with its value.
 fn following<E: Copy, A: Copy + 'static, V: Copy + 'static>(
     form: Form,
     none: V,
@@ -182,7 +183,8 @@ exact! {
     Count<T>, [T: Scalar + PartialEq];
 }
 
-/// A number that elements of `T` are added up and multiplied in: how good the results of scans have to be.
+/// A number that elements of `T` are added up and multiplied in: how good the results of scans have
+/// to be.
 pub trait ScanAccumulates<T>: Judged {
     /// Begins a check of the sums of all elements up to each one.
     fn checking_sums(form: Form, depth: u64) -> Box<dyn ScanChecking<T, Self>>;

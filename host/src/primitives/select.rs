@@ -178,8 +178,8 @@ pub struct Selector<S: Selectable> {
 }
 
 impl<S: Selectable<Element: Pod>> Selector<S> {
-    /// Allocates the working memory for selections by `by` on `device` from up to `longest` elements: about
-    /// 16 bytes for each tile of 4 to 32 KiB.
+    /// Allocates the working memory for selections by `by` on `device` from up to `longest`
+    /// elements: about 16 bytes for each tile of 4 to 32 KiB.
     ///
     /// # Errors
     /// Errors of the device.
@@ -196,15 +196,16 @@ impl<S: Selectable<Element: Pod>> Selector<S> {
         })
     }
 
-    /// Selects by another predicate of the same type from the next launch on: with another bound, for example.
+    /// Selects by another predicate of the same type from the next launch on: with another bound,
+    /// for example.
     pub fn set_predicate(&mut self, by: S) {
         self.by = by;
     }
 
-    /// Puts the selection of the elements of `input` that the predicate keeps into the stream: they are
-    /// written to the first places of `kept`, and their number to `count`, which has one place. The
-    /// other places of `kept` stay as they were. Waits for nothing, and allocates only if the input
-    /// is longer than any before and than this was made for.
+    /// Puts the selection of the elements of `input` that the predicate keeps into the stream: they
+    /// are written to the first places of `kept`, and their number to `count`, which has one place.
+    /// The other places of `kept` stay as they were. Waits for nothing, and allocates only if the
+    /// input is longer than any before and than this was made for.
     ///
     /// # Errors
     /// [`DeviceError::LengthMismatch`] if `kept` has not as many places as `input`, or `count` not
@@ -236,8 +237,8 @@ impl<S: Selectable<Element: Pod>> Selector<S> {
         to: To<'_, S::Element>,
     ) -> Result<(), DeviceError> {
         match self.arguments(input, part, to)? {
-            // SAFETY: the arguments are made for the launch; a dropped buffer waits for the stream; a
-            // selection begins with the wait for the kernel before.
+            // SAFETY: the arguments are made for the launch; a dropped buffer waits for the stream;
+            // a selection begins with the wait for the kernel before.
             Some((geometry, common)) => unsafe {
                 self.device.launch_in_a_row::<S::Kernel>(&geometry, self.by.arguments(common))
             },
@@ -245,9 +246,9 @@ impl<S: Selectable<Element: Pod>> Selector<S> {
         }
     }
 
-    /// Like [`launch`](Self::launch), from the first elements of `input`, as many as the number in `of` says
-    /// when the launch begins, and at most all: another selection has just counted them, and the host need not
-    /// know.
+    /// Like [`launch`](Self::launch), from the first elements of `input`, as many as the number in
+    /// `of` says when the launch begins, and at most all: another selection has just counted them,
+    /// and the host need not know.
     ///
     /// # Errors
     /// As for [`launch`](Self::launch), also for `of`.
@@ -263,7 +264,8 @@ impl<S: Selectable<Element: Pod>> Selector<S> {
     {
         let of = count_of(&self.device, of)?;
         match self.arguments(input, 0..input.len(), To::new(kept, count))? {
-            // SAFETY: as for `launch_part`: they are made for the whole input, and the kernel takes some of it.
+            // SAFETY: as for `launch_part`: they are made for the whole input, and the kernel takes
+            // some of it.
             Some((geometry, common)) => unsafe {
                 self.device.launch::<S::Counted>(&geometry, self.by.counted_arguments(common, of))
             },
@@ -271,10 +273,11 @@ impl<S: Selectable<Element: Pod>> Selector<S> {
         }
     }
 
-    /// The grid of a selection from the elements `part`, and its arguments: the shape is made for the part,
-    /// and the grid for the shape; the words have room for it; they and the state were zeroed, and each launch
-    /// leaves them ready for the next; `&mut self` and the order of the stream keep other launches off them;
-    /// all outputs except the count are as long as the part, and all are borrowed exclusively.
+    /// The grid of a selection from the elements `part`, and its arguments: the shape is made for
+    /// the part, and the grid for the shape; the words have room for it; they and the state were
+    /// zeroed, and each launch leaves them ready for the next; `&mut self` and the order of the
+    /// stream keep other launches off them; all outputs except the count are as long as the part,
+    /// and all are borrowed exclusively.
     ///
     /// None if there is nothing to launch.
     fn arguments(

@@ -57,7 +57,8 @@ impl<T: Halves> WideRowReducer<T> {
     /// Plans sums of `rows` rows of `columns` elements on `device`.
     ///
     /// # Errors
-    /// [`PartError::Memory`] if the host has no room for a copy of the matrix, and errors of the device.
+    /// [`PartError::Memory`] if the host has no room for a copy of the matrix, and errors of the
+    /// device.
     ///
     /// # Panics
     /// If rows have more than 2^32 elements: the sum of their lower halves could wrap around.

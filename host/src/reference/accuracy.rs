@@ -37,7 +37,8 @@ pub fn exact_sum<T: Widen<f64>>(input: &[T]) -> Exact {
     sum.exact()
 }
 
-/// The [`exact_sum`] of elements that come part by part: the same bits, however many come at a time.
+/// The [`exact_sum`] of elements that come part by part: the same bits, however many come at a
+/// time.
 #[derive(Clone, Default)]
 pub struct ExactSum(InChunks<FloatSum>);
 
@@ -54,8 +55,8 @@ impl ExactSum {
     }
 }
 
-/// The sums of all elements up to each one, as [`exact_sum`] takes them. One after the other, on one
-/// core.
+/// The sums of all elements up to each one, as [`exact_sum`] takes them. One after the other, on
+/// one core.
 #[derive(Clone, Copy, Default)]
 pub struct RunningSum(FloatSum);
 
@@ -66,8 +67,8 @@ impl RunningSum {
         self.0.exact()
     }
 
-    /// The sum of the elements since `before`, a copy of this one. Neither of the two is rounded to f64
-    /// first, so a large sum of earlier elements cancels. The magnitude is that of both.
+    /// The sum of the elements since `before`, a copy of this one. Neither of the two is rounded to
+    /// f64 first, so a large sum of earlier elements cancels. The magnitude is that of both.
     #[must_use]
     pub fn since(&self, before: &Self) -> Exact {
         let (all, before) = (self.0, before.0);
@@ -131,8 +132,8 @@ pub fn sum_bound(magnitude: f64, depth: u64, unit: f64) -> f64 {
     if error >= 1.0 { f64::INFINITY } else { error / (1.0 - error) * magnitude }
 }
 
-/// The greatest error of a compensated sum in which no value goes through more than `depth` additions:
-/// the bound of [`CompensatedSum`](gridsync_kernels::op::CompensatedSum).
+/// The greatest error of a compensated sum in which no value goes through more than `depth`
+/// additions: the bound of [`CompensatedSum`](gridsync_kernels::op::CompensatedSum).
 #[must_use]
 pub fn compensated_sum_bound(exact: &Exact, depth: u64, unit: f64) -> f64 {
     let squared = sum_bound(sum_bound(exact.magnitude, depth, unit), 2 * depth, unit);
@@ -160,13 +161,13 @@ impl ExactProduct {
         self.0.next(input);
     }
 
-    /// The product so far, and the greatest error of one computed in any order with `unit` roundoff,
-    /// where partial products keep their precision between `least` and `greatest`.
+    /// The product so far, and the greatest error of one computed in any order with `unit`
+    /// roundoff, where partial products keep their precision between `least` and `greatest`.
     ///
-    /// If the factors above 1 together, or those below, could leave that range, a partial product may
-    /// overflow or underflow in one order and not in another: then nothing can be promised, and the
-    /// bound is infinite. Otherwise a zero makes the product an exact zero, an infinity an infinity,
-    /// both together, or a NaN, make it NaN, in any order.
+    /// If the factors above 1 together, or those below, could leave that range, a partial product
+    /// may overflow or underflow in one order and not in another: then nothing can be promised, and
+    /// the bound is infinite. Otherwise a zero makes the product an exact zero, an infinity an
+    /// infinity, both together, or a NaN, make it NaN, in any order.
     #[must_use]
     pub fn bound(&self, unit: f64, least: f64, greatest: f64) -> (f64, f64) {
         self.0.all().bound(unit, least, greatest)
@@ -178,8 +179,8 @@ impl ExactProduct {
 pub struct RunningProduct(Factors);
 
 impl RunningProduct {
-    /// Takes the next element. Returns the product up to it, with it, and the greatest error of one, as
-    /// [`ExactProduct::bound`] has them.
+    /// Takes the next element. Returns the product up to it, with it, and the greatest error of
+    /// one, as [`ExactProduct::bound`] has them.
     pub fn next<T: Widen<f64>>(
         &mut self,
         x: T,

@@ -2,9 +2,9 @@
 
 use crate::parallel::{self, CHUNK};
 
-/// The first of the greatest, or the least, of integers that come part by part: what `ArgMax` and `ArgMin` find. The
-/// extreme of a chunk comes first, by a loop that the compiler turns into vectors of the integers as they are, and its
-/// place only where it is better than all before.
+/// The first of the greatest, or the least, of integers that come part by part: what `ArgMax` and
+/// `ArgMin` find. The extreme of a chunk comes first, by a loop that the compiler turns into
+/// vectors of the integers as they are, and its place only where it is better than all before.
 pub struct FirstExtreme<T, F> {
     extreme: F,
     /// The extreme so far, and its index.

@@ -3,11 +3,12 @@
 use crate::parallel;
 use gridsync_kernels::grid::kendall::Ordered;
 
-/// How two arrays of one length are correlated by rank: Kendall's τ_b, and the pairs that it is made of.
+/// How two arrays of one length are correlated by rank: Kendall's τ_b, and the pairs that it is
+/// made of.
 ///
 /// A pair of places is concordant if both arrays order it alike, discordant if they order it in
-/// opposite ways, and a tie if it is equal in either. Every pair is counted: concordant + discordant +
-/// ties_x + ties_y − ties_both = n(n − 1)/2.
+/// opposite ways, and a tie if it is equal in either. Every pair is counted: concordant +
+/// discordant + ties_x + ties_y − ties_both = n(n − 1)/2.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Kendall {
     /// Pairs in the same order in x and y.
@@ -20,8 +21,8 @@ pub struct Kendall {
     pub ties_y: u64,
     /// Pairs equal in x and in y.
     pub ties_both: u64,
-    /// τ_b, from −1 to 1: (concordant − discordant) / √(n₀ − ties_x) / √(n₀ − ties_y), where n₀ is the
-    /// number of all pairs. NaN if x or y is constant, or has fewer than two elements.
+    /// τ_b, from −1 to 1: (concordant − discordant) / √(n₀ − ties_x) / √(n₀ − ties_y), where n₀ is
+    /// the number of all pairs. NaN if x or y is constant, or has fewer than two elements.
     pub tau: f64,
 }
 
@@ -50,8 +51,8 @@ impl Kendall {
     }
 }
 
-/// The correlation of `x` and `y`, which are of one length and hold no NaN: by sorting, on all cores
-/// (Knight: "A Computer Method for Calculating Kendall's Tau with Ungrouped Data", 1966).
+/// The correlation of `x` and `y`, which are of one length and hold no NaN: by sorting, on all
+/// cores (Knight: "A Computer Method for Calculating Kendall's Tau with Ungrouped Data", 1966).
 #[must_use]
 pub fn kendall<T: Ordered<Bits: Send>>(x: &[T], y: &[T]) -> Kendall {
     let places = x.iter().zip(y);

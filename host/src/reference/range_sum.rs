@@ -5,8 +5,8 @@ use crate::parallel::{self, CHUNK};
 use gridsync_kernels::grid::range_sum::{Subtract, is_range, range_sum};
 use gridsync_kernels::grid::scan::{Form, ScanOperation};
 
-/// The sums of the ranges `queries`, each `[from, to]`, of `input`: the difference of two results of the
-/// inclusive scan by `op`, to the bits of a GPU's.
+/// The sums of the ranges `queries`, each `[from, to]`, of `input`: the difference of two results
+/// of the inclusive scan by `op`, to the bits of a GPU's.
 ///
 /// # Errors
 /// The number of the first query that is no range of the input.

@@ -11,15 +11,16 @@ pub(super) const LANES: usize = WARP_SIZE as usize;
 
 /// Reduces `input` by `op`. An empty one gives what the operation makes of its identity.
 ///
-/// On all cores. What is combined with what follows from the length alone, as [`Shape`] says, unless
-/// the operation is exact: the same bits on any number of cores, and those of a GPU.
+/// On all cores. What is combined with what follows from the length alone, as [`Shape`] says,
+/// unless the operation is exact: the same bits on any number of cores, and those of a GPU.
 pub fn reduce<O: Operation>(op: O, input: &[O::Element]) -> O::Output {
     let mut reduction = Reduction::new(op, input.len());
     reduction.next(input);
     reduction.finish()
 }
 
-/// A reduction of an array that comes part by part. The result has the bits of a reduction of the whole.
+/// A reduction of an array that comes part by part. The result has the bits of a reduction of the
+/// whole.
 pub struct Reduction<O: Operation> {
     op: O,
     shape: Shape,
@@ -60,8 +61,8 @@ impl<O: Operation> Reduction<O> {
         self.next += input.len() as u64;
     }
 
-    /// Combines from the first element to the last, in chunks: a plain loop, which the compiler turns into
-    /// vectors where the operation lets it.
+    /// Combines from the first element to the last, in chunks: a plain loop, which the compiler
+    /// turns into vectors where the operation lets it.
     fn next_by_chunks(&mut self, input: &[O::Element]) {
         let (op, start) = (self.op, self.next);
         let chunks = parallel::map_chunks(input.len(), CHUNK, &move |chunk| {

@@ -20,8 +20,8 @@ const CHUNK: usize = 1 << 17;
 /// The most elements of a matrix whose columns are gathered before they are reduced.
 const SMALL: usize = 1 << 12;
 
-/// Reduces each column of each of the matrices of `len` rows and `columns` columns that stand one after
-/// the other in `input`: the bits of [`reduce`](super::reduce) of that column alone.
+/// Reduces each column of each of the matrices of `len` rows and `columns` columns that stand one
+/// after the other in `input`: the bits of [`reduce`](super::reduce) of that column alone.
 ///
 /// # Panics
 /// If the operation does not commute, or `input` is not a number of whole matrices with elements.
@@ -61,8 +61,8 @@ pub struct ColumnReduction<O: Operation> {
     columns: usize,
     /// Rows so far.
     taken: usize,
-    /// The leaves of each unit of rows so far, stripe by stripe; of all rows together if the operation
-    /// is exact.
+    /// The leaves of each unit of rows so far, stripe by stripe; of all rows together if the
+    /// operation is exact.
     leaves: Vec<Vec<O::Accumulator>>,
 }
 
@@ -258,8 +258,8 @@ fn take_row<O: Operation>(op: O, all: &mut [O::Accumulator], row: &[O::Element],
     }
 }
 
-/// Combines neighbours in each of `width` columns, as [`by_pairs`](super::reduce::by_pairs) does for one.
-/// The result is in the first row.
+/// Combines neighbours in each of `width` columns, as [`by_pairs`](super::reduce::by_pairs) does
+/// for one. The result is in the first row.
 fn by_pairs<O: Operation>(op: O, values: &mut [O::Accumulator], width: usize) {
     let mut left = values.len() / width;
     while left > 1 {

@@ -9,8 +9,8 @@ use gridsync_kernels::op::Operation;
 /// Elements that a core takes at once, if they are whole rows.
 const CHUNK: usize = 1 << 12;
 
-/// Reduces each of `rows` rows of `columns` elements of `input` by `op`: the bits of [`reduce`] of that
-/// row alone. Rows of no elements give what the operation makes of its identity.
+/// Reduces each of `rows` rows of `columns` elements of `input` by `op`: the bits of [`reduce`] of
+/// that row alone. Rows of no elements give what the operation makes of its identity.
 ///
 /// # Panics
 /// If `input` has not `rows × columns` elements.
@@ -65,7 +65,8 @@ mod tests {
     use super::*;
     use gridsync_kernels::op::{Affine, Compose, Sum};
 
-    /// Numbers that look drawn at random: odd ones, so that a map loses nothing of the maps before it.
+    /// Numbers that look drawn at random: odd ones, so that a map loses nothing of the maps before
+    /// it.
     fn drawn(len: usize) -> impl Iterator<Item = u64> {
         (1..=len as u64).map(|i| (i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 7) | 1)
     }

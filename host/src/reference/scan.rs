@@ -13,8 +13,8 @@ pub(super) const LANES: usize = WARP_SIZE as usize;
 
 /// Scans `input` by `op`, element by element.
 ///
-/// On all cores. What is combined with what follows from the length alone, as [`Shape`] says, unless
-/// the operation is exact: the same bits on any number of cores, and those of a GPU.
+/// On all cores. What is combined with what follows from the length alone, as [`Shape`] says,
+/// unless the operation is exact: the same bits on any number of cores, and those of a GPU.
 ///
 /// # Panics
 /// If memory has no room for what a [`Scan`] works in.
@@ -51,13 +51,14 @@ fn whole<O: ScanOperation>(
     output
 }
 
-/// A scan of an array that comes part by part: each part goes on where the last one ended. The results
-/// have the bits of a scan of the whole.
+/// A scan of an array that comes part by part: each part goes on where the last one ended. The
+/// results have the bits of a scan of the whole.
 pub struct Scan<O: ScanOperation> {
     op: O,
     form: Form,
     shape: Shape,
-    /// What all elements before the next one combine to; before the next group, unless the operation is exact.
+    /// What all elements before the next one combine to; before the next group, unless the
+    /// operation is exact.
     before: O::Accumulator,
     /// The index of the next element.
     next: u64,
@@ -93,8 +94,8 @@ impl<O: ScanOperation> Scan<O> {
         Shape::of::<O::Element, O::Accumulator>(len).tile::<O::Element>()
     }
 
-    /// Scans the next elements, and writes a result for each. Unless the operation is exact or this is
-    /// the last part, they are a multiple of a [tile](Self::tile).
+    /// Scans the next elements, and writes a result for each. Unless the operation is exact or this
+    /// is the last part, they are a multiple of a [tile](Self::tile).
     ///
     /// # Panics
     /// If there are not as many results as elements.
@@ -114,8 +115,8 @@ impl<O: ScanOperation> Scan<O> {
         }
     }
 
-    /// Scans from the first element to the last: the chunks that the cores share are reduced first, and
-    /// then scanned from what lies before them.
+    /// Scans from the first element to the last: the chunks that the cores share are reduced first,
+    /// and then scanned from what lies before them.
     fn next_by_chunks(&mut self, input: &[O::Element], output: &mut [O::Output]) {
         let (op, form, start) = (self.op, self.form, self.next);
         let mut before = parallel::map_chunks(input.len(), CHUNK, &move |chunk| {
@@ -166,8 +167,8 @@ impl<O: ScanOperation> Scan<O> {
     }
 }
 
-/// The balanced binary tree over the tiles of a group so far. Two blocks of one size are combined as soon as
-/// they are there, so only few are kept.
+/// The balanced binary tree over the tiles of a group so far. Two blocks of one size are combined
+/// as soon as they are there, so only few are kept.
 pub(super) struct Blocks<O: ScanOperation> {
     /// Tiles of a block, and what they combine to. Each block is smaller than the one before it.
     blocks: Vec<(u32, O::Accumulator)>,
@@ -176,15 +177,16 @@ pub(super) struct Blocks<O: ScanOperation> {
 }
 
 impl<O: ScanOperation> Blocks<O> {
-    /// A group of `group` tiles, of which the first `tiles` are the identity and the others are to come.
+    /// A group of `group` tiles, of which the first `tiles` are the identity and the others are to
+    /// come.
     pub(super) fn of(op: O, group: u32, tiles: u32) -> Self {
         let sizes = (0..u32::BITS).rev().map(|bit| 1 << bit);
         let blocks = sizes.filter(|size| tiles & size != 0).map(|size| (size, op.identity()));
         Self { blocks: blocks.collect(), group }
     }
 
-    /// Takes the next tiles, also those of later groups. `base` is what comes before the group. The aggregate of each
-    /// tile becomes what comes before it.
+    /// Takes the next tiles, also those of later groups. `base` is what comes before the group. The
+    /// aggregate of each tile becomes what comes before it.
     pub(super) fn take(
         &mut self,
         op: O,
@@ -201,8 +203,8 @@ impl<O: ScanOperation> Blocks<O> {
         }
     }
 
-    /// What all tiles so far combine to, where those to come are the identity: the largest block is combined
-    /// last.
+    /// What all tiles so far combine to, where those to come are the identity: the largest block is
+    /// combined last.
     fn combined(&self, op: O) -> O::Accumulator {
         let blocks = self.blocks.iter().rev();
         blocks.fold(op.identity(), |all, &(_, block)| op.combine(block, all))
@@ -223,7 +225,8 @@ impl<O: ScanOperation> Blocks<O> {
     }
 }
 
-/// Scans a tile, which begins with element `first` of the array, by itself, and gives its aggregate.
+/// Scans a tile, which begins with element `first` of the array, by itself, and gives its
+/// aggregate.
 fn scan_tile<O: ScanOperation>(
     op: O,
     shape: Shape,
@@ -260,8 +263,8 @@ fn scan_tile<O: ScanOperation>(
     warps[LANES - 1]
 }
 
-/// What the elements of a strip combine to, which begins with element `first` of the array. Appends to
-/// `before`, for each of its packs, what lies before it in the strip.
+/// What the elements of a strip combine to, which begins with element `first` of the array. Appends
+/// to `before`, for each of its packs, what lies before it in the strip.
 fn scan_strip<O: ScanOperation>(
     op: O,
     strip: &[O::Element],

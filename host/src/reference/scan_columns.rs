@@ -1,5 +1,5 @@
-//! The scan of each column of a matrix, without a transposed copy of it: row by row if the operation is exact,
-//! and otherwise some columns at a time.
+//! The scan of each column of a matrix, without a transposed copy of it: row by row if the
+//! operation is exact, and otherwise some columns at a time.
 
 use super::RowScan;
 use crate::memory::{self, NoRoom};
@@ -83,8 +83,8 @@ impl<O: ScanOperation> ColumnScan<O> {
     }
 }
 
-/// Elements that are transposed, scanned and transposed back at a time, unless so many rows are longer: they and their
-/// results stay in the cache that the cores share.
+/// Elements that are transposed, scanned and transposed back at a time, unless so many rows are
+/// longer: they and their results stay in the cache that the cores share.
 const HELD: usize = 1 << 20;
 
 /// Rows and columns that are transposed together: whole cache lines of each.
@@ -93,8 +93,8 @@ const SIDE: usize = 16;
 /// Rows of results that a core transposes back at a time.
 const ROWS: usize = 4 * SIDE;
 
-/// Scans each column of the matrices of `len` rows and `columns` columns that stand one after the other in `input`.
-/// The results have the bits of a [`RowScan`] of all columns one after the other.
+/// Scans each column of the matrices of `len` rows and `columns` columns that stand one after the
+/// other in `input`. The results have the bits of a [`RowScan`] of all columns one after the other.
 ///
 /// # Errors
 /// [`NoRoom`] for some of the columns and their results: 16 or more.
@@ -169,7 +169,8 @@ impl<O: ScanOperation + Default> Gathered<O> {
         gather: impl FnOnce(&mut [O::Element]),
     ) -> Result<&[O::Output], NoRoom> {
         let start = first * self.len;
-        // The tile in which they start has elements of other columns first, which have no influence on them.
+        // The tile in which they start has elements of other columns first, which have no influence
+        // on them.
         let others = start % self.tile;
         let count = others + count;
         resize(&mut self.elements, count)?;
@@ -189,7 +190,8 @@ fn resize<T: Copy + Default>(array: &mut Vec<T>, len: usize) -> Result<(), NoRoo
     Ok(())
 }
 
-/// Transposes each of the small matrices of so many rows and columns that stand one after the other.
+/// Transposes each of the small matrices of so many rows and columns that stand one after the
+/// other.
 fn transpose_each<T: Copy + Default + Send + Sync>(
     from: &[T],
     into: &mut [T],
@@ -204,8 +206,8 @@ fn transpose_each<T: Copy + Default + Send + Sync>(
     });
 }
 
-/// Transposes a matrix of so many rows and columns. Where its rows and those of the result begin, they are so many
-/// elements apart.
+/// Transposes a matrix of so many rows and columns. Where its rows and those of the result begin,
+/// they are so many elements apart.
 fn transpose<T: Copy + Default>(
     (from, apart): (&[T], usize),
     (into, apart_into): (&mut [T], usize),

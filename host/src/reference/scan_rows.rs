@@ -1,6 +1,6 @@
-//! The scan of each row of a matrix: what a [`Scan`] by [`InSegments`] gives, to the bit, several times
-//! as fast. Where rows start is counted, not asked for each element, and between the starts of rows
-//! the elements are combined as if there were none.
+//! The scan of each row of a matrix: what a [`Scan`] by [`InSegments`] gives, to the bit, several
+//! times as fast. Where rows start is counted, not asked for each element, and between the starts
+//! of rows the elements are combined as if there were none.
 
 use super::reduce::take_all;
 use super::scan::{Blocks, LANES, Scan, lanes_before, scan_lanes};
@@ -18,13 +18,15 @@ pub struct RowScan<O: ScanOperation + Default> {
     columns: u64,
     form: Form,
     shape: Shape,
-    /// What the elements before the next one combine to; before the next group, unless the operation is exact.
+    /// What the elements before the next one combine to; before the next group, unless the
+    /// operation is exact.
     before: Segment<O::Accumulator>,
     /// The index of the next element.
     next: u64,
     /// The tiles of a group that has begun.
     group: Blocks<InSegments<O>>,
-    /// In each tile of a part, the results within the tile of the elements before its first start of a row.
+    /// In each tile of a part, the results within the tile of the elements before its first start
+    /// of a row.
     heads: Vec<O::Accumulator>,
 }
 
@@ -62,8 +64,8 @@ impl<O: ScanOperation + Default> RowScan<O> {
         Scan::<InSegments<O>>::tile(len)
     }
 
-    /// Goes on at element `index`, where a tile begins. The results of rows that start before it are of no use, as
-    /// what the elements before combine to is not known.
+    /// Goes on at element `index`, where a tile begins. The results of rows that start before it
+    /// are of no use, as what the elements before combine to is not known.
     pub(super) fn go_to(&mut self, index: usize) {
         let segments = InSegments::<O>::new(Segments::rows(self.columns));
         let tiles = index / self.shape.tile::<O::Element>();
@@ -73,8 +75,8 @@ impl<O: ScanOperation + Default> RowScan<O> {
         self.next = index as u64;
     }
 
-    /// Scans the next elements, and writes a result for each. Unless the operation is exact or this is
-    /// the last part, they are a multiple of a [tile](Self::tile); they need not be whole rows.
+    /// Scans the next elements, and writes a result for each. Unless the operation is exact or this
+    /// is the last part, they are a multiple of a [tile](Self::tile); they need not be whole rows.
     ///
     /// # Panics
     /// If there are not as many results as elements.
@@ -93,8 +95,8 @@ impl<O: ScanOperation + Default> RowScan<O> {
         }
     }
 
-    /// Scans from the first element to the last: of the chunks that the cores share, the ends that the
-    /// next chunk needs are reduced first.
+    /// Scans from the first element to the last: of the chunks that the cores share, the ends that
+    /// the next chunk needs are reduced first.
     fn next_by_chunks(&mut self, input: &[O::Element], output: &mut [O::Output]) {
         let (op, form, columns, start) = (self.op, self.form, self.columns, self.next);
         let mut before = parallel::map_chunks(input.len(), CHUNK, &move |chunk| {
@@ -175,7 +177,8 @@ fn before_a_start(index: u64, columns: u64, len: usize) -> usize {
     left.min(len as u64) as usize
 }
 
-/// Scans a piece of a row, of which the elements before combine to `all`. Returns what they do with the piece.
+/// Scans a piece of a row, of which the elements before combine to `all`. Returns what they do with
+/// the piece.
 #[inline]
 fn scan_piece<O: ScanOperation>(
     op: O,
@@ -213,16 +216,16 @@ struct Tile<'a, O: Operation> {
     first: u64,
 }
 
-/// What the packs of a row of lanes, or those before them, combine to, and whether a row of the matrix
-/// starts in them.
+/// What the packs of a row of lanes, or those before them, combine to, and whether a row of the
+/// matrix starts in them.
 type Packs<A> = ([A; LANES], [bool; LANES]);
 
 impl<O: ScanOperation + Default> Tile<'_, O> {
     /// Elements of a row of lanes.
     const ROW: usize = LANES * O::Element::PACK;
 
-    /// Scans the tile by itself. The elements before the first start of a row leave their results in
-    /// `heads`, all others in `output`. Returns the aggregate.
+    /// Scans the tile by itself. The elements before the first start of a row leave their results
+    /// in `heads`, all others in `output`. Returns the aggregate.
     fn scan<const EXCLUSIVE: bool>(
         &self,
         heads: &mut [O::Accumulator],
@@ -269,8 +272,9 @@ impl<O: ScanOperation + Default> Tile<'_, O> {
         warps[LANES - 1]
     }
 
-    /// What the elements of a strip combine to, which begins with element `first` of the matrix. Appends
-    /// to `before`, for each of its rows of lanes, what comes before each pack in the strip.
+    /// What the elements of a strip combine to, which begins with element `first` of the matrix.
+    /// Appends to `before`, for each of its rows of lanes, what comes before each pack in the
+    /// strip.
     fn strip(
         &self,
         strip: &[O::Element],
@@ -300,14 +304,14 @@ impl<O: ScanOperation + Default> Tile<'_, O> {
         rows
     }
 
-    /// Whether each row of the matrix starts with the first element of a pack, so that packs are combined
-    /// as if no row started.
+    /// Whether each row of the matrix starts with the first element of a pack, so that packs are
+    /// combined as if no row started.
     fn packs_start_rows(&self) -> bool {
         self.columns.is_multiple_of(O::Element::PACK as u64)
     }
 
-    /// Whether a row of the matrix starts with the first element of each pack, of a row of lanes of `len`
-    /// elements.
+    /// Whether a row of the matrix starts with the first element of each pack, of a row of lanes of
+    /// `len` elements.
     fn starts(&self, first: u64, len: usize) -> [bool; LANES] {
         let mut starts = [false; LANES];
         let mut next = before_a_start(first, self.columns, len);
@@ -342,8 +346,8 @@ impl<O: ScanOperation + Default> Tile<'_, O> {
         (values, starts)
     }
 
-    /// The results of the elements at `at` of the tile, among which rows of the matrix start. `before` is
-    /// what comes before each pack in the tile.
+    /// The results of the elements at `at` of the tile, among which rows of the matrix start.
+    /// `before` is what comes before each pack in the tile.
     fn results<const EXCLUSIVE: bool>(
         &self,
         at: std::ops::Range<usize>,
@@ -428,8 +432,8 @@ fn scan_marked_lanes<O: ScanOperation>(
     (lanes, starts)
 }
 
-/// The results of a row of lanes in which no row of the matrix starts. `before` is what comes before each
-/// pack.
+/// The results of a row of lanes in which no row of the matrix starts. `before` is what comes
+/// before each pack.
 #[inline]
 fn plain_results<O: ScanOperation, const EXCLUSIVE: bool, R>(
     op: O,

@@ -14,8 +14,8 @@ use super::accuracy::two_sum;
 /// ```
 ///
 /// What is finite must stay so: beyond the range of f64 nothing is promised.
-// Of the crates, xsum 0.1.6 loses carries and rounds negative sums wrongly, and accurate 0.4.1 writes out of
-// bounds where a sum is 0.
+// Of the crates, xsum 0.1.6 loses carries and rounds negative sums wrongly, and accurate 0.4.1
+// writes out of bounds where a sum is 0.
 #[derive(Clone, Debug, Default)]
 pub struct Unrounded {
     /// From the least to the greatest; their sum is the sum.

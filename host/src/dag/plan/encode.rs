@@ -106,8 +106,8 @@ impl Tasks {
         self.plan.view()
     }
 
-    /// The state, for [`Tasks::attach`](gridsync_kernels::grid::tasks::Tasks::attach). It belongs to one
-    /// launch at a time.
+    /// The state, for [`Tasks::attach`](gridsync_kernels::grid::tasks::Tasks::attach). It belongs
+    /// to one launch at a time.
     #[must_use]
     pub fn state(&self) -> Global<u64> {
         self.state.view()

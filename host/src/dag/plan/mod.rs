@@ -1,4 +1,5 @@
-//! All nodes of a graph in one kernel: which block runs what, in which order, and what it waits for.
+//! All nodes of a graph in one kernel: which block runs what, in which order, and what it waits
+//! for.
 
 mod encode;
 mod place;
@@ -13,8 +14,8 @@ use super::{Checked, NodeId, PlanError};
 
 /// For each block of a grid the list of what it runs, in order.
 ///
-/// A plan is plain data: it can be made by hand, or changed. Only [`validate`](Self::validate) makes of it
-/// what a kernel can run.
+/// A plan is plain data: it can be made by hand, or changed. Only [`validate`](Self::validate)
+/// makes of it what a kernel can run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
     /// The list of each block.
@@ -35,8 +36,8 @@ pub enum Item {
         /// What it says when it has ended.
         signal: Signal,
     },
-    /// Waits, and says that all has come: for nodes with more inputs than a task has room for. Joins are
-    /// numbered from 0.
+    /// Waits, and says that all has come: for nodes with more inputs than a task has room for.
+    /// Joins are numbered from 0.
     Join {
         /// Its number.
         join: usize,
@@ -90,13 +91,14 @@ impl Plan {
         self.blocks.iter().flatten().filter(is_join).count()
     }
 
-    /// Proves that a kernel can run the plan of `dag`, if `resident` blocks of it can be resident at once:
+    /// Proves that a kernel can run the plan of `dag`, if `resident` blocks of it can be resident
+    /// at once:
     ///
     /// * every part of every node runs once;
-    /// * whatever a task waits for is said in the way in which it waits, and no tasks wait for each other in
-    ///   a circle, through their inputs, the order within their blocks, or barriers;
-    /// * each node starts after those that it depends on, sees what they wrote if it uses that memory, and
-    ///   gets the values that it takes.
+    /// * whatever a task waits for is said in the way in which it waits, and no tasks wait for each
+    ///   other in a circle, through their inputs, the order within their blocks, or barriers;
+    /// * each node starts after those that it depends on, sees what they wrote if it uses that
+    ///   memory, and gets the values that it takes.
     ///
     /// A plan that has a proof of another form is refused: only paths of whole nodes are looked at.
     ///

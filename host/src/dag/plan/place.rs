@@ -6,23 +6,24 @@ use gridsync_kernels::grid::tasks::{INPUTS, KEPT};
 
 /// Microseconds from the end of a block's task until its next one looks at its inputs.
 const WALK: f64 = 0.34;
-/// Microseconds from the inputs to the end of a task that does no work, if they are words or not. Words are
-/// on their way for most of it.
+/// Microseconds from the inputs to the end of a task that does no work, if they are words or not.
+/// Words are on their way for most of it.
 const BODY: f64 = 0.14;
 const BODY_OF_WORDS: f64 = 0.35;
 /// Microseconds until the end of a task is seen in another block, with its value or with memory.
 const VALUE_EDGE: f64 = 0.44;
 const MEMORY_EDGE: f64 = 0.87;
-// From chains of 1000 nodes in one block and dealt to two in turns, on an H200, 2026-11-23. µs for a node of
-// one element: 0.484 and 0.583; with 32 elements in memory 0.557 and 1.076; with words 0.690 and 0.349. A block
-// whose turn is not there has walked to its next task meanwhile.
+// From chains of 1000 nodes in one block and dealt to two in turns, on an H200, 2026-11-23. µs for
+// a node of one element: 0.484 and 0.583; with 32 elements in memory 0.557 and 1.076; with words
+// 0.690 and 0.349. A block whose turn is not there has walked to its next task meanwhile.
 
 impl Plan {
     /// A plan in which each task waits for the nodes that it depends on.
     ///
-    /// Nodes are dealt by the length of the path that follows them, the longest first. Each goes to the block
-    /// where it can start first (list scheduling; Topcuoglu, Hariri and Wu, "Performance-effective and
-    /// low-complexity task scheduling for heterogeneous computing", 2002).
+    /// Nodes are dealt by the length of the path that follows them, the longest first. Each goes to
+    /// the block where it can start first (list scheduling; Topcuoglu, Hariri and Wu,
+    /// "Performance-effective and low-complexity task scheduling for heterogeneous computing",
+    /// 2002).
     ///
     /// # Panics
     /// If `blocks` is 0.
@@ -37,8 +38,8 @@ impl Plan {
         placing.plan
     }
 
-    /// A plan by edges in which the blocks take turns, so that each node of a chain is in another block than
-    /// the one before it. It shows what an edge between two blocks costs.
+    /// A plan by edges in which the blocks take turns, so that each node of a chain is in another
+    /// block than the one before it. It shows what an edge between two blocks costs.
     ///
     /// # Panics
     /// If `blocks` is 0.
@@ -98,8 +99,8 @@ impl Plan {
     }
 }
 
-/// All nodes, those first after which the longest path follows. That is an order of the graph, because each
-/// node takes some time.
+/// All nodes, those first after which the longest path follows. That is an order of the graph,
+/// because each node takes some time.
 fn by_rank(dag: &Checked) -> Vec<NodeId> {
     let mut rank = vec![0.0_f64; dag.nodes().len()];
     for &node in dag.order().iter().rev() {
@@ -131,8 +132,8 @@ struct Placing<'a> {
     /// When each node has ended, and where its only part is in the plan if it has one.
     ended: Vec<f64>,
     place: Vec<Option<(usize, usize)>>,
-    /// Whether memory that a node or one before it touches is used later; whether a node or one after it
-    /// uses memory that was touched before.
+    /// Whether memory that a node or one before it touches is used later; whether a node or one
+    /// after it uses memory that was touched before.
     is_used_later: Vec<bool>,
     uses: Vec<bool>,
 }
@@ -231,8 +232,8 @@ impl<'a> Placing<'a> {
         it.predecessors().iter().filter_map(input).collect()
     }
 
-    /// Whether something after this edge may use memory that something before it has touched. Nodes of
-    /// several parts have no value, so their end or their words are all that one can wait for.
+    /// Whether something after this edge may use memory that something before it has touched. Nodes
+    /// of several parts have no value, so their end or their words are all that one can wait for.
     fn needs_memory(&self, before: NodeId, node: NodeId) -> bool {
         let has_value = self.dag.nodes()[before].parts() == 1;
         let is_carried = has_value || self.dag.nodes()[node].takes_words;

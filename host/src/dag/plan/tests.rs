@@ -1,5 +1,5 @@
-//! Good plans are accepted, and plans with one fault are refused. An executor that knows nothing of the
-//! proofs says which are which.
+//! Good plans are accepted, and plans with one fault are refused. An executor that knows nothing of
+//! the proofs says which are which.
 
 mod executor;
 mod faults;
@@ -12,8 +12,8 @@ use gridsync_kernels::grid::tasks::{INPUTS, KEPT};
 /// How many plans of each kind are looked at.
 const PLANS: u64 = 10_000;
 
-/// Random numbers: SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators",
-/// 2014).
+/// Random numbers: SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number
+/// generators", 2014).
 struct Random(u64);
 
 impl Random {
@@ -30,7 +30,8 @@ impl Random {
     }
 }
 
-/// A graph of up to 40 nodes: some take values or words, some have several parts, and some share memory.
+/// A graph of up to 40 nodes: some take values or words, some have several parts, and some share
+/// memory.
 fn graph(random: &mut Random) -> Checked {
     let most = if random.one_in(8) { 40 } else { 12 };
     let count = 1 + random.below(most);

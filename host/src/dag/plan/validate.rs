@@ -212,8 +212,8 @@ impl<'a> Proof<'a> {
         }
     }
 
-    /// No items wait for each other in a circle: each waits for the one before it in its block, for its
-    /// inputs and for words, and at a barrier for what comes before that barrier in all blocks.
+    /// No items wait for each other in a circle: each waits for the one before it in its block, for
+    /// its inputs and for words, and at a barrier for what comes before that barrier in all blocks.
     fn check_progress(&self) -> Result<(), PlanError> {
         let places: Vec<At> = items(self.plan).map(|(at, _)| at).collect();
         let vertex = |at: At| places.binary_search(&at).expect("an item of the plan");
@@ -257,7 +257,8 @@ impl<'a> Proof<'a> {
     /// Every node starts after those that it depends on, and sees what they wrote.
     fn check_order(&self) -> Result<(), PlanError> {
         let follows = self.closure(true);
-        // A body that waits for words waits for just these, and nothing follows from that for other nodes.
+        // A body that waits for words waits for just these, and nothing follows from that for other
+        // nodes.
         let waiting = self.dag.nodes().iter().enumerate().filter(|(_, node)| !node.takes_words);
         for (id, node) in waiting {
             let free = node.predecessors().iter().find(|&&before| !follows.leads(before, id));
@@ -274,8 +275,8 @@ impl<'a> Proof<'a> {
         }
     }
 
-    /// Which whole nodes come before which, in any way if `values`, otherwise with what they wrote visible.
-    /// The vertices are the nodes, the joins, and the barriers.
+    /// Which whole nodes come before which, in any way if `values`, otherwise with what they wrote
+    /// visible. The vertices are the nodes, the joins, and the barriers.
     fn closure(&self, values: bool) -> Closure {
         let (nodes, joins) = (self.parts.len(), self.joins.len());
         let barriers = Self::barriers(&self.plan.blocks[0]);
@@ -308,7 +309,8 @@ impl<'a> Proof<'a> {
         }
     }
 
-    /// Whether the item at `at` waits for all of `from`: by an input, or since its block has run all of it.
+    /// Whether the item at `at` waits for all of `from`: by an input, or since its block has run
+    /// all of it.
     fn waits_for(&self, at: At, from: usize, values: bool) -> bool {
         let by_input = self.item(at).inputs().iter().any(|&input| {
             let counts = values || !matches!(input, Input::Value(_));

@@ -131,7 +131,8 @@ impl<T: Correlatable> PartCorrelator<T> {
         }
     }
 
-    /// Correlates a half alone. If it is one of several, every device keeps it for [`together`](Self::together).
+    /// Correlates a half alone. If it is one of several, every device keeps it for
+    /// [`together`](Self::together).
     fn alone(&mut self, half: Places<'_, T>) -> Result<Kendall, KendallError> {
         let (kendall, us) = match &mut self.on {
             On::Devices(each) => {
@@ -147,8 +148,8 @@ impl<T: Correlatable> PartCorrelator<T> {
         Ok(kendall)
     }
 
-    /// Correlates the half of the last [`alone`](Self::alone), `last`, together with each of those before it: at most
-    /// as many as there are devices.
+    /// Correlates the half of the last [`alone`](Self::alone), `last`, together with each of those
+    /// before it: at most as many as there are devices.
     fn together<'a>(
         &mut self,
         last: Places<'_, T>,
@@ -187,8 +188,8 @@ impl<T: Correlatable> OnDevice<T> {
         Ok(())
     }
 
-    /// Correlates the half that it [keeps](Self::keep) together with one `before` it, which has full
-    /// length.
+    /// Correlates the half that it [keeps](Self::keep) together with one `before` it, which has
+    /// full length.
     fn together(&mut self, (x, y): Places<'_, T>) -> Result<(Kendall, f64), KendallError> {
         let [both_x, both_y] = &mut self.both;
         both_x.copy_part_from(0, x)?;
@@ -244,8 +245,8 @@ fn joined<T: Pod>(first: &[T], last: &[T]) -> Result<Vec<T>, NoRoom> {
     Ok(all)
 }
 
-/// Correlates `x` and `y` with `part` places on each of `devices` at a time, as a [`PartCorrelator`] does.
-/// Calls `done` with the steps that are done and the number of all steps.
+/// Correlates `x` and `y` with `part` places on each of `devices` at a time, as a
+/// [`PartCorrelator`] does. Calls `done` with the steps that are done and the number of all steps.
 ///
 /// # Errors
 /// As for [`PartCorrelator`].

@@ -29,8 +29,8 @@ impl Cut {
     /// The cut of an array of `len` elements for the operation `O`.
     ///
     /// An exact operation may be cut anywhere. Every other one is cut between tiles. While the
-    /// leaves of the tree are strips, which a device does not hand out, the array is not cut: it has
-    /// at most 4 MiB.
+    /// leaves of the tree are strips, which a device does not hand out, the array is not cut: it
+    /// has at most 4 MiB.
     #[must_use]
     pub fn of<O: Operation>(len: usize) -> Self {
         let shape = Shape::of::<O::Element>(len);
@@ -98,8 +98,8 @@ impl Cut {
     }
 }
 
-/// The first step: the leaves of a run of tiles, computed on the CPU, on a device, or on several that share each
-/// part, part by part.
+/// The first step: the leaves of a run of tiles, computed on the CPU, on a device, or on several
+/// that share each part, part by part.
 ///
 /// ```text
 ///         Cut::run            Leaves::next, finish          gathered            from_leaves
@@ -292,8 +292,8 @@ impl<O: PartReducible<Element: Pod>> OnDevice<O> {
         })
     }
 
-    /// Takes elements that begin with number `start` of the array. Returns the µs of device time that this took, and
-    /// their leaves.
+    /// Takes elements that begin with number `start` of the array. Returns the µs of device time
+    /// that this took, and their leaves.
     fn next(
         &mut self,
         elements: &[O::Element],
@@ -316,8 +316,8 @@ impl<O: PartReducible<Element: Pod>> OnDevice<O> {
     }
 }
 
-/// The shape in which a device reduces its `part` of `len` elements, and how many values it leaves: one for what is the
-/// whole array, or exact, and one for each tile otherwise.
+/// The shape in which a device reduces its `part` of `len` elements, and how many values it leaves:
+/// one for what is the whole array, or exact, and one for each tile otherwise.
 pub(in crate::primitives) fn shape_of<O: PartReducible>(len: usize, part: usize) -> (Shape, usize) {
     if O::EXACT || part == len {
         return (Shape::of::<O::Element>(part), 1);

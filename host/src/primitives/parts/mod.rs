@@ -2,8 +2,8 @@
 //! arrays go through a device or the CPU part by part; the results, and the bits, are the same as
 //! for the whole array at once.
 //!
-//! Several devices ([`Devices`]) share each part. So an array that is one part is spread over all of
-//! them, and none holds more than its share.
+//! Several devices ([`Devices`]) share each part. So an array that is one part is spread over all
+//! of them, and none holds more than its share.
 //!
 //! Each primitive joins its parts in its own way. A reduction gets the leaves of its tree from the
 //! device. A scan goes on from the carry, which stays on the device. A selection judges each part

@@ -1,8 +1,8 @@
 //! Means of floating-point numbers whose sum overflows although the mean does not.
 //!
-//! Such a mean is taken again from elements times 2^−64: no sum of fewer than 2^64 of them overflows.
-//! The factor is a power of two, so it rounds nothing but what is far below the rounding of a sum that
-//! large.
+//! Such a mean is taken again from elements times 2^−64: no sum of fewer than 2^64 of them
+//! overflows. The factor is a power of two, so it rounds nothing but what is far below the rounding
+//! of a sum that large.
 
 use super::PartReducible;
 use crate::reference::Reduction;
@@ -141,8 +141,8 @@ impl<O: PartReducible> Again<O> {
         Self { leaves: Vec::new(), seen: 0 }
     }
 
-    /// Takes the part that left the last ones of `leaves`, and that begins with element `first` of an
-    /// array of `len` elements.
+    /// Takes the part that left the last ones of `leaves`, and that begins with element `first` of
+    /// an array of `len` elements.
     pub(super) fn next(
         &mut self,
         op: O,
@@ -164,8 +164,8 @@ impl<O: PartReducible> Again<O> {
         self.leaves.push((new, reduction.into_leaves()));
     }
 
-    /// All `leaves` times 2^−64; none where nothing overflows. Those from elements that are infinite
-    /// or NaN stay so.
+    /// All `leaves` times 2^−64; none where nothing overflows. Those from elements that are
+    /// infinite or NaN stay so.
     pub(super) fn scaled(self, leaves: &[O::Accumulator]) -> Vec<O::Accumulator> {
         let Some(overflow) = O::OVERFLOW else {
             return Vec::new();

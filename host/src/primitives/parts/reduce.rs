@@ -14,8 +14,8 @@ use std::convert::Infallible;
 
 /// A reduction that an array can go through part by part.
 pub trait PartReducible: Reducible {
-    /// How the result is taken again where accumulators overflow and the result does not, as for means
-    /// of floating-point numbers. None if that cannot be.
+    /// How the result is taken again where accumulators overflow and the result does not, as for
+    /// means of floating-point numbers. None if that cannot be.
     const OVERFLOW: Option<Overflow<Self>> = None;
 
     /// What `all` would be if its first element were element number `by` of the array instead of
@@ -68,9 +68,9 @@ by_index!(ArgMin, ArgMax);
 /// A reduction of an array that comes part by part, on the CPU or on a device with room for one
 /// part.
 ///
-/// The bits are the same as in one reduction of the whole array; a mean whose sum overflows is finite
-/// nevertheless, if all elements are. Unless the operation is exact, the
-/// host gets every leaf of the tree from the devices, and combines them.
+/// The bits are the same as in one reduction of the whole array; a mean whose sum overflows is
+/// finite nevertheless, if all elements are. Unless the operation is exact, the host gets every
+/// leaf of the tree from the devices, and combines them.
 pub struct PartReducer<O: PartReducible> {
     leaves: Leaves<O>,
 }

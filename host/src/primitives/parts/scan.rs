@@ -48,9 +48,9 @@ struct OnDevice<O: Scannable> {
 }
 
 impl<O: Scannable<Element: Pod, Output: Pod>> PartScanner<O> {
-    /// A scan of `len` elements on `devices`, about `part` of them at a time: a part is rounded to a
-    /// multiple of [`Shape::part`] for each device, which is 32 MiB of elements or less, and is at
-    /// least one of those. A shorter array is taken whole.
+    /// A scan of `len` elements on `devices`, about `part` of them at a time: a part is rounded to
+    /// a multiple of [`Shape::part`] for each device, which is 32 MiB of elements or less, and is
+    /// at least one of those. A shorter array is taken whole.
     ///
     /// # Errors
     /// Errors of the devices.
@@ -168,8 +168,8 @@ impl<O: Scannable<Element: Pod, Output: Pod>> OnDevice<O> {
         Ok(Self { scanner, elements: device.alloc(share)?, results: device.alloc(share)? })
     }
 
-    /// Scans the first `len` elements that it has, and goes on from what the elements before combine to. Returns what all
-    /// of them do, and the µs of device time that this took.
+    /// Scans the first `len` elements that it has, and goes on from what the elements before
+    /// combine to. Returns what all of them do, and the µs of device time that this took.
     fn scan_from(
         &mut self,
         carry: Option<O::Accumulator>,
@@ -182,8 +182,8 @@ impl<O: Scannable<Element: Pod, Output: Pod>> OnDevice<O> {
         Ok((self.scanner.carry()?, us))
     }
 
-    /// Scans the first `len` elements that it has: a whole array, or what comes next. Returns the µs of device time
-    /// that this took.
+    /// Scans the first `len` elements that it has: a whole array, or what comes next. Returns the
+    /// µs of device time that this took.
     fn scan(&mut self, len: usize, form: Form, is_whole: bool) -> Result<f64, DeviceError> {
         let device = self.elements.device().clone();
         device.time(|| {
@@ -208,8 +208,8 @@ fn rounded<O: Scannable>(len: usize, part: usize, count: usize) -> usize {
 }
 
 /// Scans `input` by `op` on `devices`, part by part, as a [`PartScanner`] does: about `part`
-/// elements and their results are in their memory at a time. Calls `done` with the number of elements
-/// that have been scanned.
+/// elements and their results are in their memory at a time. Calls `done` with the number of
+/// elements that have been scanned.
 ///
 /// # Errors
 /// Errors of the devices, and [`PartError::Memory`] for the results.

@@ -89,8 +89,8 @@ impl<S: Selectable<Element: Pod>> PartSelector<S> {
     /// What is selected from the next part; positions count from the start of the whole array.
     ///
     /// # Errors
-    /// Errors of the device, and [`PartError::Memory`] for what is selected. Then the part counts as
-    /// not judged, and may be tried again.
+    /// Errors of the device, and [`PartError::Memory`] for what is selected. Then the part counts
+    /// as not judged, and may be tried again.
     ///
     /// # Panics
     /// If it is longer than a part may be.
@@ -111,8 +111,9 @@ impl<S: Selectable<Element: Pod>> PartSelector<S> {
         Ok(self.placed(found, elements.len(), elements.last().copied()))
     }
 
-    /// Like [`next`](Self::next), for a part of `len` elements that `read` writes: on the CPU some at a time, by the
-    /// core that judges them, so that narrow ones for example are never all widened at once.
+    /// Like [`next`](Self::next), for a part of `len` elements that `read` writes: on the CPU some
+    /// at a time, by the core that judges them, so that narrow ones for example are never all
+    /// widened at once.
     ///
     /// # Errors
     /// As for [`next`](Self::next).
@@ -139,7 +140,8 @@ impl<S: Selectable<Element: Pod>> PartSelector<S> {
         Ok(self.placed(found, len, last))
     }
 
-    /// What was found in a part of `len` elements, in its place in the array. The next part comes after `last`.
+    /// What was found in a part of `len` elements, in its place in the array. The next part comes
+    /// after `last`.
     fn placed(
         &mut self,
         mut found: Sifted<S::Element>,
@@ -162,8 +164,8 @@ impl<S: Selectable<Element: Pod>> PartSelector<S> {
 }
 
 impl<S: Selectable<Element: Pod>> OnDevices<S> {
-    /// What they select from the next part, each from its share, and the µs of device time that this took. `last` is
-    /// the element before the part. Positions count from its start.
+    /// What they select from the next part, each from its share, and the µs of device time that
+    /// this took. `last` is the element before the part. Positions count from its start.
     fn next(
         &mut self,
         (by, wanted): (S, Wanted),
@@ -196,7 +198,8 @@ impl<S: Selectable<Element: Pod>> OnDevices<S> {
 }
 
 impl<S: Selectable<Element: Pod>> OnDevice<S> {
-    /// What it selects from `elements`, with `last` before them, and the µs of device time that this took.
+    /// What it selects from `elements`, with `last` before them, and the µs of device time that
+    /// this took.
     fn next(
         &mut self,
         by: S,

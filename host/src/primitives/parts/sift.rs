@@ -1,5 +1,6 @@
-//! A selection from a part of an array on the CPU. Each core judges a chunk at a time and writes without a
-//! branch, so random data costs no more than sorted. What the chunks gave is then put together.
+//! A selection from a part of an array on the CPU. Each core judges a chunk at a time and writes
+//! without a branch, so random data costs no more than sorted. What the chunks gave is then put
+//! together.
 
 use crate::memory::{self, NoRoom};
 use crate::parallel;
@@ -139,7 +140,8 @@ mod tests {
     use crate::primitives::select::{FirstOfRun, Within};
     use std::fmt::Debug;
 
-    /// Compares what is selected from bytes that are read some at a time with what is selected from all.
+    /// Compares what is selected from bytes that are read some at a time with what is selected from
+    /// all.
     fn agrees<S: Selectable<Element = u32> + Debug>(by: S, bytes: &[u8]) {
         let wide: Vec<u32> = bytes.iter().map(|&x| x.into()).collect();
         let read = |some: Range<usize>, into: &mut [u32]| {

@@ -5,8 +5,8 @@ use std::panic::resume_unwind;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// How long several devices took at the same time, in µs: as long as the slowest. If they `share` a GPU, as long as all,
-/// because its time is divided among them.
+/// How long several devices took at the same time, in µs: as long as the slowest. If they `share` a
+/// GPU, as long as all, because its time is divided among them.
 pub(super) fn at_once(times: impl Iterator<Item = f64>, share: bool) -> f64 {
     if share { times.sum() } else { times.fold(0.0, f64::max) }
 }
@@ -20,8 +20,9 @@ pub(super) fn of_gpu(
     if count > 1 { error.on_gpu(gpu, device) } else { error }
 }
 
-/// Does `work` for each of `all`, and returns what it gives, in their order. Several take a thread each: a copy
-/// between a device and the memory of the host waits. Where the system refuses a thread, this one does its work.
+/// Does `work` for each of `all`, and returns what it gives, in their order. Several take a thread
+/// each: a copy between a device and the memory of the host waits. Where the system refuses a
+/// thread, this one does its work.
 ///
 /// # Errors
 /// The first error, in their order.

@@ -17,9 +17,9 @@ pub enum Design {
 
 /// For elements of so many bytes: arrays of so many bytes and more are scanned by bulk copies,
 /// where that is possible.
-// An H200, 2026-11-22, µs in registers and by bulk copies, in a row and alone: 2^20 f32 6.2 and 7.0, 7.3 and
-// 8.1; 2^21 f32 8.7 and 8.3, 9.9 and 9.5; 2^20 f64 8.5 and 8.9, 10.1 and 9.9; 2^21 f64 15.4 and 16.3, 16.5
-// and 14.1; 2^21 u64 15.6 and 15.7, 16.7 and 14.1.
+// An H200, 2026-11-22, µs in registers and by bulk copies, in a row and alone: 2^20 f32 6.2 and
+// 7.0, 7.3 and 8.1; 2^21 f32 8.7 and 8.3, 9.9 and 9.5; 2^20 f64 8.5 and 8.9, 10.1 and 9.9; 2^21 f64
+// 15.4 and 16.3, 16.5 and 14.1; 2^21 u64 15.6 and 15.7, 16.7 and 14.1.
 const BULK_FROM: [(usize, usize); 2] = [(4, 8 << 20), (8, 16 << 20)];
 
 /// Whether there is a kernel by bulk copies that the device can run.

@@ -48,9 +48,9 @@ pub fn scan_on_cpu<O: ScanOperation>(op: O, input: &[O::Element], form: Form) ->
 
 /// Scans by one operation on one device, and keeps the working memory.
 ///
-/// One launch per scan, which reads and writes the array once. A floating-point result depends on the
-/// input alone: every GPU, the emulator and the CPU give the same bits ([`Shape`] says in which order
-/// they combine).
+/// One launch per scan, which reads and writes the array once. A floating-point result depends on
+/// the input alone: every GPU, the emulator and the CPU give the same bits ([`Shape`] says in which
+/// order they combine).
 pub struct Scanner<O: Scannable> {
     op: O,
     device: Device,
@@ -143,7 +143,8 @@ where
         Ok(self)
     }
 
-    /// The designs that can scan an array of `len` elements, if it begins at a multiple of 16 bytes.
+    /// The designs that can scan an array of `len` elements, if it begins at a multiple of 16
+    /// bytes.
     #[must_use]
     pub fn designs(&self, len: usize) -> &'static [Design] {
         let shape = Shape::of::<O::Element, O::Accumulator>(len);
@@ -212,9 +213,9 @@ where
     /// only if the input is longer than any before and than this was made for.
     ///
     /// # Errors
-    /// [`DeviceError::LengthMismatch`] if the lengths differ, [`DeviceError::OtherDevice`] if a buffer
-    /// is not on the device of this scanner, [`DeviceError::InGraph`] if it would have to allocate and a
-    /// graph has recorded a launch, and errors of the launch.
+    /// [`DeviceError::LengthMismatch`] if the lengths differ, [`DeviceError::OtherDevice`] if a
+    /// buffer is not on the device of this scanner, [`DeviceError::InGraph`] if it would have to
+    /// allocate and a graph has recorded a launch, and errors of the launch.
     pub fn launch(
         &mut self,
         input: &Buffer<O::Element>,
@@ -310,7 +311,8 @@ where
         Ok(Some(O::Accumulator::from_words(words)))
     }
 
-    /// Lets the next [`launch_next`](Self::launch_next) go on from this; with none it begins an array.
+    /// Lets the next [`launch_next`](Self::launch_next) go on from this; with none it begins an
+    /// array.
     pub(crate) fn go_on_from(&mut self, carry: Option<O::Accumulator>) -> Result<(), DeviceError> {
         self.left = None;
         if let Some(carry) = carry {
@@ -420,12 +422,12 @@ where
     O::Element: Pod,
     O::Output: Pod,
 {
-    /// Like [`launch`](Self::launch), for the first elements of `input`, as many as the number in `count`
-    /// says when the launch begins, and at most all: a selection has just counted them, and the host need not
-    /// know. The other places of `output` stay as they were.
+    /// Like [`launch`](Self::launch), for the first elements of `input`, as many as the number in
+    /// `count` says when the launch begins, and at most all: a selection has just counted them, and
+    /// the host need not know. The other places of `output` stay as they were.
     ///
-    /// The results are, to the bit, the first ones of a scan of the whole buffer. Tiles past them move no
-    /// memory.
+    /// The results are, to the bit, the first ones of a scan of the whole buffer. Tiles past them
+    /// move no memory.
     ///
     /// # Errors
     /// As for [`launch`](Self::launch); [`DeviceError::OtherDevice`] also for `count`, and
@@ -446,8 +448,8 @@ where
         let geometry = Geometry::new(shape.tiles, shape.threads());
         let common = self.arguments(input, output, shape, Mode::whole(form))?;
         let args = self.op.counted_arguments(common, count);
-        // SAFETY: as for `launch_views`: the shape is made for the whole input, and the kernel takes some of
-        // it; all buffers are borrowed, the output exclusively.
+        // SAFETY: as for `launch_views`: the shape is made for the whole input, and the kernel
+        // takes some of it; all buffers are borrowed, the output exclusively.
         unsafe { self.device.launch::<O::Counted>(&geometry, args) }
     }
 }

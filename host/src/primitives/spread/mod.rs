@@ -14,18 +14,18 @@ use gridsync_kernels::grid::reduce::Shape;
 use std::ops::Range;
 
 /// The least bytes of a stripe.
-// Scans of 2^30 f32 over two H200s, µs, 2026-11-25: 1054, 1057, 1107, 1201, 1731 and 1883 in stripes of 2, 4, 8, 16, 32
-// and 64 MiB. 2^28 in those of 512 KiB and 4 MiB: 277 and 278.
-// Copies from and to the host are faster in large ones.
+// Scans of 2^30 f32 over two H200s, µs, 2026-11-25: 1054, 1057, 1107, 1201, 1731 and 1883 in
+// stripes of 2, 4, 8, 16, 32 and 64 MiB. 2^28 in those of 512 KiB and 4 MiB: 277 and 278. Copies
+// from and to the host are faster in large ones.
 const STRIPE: usize = 4 << 20;
 
-/// An array that is spread over [`Devices`] in **stripes**: stripe s is on device s mod the number of devices, and
-/// each device has its stripes one after the other.
+/// An array that is spread over [`Devices`] in **stripes**: stripe s is on device s mod the number
+/// of devices, and each device has its stripes one after the other.
 ///
-/// So all devices work on neighbouring stripes at the same time, and a scan, which goes from stripe to stripe, keeps
-/// all of them busy. A stripe is a power of two of elements, by default 4 MiB, or a tile of a [reduction](Shape) where
-/// that is more: above 16 GiB. Stripes of 8 MiB and more make scans slower. An array of one stripe lies on the first
-/// device.
+/// So all devices work on neighbouring stripes at the same time, and a scan, which goes from stripe
+/// to stripe, keeps all of them busy. A stripe is a power of two of elements, by default 4 MiB, or
+/// a tile of a [reduction](Shape) where that is more: above 16 GiB. Stripes of 8 MiB and more make
+/// scans slower. An array of one stripe lies on the first device.
 ///
 /// ```
 /// use gridsync::device::{Devices, EmulatorConfig};
@@ -55,8 +55,8 @@ impl<T: Scalar + Pod> Spread<T> {
         Self::in_stripes(devices, len, tile.max(STRIPE / size_of::<T>()))
     }
 
-    /// Like [`alloc`](Self::alloc), in stripes of `stripe` elements. Primitives refuse stripes that are shorter than
-    /// their tiles ([`DeviceError::ShortStripes`]).
+    /// Like [`alloc`](Self::alloc), in stripes of `stripe` elements. Primitives refuse stripes that
+    /// are shorter than their tiles ([`DeviceError::ShortStripes`]).
     ///
     /// # Errors
     /// As for [`alloc`](Self::alloc).
@@ -159,7 +159,8 @@ impl<T> Spread<T> {
         self.parts.len()
     }
 
-    /// The elements that lie on a device, by its place among the devices: its stripes, in their order.
+    /// The elements that lie on a device, by its place among the devices: its stripes, in their
+    /// order.
     pub fn stripes(&self, gpu: usize) -> impl Iterator<Item = Range<usize>> + use<T> {
         stripes(self.len, self.stripe, gpu, self.parts.len())
     }
@@ -170,8 +171,8 @@ impl<T> Spread<T> {
         &self.parts[gpu]
     }
 
-    /// Like [`part`](Self::part), to write to. Primitives refuse an array in which a buffer of another length
-    /// takes its place ([`DeviceError::LengthMismatch`]).
+    /// Like [`part`](Self::part), to write to. Primitives refuse an array in which a buffer of
+    /// another length takes its place ([`DeviceError::LengthMismatch`]).
     #[must_use]
     pub fn part_mut(&mut self, gpu: usize) -> &mut Buffer<T> {
         &mut self.parts[gpu]
@@ -182,8 +183,9 @@ impl<T> Spread<T> {
         self.len <= self.stripe || self.parts.len() == 1
     }
 
-    /// Refuses an array that is spread over others than `devices`, or in which a [part](Self::part_mut) has been
-    /// replaced by a buffer of another length: kernels rely on the stripes.
+    /// Refuses an array that is spread over others than `devices`, or in which a
+    /// [part](Self::part_mut) has been replaced by a buffer of another length: kernels rely on the
+    /// stripes.
     fn expect_on(&self, devices: &Devices) -> Result<(), DeviceError>
     where
         T: Pod,

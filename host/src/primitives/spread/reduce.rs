@@ -13,8 +13,8 @@ use gridsync_kernels::op::Carried;
 
 /// A reduction of spread arrays by one operation.
 ///
-/// Each device takes the tiles that it has, at the same time, in one launch. The host combines what they give, in the
-/// order that the length prescribes: the bits are those of one device.
+/// Each device takes the tiles that it has, at the same time, in one launch. The host combines what
+/// they give, in the order that the length prescribes: the bits are those of one device.
 pub struct SpreadReducer<O: PartReducible> {
     op: O,
     devices: Devices,
@@ -41,9 +41,9 @@ impl<O: PartReducible<Element: Pod>> SpreadReducer<O> {
     /// Puts the reduction of each device's part into its stream. Waits for nothing.
     ///
     /// # Errors
-    /// [`DeviceError::SpreadElsewhere`] or [`DeviceError::OtherDevice`] if `input` is spread over others,
-    /// [`DeviceError::LengthMismatch`] if a part of it has been replaced, [`DeviceError::ShortStripes`], and errors of
-    /// the launches.
+    /// [`DeviceError::SpreadElsewhere`] or [`DeviceError::OtherDevice`] if `input` is spread over
+    /// others, [`DeviceError::LengthMismatch`] if a part of it has been replaced,
+    /// [`DeviceError::ShortStripes`], and errors of the launches.
     pub fn launch(&mut self, input: &Spread<O::Element>) -> Result<(), DeviceError> {
         self.is_launched = false;
         let results: Vec<_> = self.each.iter().map(|(_, results)| results.view()).collect();
@@ -55,8 +55,8 @@ impl<O: PartReducible<Element: Pod>> SpreadReducer<O> {
     /// The result of the last [`launch`](Self::launch), which reduced `input`. Waits for it.
     ///
     /// # Errors
-    /// [`DeviceError::NoResult`] if there was no launch, it failed, or [`reduce`](Self::reduce) came after it; and
-    /// the error of the work that failed, with its device.
+    /// [`DeviceError::NoResult`] if there was no launch, it failed, or [`reduce`](Self::reduce)
+    /// came after it; and the error of the work that failed, with its device.
     pub fn result(&self, input: &Spread<O::Element>) -> Result<O::Output, DeviceError> {
         if !self.is_launched {
             return Err(DeviceError::NoResult { what: "result of a reduction" });
@@ -64,8 +64,8 @@ impl<O: PartReducible<Element: Pod>> SpreadReducer<O> {
         self.combined(input, |gpu, words| self.each[gpu].1.download_part(0..words))
     }
 
-    /// Reduces `input` and waits for the result. GPUs write theirs to host memory, so that none of them has to be
-    /// copied.
+    /// Reduces `input` and waits for the result. GPUs write theirs to host memory, so that none of
+    /// them has to be copied.
     ///
     /// # Errors
     /// As for [`launch`](Self::launch), and the error of the work that failed, with its device.
@@ -92,8 +92,8 @@ impl<O: PartReducible<Element: Pod>> SpreadReducer<O> {
         self.combined(input, |gpu, _| mailboxes[gpu].wait())
     }
 
-    /// Calls `with` for each device that has elements, with its place, the number of words that it leaves, and a
-    /// function that launches its reduction into so many words.
+    /// Calls `with` for each device that has elements, with its place, the number of words that it
+    /// leaves, and a function that launches its reduction into so many words.
     fn launch_each(
         &mut self,
         input: &Spread<O::Element>,
@@ -121,17 +121,17 @@ impl<O: PartReducible<Element: Pod>> SpreadReducer<O> {
                 return Ok(());
             }
             with(gpu, values * O::Accumulator::WORDS, &mut |result| {
-                // SAFETY: the shape is that of the whole array with as many tiles as the part fills; there are words
-                // for each of its tiles. A dropped buffer waits for all streams, and a mailbox that is dropped early
-                // is not lent again.
+                // SAFETY: the shape is that of the whole array with as many tiles as the part
+                // fills; there are words for each of its tiles. A dropped buffer waits for all
+                // streams, and a mailbox that is dropped early is not lent again.
                 unsafe { reducer.launch_in(shape, part, 0..part.len(), result) }
             })
         })?;
         Ok(())
     }
 
-    /// What the words combine to that `words` gives for each device that has elements, from its place and how many
-    /// it left.
+    /// What the words combine to that `words` gives for each device that has elements, from its
+    /// place and how many it left.
     fn combined(
         &self,
         input: &Spread<O::Element>,
@@ -155,8 +155,9 @@ impl<O: PartReducible<Element: Pod>> SpreadReducer<O> {
                 // The kernel has counted from the beginning of the part.
                 let by = (stripe.start - here) as u64;
                 here += stripe.len();
-                // 2048 leaves take 1.3 µs. Zipped with the chunks of the words they took 29: where crates are not
-                // optimised together, the functions of these iterators are called for each leaf.
+                // 2048 leaves take 1.3 µs. Zipped with the chunks of the words they took 29: where
+                // crates are not optimised together, the functions of these iterators are called
+                // for each leaf.
                 for leaf in &mut leaves[stripe.start / tile..stripe.end.div_ceil(tile)] {
                     // The stripes of a device that has all of them have one value together.
                     let Some((own, rest)) = words.split_at_checked(O::Accumulator::WORDS) else {
@@ -172,8 +173,8 @@ impl<O: PartReducible<Element: Pod>> SpreadReducer<O> {
     }
 }
 
-/// The shape in which device `gpu` reduces its part, and how many values it leaves: one for each of its tiles, or one
-/// if it has all.
+/// The shape in which device `gpu` reduces its part, and how many values it leaves: one for each of
+/// its tiles, or one if it has all.
 fn share<T: Scalar + Pod>(input: &Spread<T>, gpu: usize) -> (Shape, usize) {
     let (whole, part) = (Shape::of::<T>(input.len), input.parts[gpu].len());
     if part == input.len {
