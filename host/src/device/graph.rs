@@ -69,7 +69,7 @@ impl Device {
     /// // SAFETY: an element for each thread; `values` outlives the graph.
     /// let graph = device.record(|| unsafe { device.launch::<double>(&geometry, (&values,)) })?;
     /// for _ in 0..10 {
-    ///     // SAFETY: as above.
+    ///     // SAFETY: an element for each thread; `values` is still alive.
     ///     unsafe { graph.launch()? };
     /// }
     /// assert_eq!(values.download()?, [1024; 64]);
