@@ -265,7 +265,7 @@ pub enum DeviceError {
         doing: &'static str,
     },
 
-    /// There is no result: nothing was launched, or the last launch failed.
+    /// No result to read: nothing was launched, or the last launch failed.
     #[error(
         "there is no {what} to read: nothing was launched, or the last launch failed; launch it first"
     )]
