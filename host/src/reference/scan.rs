@@ -178,7 +178,7 @@ pub(super) struct Blocks<O: ScanOperation> {
 }
 
 impl<O: ScanOperation> Blocks<O> {
-    /// A group of `group` tiles, of which the first `tiles` are the identity and the others follow
+    /// A group of `group` tiles, where the first `tiles` are the identity and the others follow
     /// later.
     pub(super) fn of(op: O, group: u32, tiles: u32) -> Self {
         let sizes = (0..u32::BITS).rev().map(|bit| 1 << bit);
