@@ -24,7 +24,7 @@
 //! use gridsync::prelude::*;
 //!
 //! // On a GPU: Device::cuda(0, &KERNELS)?
-//! // On the emulator under a few schedules, with a look for data races:
+//! // On the emulator under a few schedules, with a check for data races:
 //! for seed in 0..4 {
 //!     let device = Device::new(Emulator::new(EmulatorConfig::checking(seed)));
 //!     let input = device.upload(&[1.5f32, 2.5, 3.0])?;

@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kernel_that_is_wrong_as_written_is_not_weakened() {
+    fn a_failing_kernel_is_not_weakened() {
         let failure = Check::default().weaken(|device| hands_over(device, 8));
         assert_eq!(failure.expect_err("it is wrong").what, Wrong::Result("block 1 saw 7".into()));
     }

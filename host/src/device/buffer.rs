@@ -56,7 +56,7 @@ impl<T: Pod> Buffer<T> {
     /// # use std::sync::Arc;
     /// # let device = Device::emulator();
     /// let whole = Arc::new(device.upload(&[1u32; 8])?);
-    /// // SAFETY: the second half of `whole`, which is there as long as somebody holds it.
+    /// // SAFETY: the second half of `whole`, which lives as long as it has an owner.
     /// let half: Buffer<u32> =
     ///     unsafe { Buffer::from_raw(&device, whole.address() + 16, 4, whole.clone())? };
     /// assert_eq!(half.download()?, [1; 4]);

@@ -21,7 +21,7 @@ use std::{fmt, time::Instant};
 /// let mut values = device.upload(&[1.0f32; 1000])?;
 /// values.zero()?; // in the stream of `device`
 /// let zeroed = device.record_event()?;
-/// other.wait_for(&zeroed)?; // what comes into `other` from here on sees the zeros
+/// other.wait_for(&zeroed)?; // later work in `other` sees the zeros
 /// let mut sum = Reducer::new(Sum::<f32>::new(), &other)?;
 /// assert_eq!(sum.reduce(&values)?, 0.0);
 /// # Ok::<(), gridsync::device::DeviceError>(())

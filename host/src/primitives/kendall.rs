@@ -321,7 +321,7 @@ impl<T: Correlatable> Correlator<T> {
     }
 
     /// Submits the count for `x` and `y` to the stream. Does not wait, and allocates only if they
-    /// are longer than all before and than the length passed to [`new`](Self::new).
+    /// are longer than all earlier ones and the length passed to [`new`](Self::new).
     ///
     /// # Errors
     /// [`KendallError::Lengths`], [`KendallError::TooLong`] and, with [`Method::Pairs`],

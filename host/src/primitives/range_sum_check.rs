@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn the_reference_keeps_small_ranges_behind_large_elements() {
+    fn the_reference_is_exact_for_small_ranges_after_large_elements() {
         let input = [-9e33f64, 1.5, 2.5, 9e33, 7.0];
         let check = |query| check_range_sums(Sum::<f64>::new(), &input, &[query], &[0.0]);
         let reference = |query| check(query).map(|scan| scan.check.reference);
@@ -219,7 +219,7 @@ mod tests {
         assert!(check(&[1, 6]).is_some_and(|scan| !scan.check.ok && scan.at == 1));
     }
     #[test]
-    fn parts_are_checked_as_the_whole() {
+    fn checks_of_parts_agree_with_the_whole() {
         let input: Vec<f32> = (0..50).map(|i| i as f32 * 0.3).collect();
         let queries = [[0, 50], [3, 3], [0, 0], [50, 50], [7, 8], [7, 31], [49, 50]];
         let sums = crate::reference::range_sums(Sum::<f32>::new(), &input, &queries);

@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_checked_as_the_whole() {
+    fn checks_of_parts_agree_with_the_whole() {
         let input: Vec<f32> = (0..100).map(|i| i as f32 * 0.1).collect();
         let mut results = crate::reference::scan(Sum::<f32>::new(), &input, Form::Exclusive);
         for wrong in [None, Some(99), Some(10)] {

@@ -203,7 +203,7 @@ impl<S: Selectable<Element: Pod>> Selector<S> {
     /// Submits the selection of the elements of `input` that the predicate keeps to the stream.
     /// They are written to the start of `kept`, and their number to `count`, which has one element.
     /// The rest of `kept` does not change. Does not wait, and allocates only if the input is longer
-    /// than all before and than the length passed to [`new`](Self::new).
+    /// than all earlier ones and the length passed to [`new`](Self::new).
     ///
     /// # Errors
     /// [`DeviceError::LengthMismatch`] if `kept` is not as long as `input`, or `count` does not

@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn the_default_port_follows_from_the_job() {
+    fn the_default_port_is_derived_from_the_job() {
         let step = |number| {
             let srun = [("SLURM_PROCID", "0"), ("SLURM_NTASKS", "1"), ("SLURM_JOB_ID", "71")];
             read(&[&srun[..], &[("SLURM_STEP_ID", number)]].concat()).expect("all is there")
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn torchrun_by_several_steps_of_one_slurm_job_is_one_job() {
+    fn torchrun_in_several_slurm_steps_is_one_job() {
         let torch = |step| {
             let slurm = [("SLURM_JOB_ID", "71"), ("SLURM_STEP_ID", step)];
             read(&[&TORCH[..], &slurm].concat()).expect("all is there")

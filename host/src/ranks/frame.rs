@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_of_text_are_short() {
+    fn long_texts_are_truncated_in_frames() {
         let mut bytes = Vec::new();
         let message = "µ".repeat(1 << 20);
         Frame::Failed(message.clone()).write(&mut bytes).expect("memory takes all");

@@ -4,7 +4,7 @@ use crate::parallel::{self, CHUNK};
 
 /// The first maximum or minimum of integers that are passed part by part, as found by `ArgMax` and
 /// `ArgMin`. The extreme of a chunk is computed first, by a loop that the compiler vectorises
-/// without widening the integers, and its index only if it is better than all before.
+/// without widening the integers, and its index only if the extreme beats all earlier ones.
 pub struct FirstExtreme<T, F> {
     extreme: F,
     /// The extreme so far, and its index.

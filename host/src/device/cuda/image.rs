@@ -58,13 +58,13 @@ mod tests {
     }
 
     #[test]
-    fn a_device_older_than_every_image_is_an_error_with_numbers() {
+    fn a_device_too_old_for_all_images_is_an_error() {
         let error = usable(&images(), 70).expect_err("70 is below 75");
         assert_eq!(error, DeviceError::NoImage { compute: 70, offered: vec![75, 90, 80] });
     }
 
     #[test]
-    fn a_damaged_image_is_an_error_of_the_device() {
+    fn a_corrupt_image_is_a_device_error() {
         let error = usable(&[PtxImage::packed(b"// no image\n\n")], 90).expect_err("no image");
         assert!(matches!(error, DeviceError::Image(_)), "{error}");
     }

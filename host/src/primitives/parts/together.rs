@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn results_are_in_order_and_the_first_error_counts() {
+    fn results_are_in_order_and_the_first_error_is_returned() {
         assert_eq!(on_each(Vec::<u32>::new(), Ok::<u32, ()>), Ok(vec![]));
         assert_eq!(on_each([1, 2, 3], |n| Ok::<u32, ()>(n * n)), Ok(vec![1, 4, 9]));
         let odd = |n: u32| if n.is_multiple_of(2) { Ok(n) } else { Err(n) };

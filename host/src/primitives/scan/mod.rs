@@ -210,7 +210,7 @@ where
     }
 
     /// Submits the scan of `input` into `output` to the stream. Does not wait, and allocates only
-    /// if the input is longer than all before and than the length passed to [`new`](Self::new).
+    /// if the input is longer than all earlier ones and the length passed to [`new`](Self::new).
     ///
     /// # Errors
     /// [`DeviceError::LengthMismatch`] if the lengths differ, [`DeviceError::OtherDevice`] if a

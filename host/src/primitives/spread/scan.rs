@@ -79,7 +79,7 @@ impl<O: SpreadScannable<Element: Pod, Output: Pod>> SpreadScanner<O> {
 
     /// Submits the scan of `input` into `output`, which must be distributed [like](Spread::like)
     /// it, to the streams of all devices. Does not wait, and allocates only if the input is longer
-    /// than all before and than the length passed to [`new`](Self::new). On each device it starts
+    /// than all earlier ones and the length passed to [`new`](Self::new). On each device it starts
     /// after the current work in the streams of all devices.
     ///
     /// # Errors

@@ -156,7 +156,7 @@ fn a_rank_that_only_sends_heartbeats_is_reported_repeatedly() {
 }
 
 #[test]
-fn a_timeout_may_be_as_long_as_a_duration_can_be() {
+fn the_longest_duration_is_a_valid_timeout() {
     let longest = |rank| {
         let task = Task::from("sum");
         Party::new(&environment(rank, 2), task, Duration::MAX).expect("there may be such a rank")

@@ -260,7 +260,7 @@ fn values_of_an_exact_operation_that_do_not_cover_the_array_are_an_error() {
 }
 
 #[test]
-fn arrays_of_two_lengths_are_an_error() {
+fn arrays_of_different_lengths_are_an_error() {
     let all = ranks(2, |mut ranks| {
         let len = 10 + ranks.rank() as usize;
         let run = if ranks.rank() == 0 { 0..5 } else { 5..len };
