@@ -25,7 +25,7 @@ use std::{any::Any, ffi::c_void, ptr, sync::Arc};
 ///   before they are taken back.
 /// * [`memory_id`](Self::memory_id) is the same only for backends with the same memory.
 /// * Memory is freed, or its owner dropped, only after all work that may use it.
-/// * A copy is complete when it returns, also with an error.
+/// * A copy is complete when it returns, even with an error.
 /// * [`record`](Self::record) and [`assemble`](Self::assemble) return something that runs the
 ///   launches it was made of, and nothing else.
 ///

@@ -82,13 +82,13 @@ impl<T: Pod> Buffer<T> {
         Ok(Self::new(device, address, len, Memory::Of(Box::new(owner))))
     }
 
-    /// As [`from_raw`](Self::from_raw), with an allocation that the device frees.
+    /// Like [`from_raw`](Self::from_raw), with an allocation that the device frees.
     ///
     /// # Errors
     /// As for [`from_raw`](Self::from_raw).
     ///
     /// # Safety
-    /// The memory is as [`Backend::free`](super::Backend::free) needs it.
+    /// The memory meets the requirements of [`Backend::free`](super::Backend::free).
     #[cfg(feature = "cust")]
     pub(super) unsafe fn from_allocation(
         device: &Device,

@@ -5,7 +5,7 @@ use super::cuda;
 use super::{Device, DeviceError};
 use std::{fmt, time::Instant};
 
-/// Marks the work submitted to the stream of a device when the event was
+/// Marks the work that had been submitted to a device's stream when the event was
 /// [recorded](Device::record_event).
 ///
 /// Other streams can [wait](Device::wait_for) for it, and so can the host. Work of two streams
