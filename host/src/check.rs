@@ -40,8 +40,8 @@
 //!     }
 //! });
 //! let failure = failure.expect_err("volatile accesses order nothing");
-//! // The message names the seed, the checks, and how to reproduce the failure. A data race would come
-//! // first, but accesses that are volatile on both sides do not race.
+//! // The message names the seed, the checks, and how to reproduce the failure. A data race would
+//! // come first, but accesses that are volatile on both sides do not race.
 //! let said = failure.to_string();
 //! let lines: Vec<&str> = said.lines().collect();
 //! assert_eq!(
@@ -96,8 +96,8 @@
 //! #     }
 //! # });
 //! let passed = checked.expect("the order holds");
-//! // If block 1 starts first, it may occupy the resources that block 0 needs. The check warns about
-//! // this.
+//! // If block 1 starts first, it may occupy the resources that block 0 needs. The check
+//! // warns about this.
 //! let warning = passed.warning().expect("the launch is not cooperative");
 //! assert!(warning.to_string().starts_with("this launch can hang on a GPU: block (1, 0, 0) waits at "));
 //! ```

@@ -60,8 +60,8 @@ impl Mailbox {
         Ok(())
     }
 
-    /// Waits for the words of the last launch. Returns nothing if there was no launch since the last
-    /// wait.
+    /// Waits for the words of the last launch. Returns nothing if there was no launch since the
+    /// last wait.
     ///
     /// # Errors
     /// If the stream fails. Then it is unknown whether something will still write.
