@@ -1,7 +1,8 @@
-//! Breadth-first search in one launch: how many edges each vertex of a graph is away from the first.
+//! Breadth-first search in one launch: the distance in edges of each vertex of a graph from the
+//! first.
 //!
-//! The other way takes a launch for each level, and the host copies the length of the queue back to
-//! know whether there is another one. The kernels are in kernels/examples/src/bfs.rs.
+//! The alternative is one launch per level, where the host copies the length of the queue back to
+//! see whether there is another level. The kernels are in kernels/examples/src/bfs.rs.
 //!
 //! `cargo run --release -p gridsync --example bfs`
 
@@ -14,7 +15,7 @@ use gridsync_kernels::grid::barrier::{Exchange, GridBarrier};
 use shared::{is_gpu, noise, time};
 use std::collections::{BTreeSet, VecDeque};
 
-/// A graph whose edges go both ways: where the edges of each vertex start, and where each leads.
+/// An undirected graph: where the edges of each vertex start, and where each leads.
 pub(crate) struct Graph {
     starts: Vec<u32>,
     targets: Vec<u32>,
@@ -68,7 +69,7 @@ impl Graph {
         Self { starts, targets: edges.into_iter().map(|(_, to)| to).collect() }
     }
 
-    /// The level of each vertex, from one launch.
+    /// Computes the level of each vertex in one launch.
     pub(crate) fn search(
         &self,
         device: &Device,
@@ -88,14 +89,14 @@ impl Graph {
         })
     }
 
-    /// The level of each vertex, from a launch for each level.
+    /// Computes the level of each vertex with one launch per level.
     pub(crate) fn search_by_launches(&self, device: &Device) -> Result<Vec<u32>, DeviceError> {
         let (found, mut before) = (device.zeroed::<u32>(1)?, 0);
         self.run(device, "a launch for each level", |search| {
             let (mut start, mut end, mut away) = (0u32, 1, 0);
             while start < end {
                 away += 1;
-                // A thread for each vertex of the level.
+                // One thread per vertex of the level.
                 let geometry = Geometry::new((end - start).div_ceil(256), 256);
                 // SAFETY: a graph, its last level, a number, and whole warps. All of it lives until
                 // the download.
@@ -139,7 +140,7 @@ impl Graph {
         levels.download()
     }
 
-    /// The level of each vertex, from the CPU.
+    /// Computes the level of each vertex on the CPU.
     pub(crate) fn search_on_cpu(&self) -> Vec<u32> {
         let mut levels = vec![NOBODY; self.starts.len() - 1];
         levels[0] = 0;

@@ -1,6 +1,6 @@
-//! Compaction in one launch, by a kernel that could go on with what it has kept.
+//! Compaction in one launch, by a kernel that could continue with the kept elements.
 //!
-//! The library's `Selector` does the same in a launch of its own. The kernel of this example is in
+//! The library's `Selector` does the same in a separate launch. The kernel of this example is in
 //! kernels/examples/src/compaction.rs.
 //!
 //! `cargo run --release -p gridsync --example compaction`
@@ -15,7 +15,7 @@ use gridsync_kernels::grid::barrier::Exchange;
 use gridsync_kernels::grid::select::Within;
 use shared::{is_gpu, noise, time};
 
-/// Elements above it are kept.
+/// Elements above this are kept.
 pub(crate) const BOUND: f32 = 0.5;
 
 fn main() -> Result<(), DeviceError> {
@@ -37,7 +37,7 @@ fn main() -> Result<(), DeviceError> {
     })
 }
 
-/// The elements above the bound, by the example's kernel.
+/// Selects the elements above the bound with the example's kernel.
 pub(crate) fn keep(
     device: &Device,
     input: &[f32],
@@ -50,8 +50,8 @@ pub(crate) fn keep(
     let count = device.zeroed::<u32>(1)?;
     let args = (input.view(), BOUND, kept.view(), count.view(), words.view());
     let nothing = || Ok(());
-    // SAFETY: as much room as there is input, a number, the words of the exchange, whole warps, and a
-    // resident grid. All of it lives until the downloads.
+    // SAFETY: as much room as there is input, a number, the words of the exchange, whole warps, and
+    // a resident grid. All of it lives until the downloads.
     time(device, "compact_above", nothing, || unsafe {
         device.launch::<compact_above>(&geometry, args)
     })?;
@@ -59,7 +59,7 @@ pub(crate) fn keep(
     kept.download_part(0..count)
 }
 
-/// The same elements, by the library.
+/// Selects the same elements with the library.
 fn keep_by_selector(device: &Device, input: &[f32]) -> Result<Vec<f32>, DeviceError> {
     let mut selector = Selector::new(Within::greater_than(BOUND), device, input.len())?;
     let (input, mut kept) = (device.upload(input)?, device.alloc(input.len())?);

@@ -1,8 +1,8 @@
-//! Conjugate gradients as a graph: six nodes for each step, some of them wide, some of one block.
+//! Conjugate gradients as a graph: six nodes per step, some of many blocks, some of one block.
 //!
-//! The graph is data. It says what each node touches, and a forgotten dependency is an error. Then the same graph
-//! runs as a CUDA graph of kernels, and as tasks of one kernel. The kernels are in
-//! kernels/examples/src/conjugate_gradient.rs.
+//! The graph is data. It lists the memory that each node accesses, and a forgotten dependency is an
+//! error. The same graph then runs as a CUDA graph of kernels, and as tasks of one kernel. The
+//! kernels are in kernels/examples/src/conjugate_gradient.rs.
 //!
 //! `cargo run --release -p gridsync --example conjugate_gradient`
 
@@ -26,7 +26,7 @@ pub(crate) struct Problem {
     /// The right side.
     right: Vec<f32>,
     side: u32,
-    /// Steps of each launch, launches, parts of a wide node, and threads of a block.
+    /// Steps per launch, number of launches, parts of a wide node, and threads per block.
     pub(crate) steps: usize,
     pub(crate) launches: usize,
     pub(crate) parts: u32,
@@ -57,7 +57,7 @@ fn main() -> Result<(), DeviceError> {
 }
 
 impl Problem {
-    /// The equation on a square of `side`² cells, for few steps.
+    /// The equation on a square of `side`² cells, with few steps.
     pub(crate) fn new(side: u32) -> Self {
         let right = (0..side * side).map(|i| noise(i) as f32 / 2f32.powi(32)).collect();
         Self { right, side, steps: 4, launches: 3, parts: 3, threads: 64 }
@@ -94,7 +94,7 @@ impl Problem {
         dag.check().expect("all nodes that touch the same memory are in an order")
     }
 
-    /// Solves it by a CUDA graph of kernels, and returns the solution.
+    /// Solves it with a CUDA graph of kernels, and returns the solution.
     pub(crate) fn solve_by_graph(&self, device: &Device) -> Result<Vec<f32>, DeviceError> {
         let mut memory = self.memory(device)?;
         let dag = self.dag(&memory);
@@ -105,13 +105,14 @@ impl Problem {
         };
         let launches: Vec<_> = (0..dag.nodes().len()).map(node).collect();
         let graph = dag.assemble(device, &launches, Way::Built)?;
-        // SAFETY: the memory lives until the download, and the graph says what each node touches.
+        // SAFETY: the memory lives until the download, and the graph lists the memory that each
+        // node accesses.
         let launch = || unsafe { graph.launch() };
         time(device, "a graph of kernels", || self.start(&mut memory), || self.repeat(launch))?;
         memory.vectors.download_part(0..self.right.len())
     }
 
-    /// Solves it by tasks of one kernel, and returns the solution.
+    /// Solves it with tasks of one kernel, and returns the solution.
     pub(crate) fn solve_in_one_kernel(&self, device: &Device) -> Result<Vec<f32>, DeviceError> {
         let mut memory = self.memory(device)?;
         let dag = self.dag(&memory);
@@ -127,7 +128,8 @@ impl Problem {
         let geometry = Geometry::new(blocks, self.threads).cooperative();
         let (vectors, sums, scalars) = memory.views();
         let args = (tasks.plan(), tasks.state(), vectors, sums, scalars, self.side);
-        // SAFETY: as above; the plan was validated for this grid.
+        // SAFETY: the memory lives until the download, the graph lists the memory that each node
+        // accesses, and the plan was validated for this grid.
         let launch = || unsafe { device.launch::<cg_tasks>(&geometry, args) };
         time(device, "tasks of one kernel", || self.start(&mut memory), || self.repeat(launch))?;
         memory.vectors.download_part(0..self.right.len())
@@ -148,7 +150,7 @@ impl Problem {
         })
     }
 
-    /// Begins at 0: the residual and the direction are the right side.
+    /// Starts at 0: the residual and the direction are the right side.
     fn start(&self, memory: &mut Memory) -> Result<(), DeviceError> {
         let zero = vec![0.0; self.right.len()];
         memory.vectors.copy_from(&[&zero, &self.right[..], &self.right, &zero].concat())?;
@@ -156,7 +158,7 @@ impl Problem {
         memory.scalars.copy_from(&[square, 0.0, 0.0])
     }
 
-    /// The solution after as many steps on the CPU, in doubles.
+    /// The solution after the same number of steps on the CPU, in doubles.
     pub(crate) fn solve_on_cpu(&self) -> Vec<f64> {
         let side = self.side as usize;
         let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
@@ -190,7 +192,7 @@ impl Problem {
         x
     }
 
-    /// Panics unless each element is as the CPU's, up to the rounding of floats.
+    /// Panics unless each element equals the CPU's, up to the rounding of floats.
     pub(crate) fn expect_close(&self, found: &[f32], expected: &[f64]) {
         let greatest = expected.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
         let near = |(x, y): (&f32, &f64)| (f64::from(*x) - y).abs() <= 1e-3 * greatest;

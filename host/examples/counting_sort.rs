@@ -1,6 +1,6 @@
 //! A stable counting sort by four bits of each element, in one launch.
 //!
-//! The other way takes three launches: count, scan the counts, place. The kernels are in
+//! The alternative is three launches: count, scan the counts, place. The kernels are in
 //! kernels/examples/src/counting_sort.rs.
 //!
 //! `cargo run --release -p gridsync --example counting_sort`
@@ -18,7 +18,7 @@ use gridsync_kernels::grid::scan::Form;
 use gridsync_kernels::op::Sum;
 use shared::{is_gpu, noise, time};
 
-/// They are sorted by their highest four bits.
+/// Elements are sorted by their highest four bits.
 pub(crate) const SHIFT: u32 = 28;
 
 fn main() -> Result<(), DeviceError> {
@@ -57,8 +57,8 @@ pub(crate) fn sort(
     let (input, words) = (input.view(), (barrier.view(), words.view()));
     let args = (input, SHIFT, array.view(), output.view(), words.0, words.1);
     let nothing = || Ok(());
-    // SAFETY: as much room as there is input, 16 counts for each block, the words of both, whole
-    // warps, and a resident grid. All of it lives until the download.
+    // SAFETY: as much room as there is input, 16 counts per block, the words of both, whole warps,
+    // and a resident grid. All of it lives until the download.
     time(device, "one launch", nothing, || unsafe {
         device.launch::<counting_sort>(&geometry, args)
     })?;
@@ -79,8 +79,8 @@ pub(crate) fn sort_by_launches(
     let [mut array, spare] = [device.alloc::<u32>(counts)?, device.alloc(counts)?];
     let mut scanner = Scanner::new(Sum::<u32>::new(), device, counts)?;
     let nothing = || Ok(());
-    // SAFETY: as much room as there is input, 16 counts for each block, twice, and whole warps. All
-    // of it lives until the download.
+    // SAFETY: as much room as there is input, 16 counts per block, twice, and whole warps. All of
+    // it lives until the download.
     time(device, "three launches", nothing, || unsafe {
         let args = (input.view(), SHIFT, array.view());
         device.launch::<counting_sort_count>(&geometry, args)?;

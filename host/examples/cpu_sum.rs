@@ -1,11 +1,12 @@
 //! Compares the speed of `reduce_on_cpu` with other ways to sum the same array on the same cores.
 //!
-//! `tree` is `reduce_on_cpu`: the tree of a GPU, to the bit. `iter` is `iter().sum()` on one core.
-//! `ndarray` is `ArrayView1::sum()` (for i32 in i64 its `fold`, because it has no sum for that).
-//! `rayon` is `par_iter().sum()`. `chunks` is rayon over chunks, each with 64 independent sums: the
-//! compiler can vectorise this loop, because no order of additions is required.
+//! `tree` is `reduce_on_cpu`, which sums in the order of a GPU's tree with identical bits. `iter`
+//! is `iter().sum()` on one core. `ndarray` is `ArrayView1::sum()` (for i32 in i64 its `fold`,
+//! because it has no sum for that). `rayon` is `par_iter().sum()`. `chunks` is rayon over chunks,
+//! each with 64 independent sums: the compiler can vectorise this loop, because no order of
+//! additions is required.
 //!
-//! They take turns. The table shows the shortest time of each, as GB/s of input.
+//! Each round runs all of them. The table shows the shortest time of each, as GB/s of input.
 //!
 //! `cargo run --release -p gridsync --example cpu_sum`
 
@@ -16,10 +17,10 @@ use rayon::prelude::*;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// How often each way is timed.
+/// How often each variant is timed.
 const ROUNDS: usize = 9;
 
-/// The number of sums of a chunk. They are independent, so the compiler puts them into vectors.
+/// The number of sums per chunk. They are independent, so the compiler can vectorise them.
 const SIDE_BY_SIDE: usize = 64;
 
 fn main() {
@@ -67,7 +68,7 @@ where
     println!();
 }
 
-/// The sum of `chunk` by [`SIDE_BY_SIDE`] sums, which are then added up.
+/// The sum of `chunk` as [`SIDE_BY_SIDE`] partial sums, which are then added.
 fn side_by_side<T: Widen<A>, A: Number + std::iter::Sum>(chunk: &[T]) -> A {
     let mut sums = [A::ZERO; SIDE_BY_SIDE];
     for row in chunk.chunks(SIDE_BY_SIDE) {

@@ -1,7 +1,7 @@
 //! Jacobi's method in one launch: sweeps over a plate until no cell changes by much.
 //!
-//! The other way takes a launch for each sweep, and the host copies the greatest change back to know
-//! whether to go on. The kernels are in kernels/examples/src/jacobi.rs.
+//! The alternative is one launch per sweep, where the host copies the greatest change back to see
+//! whether to continue. The kernels are in kernels/examples/src/jacobi.rs.
 //!
 //! `cargo run --release -p gridsync --example jacobi`
 
@@ -14,12 +14,12 @@ use gridsync_example_kernels::jacobi::{jacobi_solve, jacobi_sweep};
 use gridsync_kernels::grid::barrier::{Exchange, GridBarrier};
 use shared::{is_gpu, noise, time};
 
-/// A plate with the rule for when to stop.
+/// A plate with the stopping rule.
 pub(crate) struct Problem {
     cells: Vec<f32>,
     columns: usize,
     tolerance: f32,
-    /// It looks at the greatest change after so many sweeps each time.
+    /// Checks the greatest change each time after this many sweeps.
     every: u32,
     most: u32,
 }
@@ -83,7 +83,7 @@ impl Problem {
         Ok((outcome[0], f32::from_bits(outcome[1]), cells))
     }
 
-    /// Solves it with a launch for each sweep. An even number of sweeps is one launch of a graph.
+    /// Solves it with one launch per sweep. An even number of sweeps is one launch of a graph.
     pub(crate) fn solve_by_launches(&self, device: &Device) -> Result<Solved, DeviceError> {
         let cells = self.cells.len();
         let (mut plates, mut change) = (device.upload(&self.twice())?, device.zeroed::<u32>(1)?);
@@ -110,7 +110,7 @@ impl Problem {
             let mut sweeps = 0;
             loop {
                 match &graph {
-                    // SAFETY: as for each sweep.
+                    // SAFETY: the buffers of each recorded sweep are still alive.
                     Some(graph) => unsafe { graph.launch()? },
                     None => sweep_some(sweeps, &mut change)?,
                 }
@@ -152,7 +152,7 @@ impl Problem {
         }
     }
 
-    /// The cells twice, one after the other.
+    /// The cells twice, concatenated.
     fn twice(&self) -> Vec<f32> {
         [&self.cells[..], &self.cells[..]].concat()
     }

@@ -1,10 +1,10 @@
 //! Your own kernel on gridsync's device library: it sums each row of a matrix, one block per row,
 //! and then, after a barrier of the whole grid, divides every element by the greatest of the sums.
 //!
-//! Here it runs on the emulator, from the same source that becomes PTX, under several schedules,
-//! and the emulator looks for data races: remove the barrier, and it reports what is missing. For a
-//! GPU, build the kernel to PTX with `cuda_builder`, and open the device with that image (see
-//! kernels/README.md, "Your own kernels").
+//! Here it runs on the emulator under several schedules, from the same source that is compiled to
+//! PTX, and the emulator checks for data races: remove the barrier, and it reports the missing
+//! order. For a GPU, build the kernel to PTX with `cuda_builder`, and open the device with that
+//! image (see kernels/README.md, "Your own kernels").
 //!
 //! `cargo run --release -p gridsync --example own_kernel`
 
@@ -15,11 +15,11 @@ use gridsync_kernels::block;
 use gridsync_kernels::grid::barrier::{Barrier, GridBarrier};
 use gridsync_kernels::op::Sum;
 
-/// Divides `matrix`, with one row for each block, by the greatest sum of a row.
+/// Divides `matrix`, with one row per block, by the greatest sum of a row.
 ///
 /// # Safety
 ///
-/// `sums` has an element per block, `barrier` has the words of the barrier, which begin as 0, and
+/// `sums` has an element per block, `barrier` has the words of the barrier, which start as 0, and
 /// all blocks are resident.
 #[kernel(cooperative)]
 unsafe fn normalise(matrix: Global<f32>, sums: Global<f32>, barrier: Global<u32>) {
@@ -28,14 +28,14 @@ unsafe fn normalise(matrix: Global<f32>, sums: Global<f32>, barrier: Global<u32>
     let row = matrix.part(thread::block_index() * columns, columns);
     let (me, threads) = (thread::index_in_block(), thread::threads_per_block());
 
-    // Each thread sums its share of the row; then the block adds up the shares.
+    // Each thread sums its share of the row; then the block adds the shares.
     let share = (me..columns).step_by(threads).map(|i| row.read(i)).sum();
     let sum = block::reduce(Sum::<f32>::new(), share);
     if thread::is_first_in_block() {
         sums.write(thread::block_index(), sum);
     }
 
-    // From here on every sum is visible to every thread of the grid.
+    // After this every sum is visible to every thread of the grid.
     barrier.sync();
 
     let greatest = (0..sums.len()).map(|i| sums.read(i)).fold(0.0, f32::max);
@@ -60,7 +60,7 @@ fn normalise_rows(device: &Device) -> Result<(), Box<dyn std::error::Error>> {
 
     let matrix = device.upload(&host)?;
     let sums = device.zeroed::<f32>(rows.into())?;
-    // Refuses a grid that cannot be resident: it would hang.
+    // Refuses a grid that cannot be resident, because it would hang.
     let geometry = cooperative::<normalise>(device, Blocks::Exactly(rows.into()), 128, 0)?;
     let barrier = barrier_words::<GridBarrier>(device, &geometry)?;
     // SAFETY: as many sums as blocks, barrier words of 0, and a resident geometry.

@@ -1,8 +1,8 @@
 //! Your own operation on gridsync's reduction: the mean and the variance of an array in one pass.
 //! The order of the partial results does not matter, but the way they are merged does.
 //!
-//! An operation says what one element becomes and how two partial results combine. A kernel names
-//! the operation. `Reducer` does the rest, on a GPU or, as here, on the emulator.
+//! An operation defines the partial result of one element and how two partial results combine. A
+//! kernel names the operation. `Reducer` does the rest, on a GPU or, as here, on the emulator.
 //!
 //! `cargo run --release -p gridsync --example own_operation`
 
@@ -13,7 +13,7 @@ use gridsync::primitives::reduce::{Arguments, Reducible, reduce_on_cpu};
 
 use gridsync_kernels::op::{Carried, Operation, Words};
 
-/// What is known about some elements. The most there is room for is four words.
+/// The partial result for some elements. It can have up to four words.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Moments {
     count: u32,
@@ -23,7 +23,7 @@ struct Moments {
 }
 
 // How lanes, warps and blocks pass it on.
-// SAFETY: there are three words, and there may be one to four.
+// SAFETY: there are three words, and one to four are allowed.
 unsafe impl Carried for Moments {
     const WORDS: usize = 3;
 
@@ -40,7 +40,7 @@ unsafe impl Carried for Moments {
 
 /// Mean and variance of f32. `shift` is subtracted from every element first; it is a parameter,
 /// known at run time.
-// `repr(C)`, because it is a kernel's parameter.
+// `repr(C)` because it is a kernel parameter.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 struct Variance {
@@ -93,8 +93,8 @@ impl Operation for Variance {
     }
 }
 
-/// Reduces by [`Variance`]. For a GPU, put this kernel and the operation into a `no_std` crate of
-/// their own. An operation without a parameter has no last argument.
+/// Reduces by [`Variance`]. For a GPU, put this kernel and the operation into a separate `no_std`
+/// crate. An operation without a parameter has no last argument.
 ///
 /// # Safety
 ///
@@ -104,7 +104,7 @@ unsafe fn reduce_variance(common: Arguments<f32>, op: Variance) {
     common.reduce(op);
 }
 
-// For the host: which kernel it is, and its arguments.
+// For the host: the kernel and its arguments.
 // SAFETY: the kernel is a call of `grid::reduce` with its arguments.
 unsafe impl Reducible for Variance {
     type Kernel = reduce_variance;
@@ -119,7 +119,7 @@ unsafe impl Reducible for Variance {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // On a GPU: `Device::cuda(0, &[PtxImage::text(compute, text)])` with the image of that crate.
-    // Here the emulator runs it under several schedules and looks for data races.
+    // Here the emulator runs it under several schedules and checks for data races.
     for seed in 0..8 {
         let device = Device::new(Emulator::new(EmulatorConfig::checking(seed)));
         mean_and_variance(&device)?;
@@ -138,7 +138,7 @@ fn mean_and_variance(device: &Device) -> Result<(), Box<dyn std::error::Error>> 
     // 0 to 99, a hundred times: (100² − 1) / 12.
     assert_eq!(mean, 10_049.5);
     assert!((variance - 833.25).abs() < 1e-2);
-    // The same to the bit, like any reduction.
+    // Bit-identical, like any reduction.
     assert_eq!((mean, variance), reduce_on_cpu(op, &host));
     Ok(())
 }

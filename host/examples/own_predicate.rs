@@ -1,9 +1,9 @@
 //! Your own predicate on gridsync's selection: it keeps every n-th element if that is above a
 //! bound, to thin out a long recording.
 //!
-//! A predicate gets an element and its index, and says whether the element is kept. A kernel names
-//! the predicate. `select`, `partition` and `Selector` do the rest, on a GPU or, as here, on the
-//! emulator.
+//! A predicate gets an element and its index, and decides whether to keep the element. A kernel
+//! names the predicate. `select`, `partition` and `Selector` do the rest, on a GPU or, as here, on
+//! the emulator.
 //!
 //! `cargo run --release -p gridsync --example own_predicate`
 
@@ -14,7 +14,7 @@ use gridsync::primitives::select::{Arguments, Selectable, select, select_on_cpu}
 use gridsync_kernels::grid::select::Predicate;
 
 /// Keeps an element whose index is a multiple of `step`, if it is above `bound`.
-// `repr(C)`, because it is a kernel's parameter.
+// `repr(C)` because it is a kernel parameter.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 struct Thinned {
@@ -34,8 +34,8 @@ impl Predicate for Thinned {
     }
 }
 
-/// Selects by [`Thinned`]. For a GPU, put this kernel and the predicate into a `no_std` crate of
-/// their own.
+/// Selects by [`Thinned`]. For a GPU, put this kernel and the predicate into a separate `no_std`
+/// crate.
 ///
 /// # Safety
 ///
@@ -45,7 +45,7 @@ unsafe fn select_thinned(common: Arguments<f32>, predicate: Thinned) {
     common.select(predicate);
 }
 
-// For the host: which kernel it is, its arguments, and the predicate on the CPU.
+// For the host: the kernel, its arguments, and the predicate on the CPU.
 // SAFETY: the kernel is a call of `grid::select` with its arguments.
 unsafe impl Selectable for Thinned {
     type Element = f32;
@@ -65,7 +65,7 @@ unsafe impl Selectable for Thinned {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // On a GPU: `Device::cuda(0, &[PtxImage::text(compute, text)])` with the image of that crate.
-    // Here the emulator runs it under several schedules and looks for data races.
+    // Here the emulator runs it under several schedules and checks for data races.
     for seed in 0..8 {
         let device = Device::new(Emulator::new(EmulatorConfig::checking(seed)));
         thin_out(&device)?;

@@ -1,8 +1,9 @@
-//! A program that uses cust, and gridsync between its own kernels: its context, its stream, its memory.
+//! A program that uses cust, with gridsync between its own kernels: its context, its stream, its
+//! memory.
 //!
-//! cust's kernel squares numbers, gridsync sums them, scans and selects them, and cust's kernel goes on
-//! with what that leaves on the device. All of it is put into one stream, so that it needs no event and
-//! no wait in between.
+//! cust's kernel squares numbers, gridsync sums, scans and selects them, and cust's kernel
+//! continues with the result on the device. Everything is submitted to one stream, so it needs no
+//! events and no waits in between.
 //!
 //! `cargo run --release -p gridsync --example with_cust`
 
@@ -20,7 +21,7 @@ use gridsync_kernels::op::Sum;
 use std::error::Error;
 use std::sync::Arc;
 
-/// A kernel of the program's own: it squares each of `len` numbers.
+/// The program's own kernel: it squares each of `len` numbers.
 const SQUARE: &str = "
 .version 7.0
 .target sm_75
@@ -48,7 +49,7 @@ const SQUARE: &str = "
 }
 ";
 
-/// Squares that are greater are kept.
+/// Larger squares are kept.
 const BOUND: f32 = 0.5;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -65,8 +66,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Squares `len` numbers, sums, scans and selects the squares, squares what was selected, and compares all
-/// of it with the CPU.
+/// Squares `len` numbers, sums, scans and selects the squares, squares the selected ones, and
+/// compares everything with the CPU.
 pub(crate) fn run(len: u32) -> Result<(), Box<dyn Error>> {
     // As in any program that uses cust.
     let context = Context::new(cust::device::Device::get_device(0)?)?;
@@ -74,14 +75,15 @@ pub(crate) fn run(len: u32) -> Result<(), Box<dyn Error>> {
     let module = Module::from_ptx(SQUARE, &[])?;
     let square = |numbers: DevicePointer<f32>, len: u32| {
         let kernel = module.get_function("square")?;
-        // SAFETY: a thread for each of `len` numbers, which live until the stream has been waited for.
+        // SAFETY: one thread for each of `len` numbers, which live until the stream has been waited
+        // for.
         unsafe { cust::launch!(kernel<<<len.div_ceil(256), 256, 0, stream>>>(numbers, len)) }
     };
     let host: Vec<f32> = (0..len).map(|i| (i % 1009) as f32 / 1009.0).collect();
     let numbers = DeviceBuffer::from_slice(&host)?;
     square(numbers.as_device_ptr(), len)?;
 
-    // From here on gridsync's. What it allocates, and keeps for many calls, is made first.
+    // gridsync's part. Everything that it allocates and keeps for many calls is created first.
     let device = Device::from_cust(&context, stream.clone(), &KERNELS)?;
     let squares = Buffer::from_cust(&device, numbers)?;
     let (mut sums, mut kept) = (device.alloc(squares.len())?, device.alloc(squares.len())?);
@@ -94,7 +96,7 @@ pub(crate) fn run(len: u32) -> Result<(), Box<dyn Error>> {
     scanner.launch(&squares, &mut sums, Form::Inclusive)?;
     selector.launch(&squares, &mut kept, &mut count)?;
 
-    // cust's again, after all that: it is the same stream.
+    // cust again, after all that: it is the same stream.
     square(kept.device_pointer(), len)?;
     let numbers = squares.into_cust()?; // waits
     let mut squared = vec![0.0; host.len()];

@@ -1,8 +1,8 @@
-//! Arrays of `ndarray` in and out: the sums of the rows of a matrix, and the running sums along them.
+//! Arrays of `ndarray` as input and output: the sums of the rows of a matrix, and the prefix sums
+//! along the rows.
 //!
-//! A device takes the elements of an array as they lie in memory, row after row. An array that lies
-//! otherwise, such as a transposed one, is brought into that order first. It runs on a GPU, or
-//! without one in the emulator.
+//! A device needs the elements in row-major order. An array with another layout, such as a
+//! transposed one, is first converted to that order. Runs on a GPU, or without one in the emulator.
 //!
 //! `cargo run --release -p gridsync --example with_ndarray`
 
@@ -59,12 +59,12 @@ pub(crate) fn running_sums(
     Ok(Array2::from_shape_vec((rows, columns), sums).expect("a sum for each element"))
 }
 
-/// The elements, row after row.
+/// The elements in row-major order.
 fn elements<'a>(matrix: &'a ndarray::CowArray<'_, i32, ndarray::Ix2>) -> &'a [i32] {
     matrix.as_slice().expect("it is in the standard layout")
 }
 
-/// The same sums, by ndarray.
+/// The same sums, computed by ndarray.
 pub(crate) fn running_sums_by_ndarray(matrix: ArrayView2<'_, i32>) -> Array2<i64> {
     let mut sums = matrix.map(|&x| i64::from(x));
     sums.accumulate_axis_inplace(Axis(1), |&before, sum| *sum += before);

@@ -1,14 +1,15 @@
-//! Runs a kernel of anyone's under many schedules, and tells which one goes wrong, and how.
+//! Runs any kernel under many schedules, and reports which one fails, and how.
 //!
-//! A kernel whose threads wait for each other can be right in a thousand runs and wrong in the next. A
-//! [`Check`] runs it in the emulator under schedules drawn from seeds: threads of all warps interleaved, lanes
-//! apart, blocks held back. Memory is weak, so that a read may return an older value as far as PTX's memory
-//! model allows. Every other schedule looks for data races, bad addresses and words that nobody wrote are
-//! always found, and a grid that would hang ends with the line that waits.
+//! A kernel whose threads wait for each other can be right in a thousand runs and wrong in the
+//! next. A [`Check`] runs it in the emulator under schedules drawn from seeds: threads of all warps
+//! interleaved, lanes diverged, blocks delayed. Memory is weak, so a read may return an older value
+//! as far as PTX's memory model allows. Every other schedule checks for data races. All schedules
+//! detect bad addresses and reads of uninitialised words, and report a grid that would hang with
+//! the line that waits.
 //!
 //! # A bug, from the first message to the fix
 //!
-//! Block 0 leaves a word for block 1. Both use volatile accesses, as much code does:
+//! Block 0 passes a word to block 1. Both use volatile accesses, as much code does:
 //!
 //! ```
 //! use cuda_std::prelude::*;
@@ -39,7 +40,7 @@
 //!     }
 //! });
 //! let failure = failure.expect_err("volatile accesses order nothing");
-//! // The message names the seed, what was looked for, and how to see it again. Were there a data race, it would
+//! // The message names the seed, the checks, and how to reproduce the failure. A data race would
 //! // come first, but accesses that are volatile on both sides do not race.
 //! let said = failure.to_string();
 //! let lines: Vec<&str> = said.lines().collect();
@@ -48,7 +49,7 @@
 //!     "seed 0 (weak memory, Stall, lanes Together): block 1 saw 0 in place of 7"
 //! );
 //! assert_eq!(lines[lines.len() - 1], "run it alone with `Check::only(0)`");
-//! // Between the two is what happened, each step with its line of the source.
+//! // In between are the steps, each with its source line.
 //! let story = failure.story.expect("the failure came again");
 //! let told = story.steps.iter().map(|step| format!("{} {}", step.who, step.what));
 //! assert_eq!(
@@ -62,12 +63,12 @@
 //! );
 //! ```
 //!
-//! The story is not that of the first run that failed, but of one that fails in the same way and has fewer turns of
-//! warps and fewer old values.
+//! The story is not that of the first failing run, but of a run that fails in the same way with
+//! fewer warp switches and fewer old values.
 //!
-//! Block 1 saw the flag and not the word: a volatile access is a relaxed one at system scope, and orders no
-//! other access (PTX ISA, "Memory Consistency Model"). The writer has to release the word with the flag, and
-//! the reader to acquire it:
+//! Block 1 saw the flag but not the word: a volatile access is a relaxed access at system scope,
+//! and orders no other access (PTX ISA, "Memory Consistency Model"). The writer has to release the
+//! word with the flag, and the reader has to acquire it:
 //!
 //! ```
 //! # use cuda_std::prelude::*;
@@ -87,7 +88,7 @@
 //! }
 //! # let checked = Check::default().run(|device| {
 //! #     let (words, seen) = (device.zeroed::<u32>(2)?, device.zeroed::<u32>(1)?);
-//! #     // SAFETY: as above.
+//! #     // SAFETY: two words and one, and two blocks of one thread. They live until the download.
 //! #     unsafe { device.launch::<hand_over>(&Geometry::new(2, 1), (words.view(), seen.view()))? };
 //! #     match seen.download()?[0] {
 //! #         7 => Ok(()),
@@ -95,17 +96,18 @@
 //! #     }
 //! # });
 //! let passed = checked.expect("the order holds");
-//! // If block 1 starts first, it may keep the place on the GPU that block 0 needs. The check prints a warning of it.
+//! // If block 1 starts first, it may occupy the resources that block 0 needs. The check
+//! // warns about this.
 //! let warning = passed.warning().expect("the launch is not cooperative");
 //! assert!(warning.to_string().starts_with("this launch can hang on a GPU: block (1, 0, 0) waits at "));
 //! ```
 //!
-//! # Which orders are needed
+//! # Finding unnecessary orderings
 //!
-//! [`Check::weaken`] makes each place that orders memory or waits weaker than it is written, one at a time: a
-//! release or an acquire is relaxed, a scope is smaller, a fence or a barrier is not there, a wait looks only once.
-//! What a schedule notices is needed. What none notices is stronger than it has to be, or the check of the results
-//! does not see it:
+//! [`Check::weaken`] weakens each operation that orders memory or waits, one at a time: it relaxes
+//! a release or an acquire, narrows a scope, removes a fence or a barrier, or makes a wait poll
+//! only once. If a schedule fails, the ordering is needed. If none fails, the ordering is stronger
+//! than necessary, or the check of the results misses it:
 //!
 //! ```
 //! # use cuda_std::prelude::*;
@@ -124,9 +126,9 @@
 //! #     }
 //! # }
 //! let weakened = Check::default().weaken(|device| {
-//!     // As above.
+//!     // The same run as before.
 //! #   let (words, seen) = (device.zeroed::<u32>(2)?, device.zeroed::<u32>(1)?);
-//! #   // SAFETY: as above.
+//! #   // SAFETY: two words and one, and two blocks of one thread. They live until the download.
 //! #   unsafe { device.launch::<hand_over>(&Geometry::new(2, 1), (words.view(), seen.view()))? };
 //! #   match seen.download()?[0] {
 //! #       7 => Ok(()),
@@ -142,9 +144,9 @@
 //!
 //! # Every execution of a tiny grid
 //!
-//! A kernel that is right for two or three blocks of one thread can be checked for good: [`Check::every`]
-//! explores all its executions, and says how many they were. Above, the right kernel has one, but for the order
-//! of steps that do not depend on each other:
+//! A kernel that works for two or three blocks of one thread can be checked exhaustively:
+//! [`Check::every`] explores all its executions, and reports their number. The correct kernel above
+//! has one, not counting reorderings of independent steps:
 //!
 //! ```
 //! # use cuda_std::prelude::*;
@@ -162,7 +164,7 @@
 //! # }
 //! let every = Check::default().every(10_000, |device| {
 //!     let (words, seen) = (device.zeroed::<u32>(2)?, device.zeroed::<u32>(1)?);
-//!     // SAFETY: as above.
+//!     // SAFETY: two words and one, and two blocks of one thread. They live until the download.
 //!     unsafe { device.launch::<hand_over>(&Geometry::new(2, 1), (words.view(), seen.view()))? };
 //!     match seen.download()?[0] {
 //!         7 => Ok(()),
@@ -174,10 +176,11 @@
 //! assert_eq!(every.executions, 1);
 //! ```
 //!
-//! # What a check cannot do
+//! # Limits of a check
 //!
-//! A check needs no GPU and no CUDA: `gridsync` without its feature `cuda` has it. Under drawn schedules
-//! it shows the errors that some of them meet, and proves nothing. What the emulator cannot show is in its own README.
+//! A check needs neither a GPU nor CUDA: `gridsync` without its feature `cuda` includes it. Drawn
+//! schedules find only the errors that they happen to trigger, and prove nothing. The emulator's
+//! README lists the errors that it cannot find.
 
 mod every;
 mod failure;
@@ -201,9 +204,9 @@ pub use simt::EarlyWait;
 pub use simt::replay::{Story, StoryStep};
 pub use weaken::{Caught, Weakened};
 
-/// Runs a kernel in the emulator under one schedule after the other, on all cores.
+/// Runs a kernel in the emulator under many schedules, on all cores.
 ///
-/// By default under 200 schedules, with weak memory.
+/// By default it uses 200 schedules and weak memory.
 #[derive(Clone, Debug)]
 #[must_use = "a check does nothing until it is run"]
 pub struct Check {
@@ -211,12 +214,12 @@ pub struct Check {
     config: EmulatorConfig,
 }
 
-/// What a check runs.
+/// The runs of a check.
 #[derive(Clone, Debug)]
 enum Which {
     /// The schedules of these seeds.
     Seeds(Range<u64>),
-    /// One execution of those that [`Check::every`] explores.
+    /// One of the executions that [`Check::every`] explores.
     Path(Path),
 }
 
@@ -228,22 +231,22 @@ impl Default for Check {
 }
 
 impl Check {
-    /// A check under one schedule: that of a [`Failure`]'s seed.
+    /// A check under one schedule, given by a [`Failure`]'s seed.
     pub fn only(seed: u64) -> Self {
         Self { which: Which::Seeds(seed..seed + 1), ..Self::default() }
     }
 
-    /// A check of one execution: that of a [`Failure`] of [`every`](Self::every).
+    /// A check of one execution, given by the path of a [`Failure`] of [`every`](Self::every).
     ///
     /// # Panics
-    /// If `path` is not such a path.
+    /// If `path` is not a valid path.
     pub fn path(path: &str) -> Self {
         let (is_weak, path) = every::read(path).unwrap_or_else(|error| panic!("{error}"));
         let check = Self { which: Which::Path(path), ..Self::default() };
         if is_weak { check } else { check.sequential() }
     }
 
-    /// Begins with the schedule of this seed.
+    /// Starts with the schedule of this seed.
     pub fn from(self, seed: u64) -> Self {
         match self.which {
             Which::Seeds(seeds) => {
@@ -264,33 +267,33 @@ impl Check {
         }
     }
 
-    /// Emulates this GPU. Its memory is as weak as before. Its schedule, and whether it looks for races, are the
-    /// check's.
+    /// Emulates this GPU. Whether memory is weak does not change. The check sets the schedule, and
+    /// whether to check for races.
     pub fn on(self, config: EmulatorConfig) -> Self {
         let weak_memory = self.config.weak_memory;
         Self { config: EmulatorConfig { weak_memory, ..config }, ..self }
     }
 
-    /// Makes memory sequentially consistent: a read returns the last value. So only races show what order is
-    /// missing.
+    /// Makes memory sequentially consistent: a read returns the last value. Missing orderings then
+    /// show up only as races.
     pub fn sequential(self) -> Self {
         Self { config: EmulatorConfig { weak_memory: false, ..self.config }, ..self }
     }
 
-    /// Gives `run` a new emulator for each schedule. `run` launches kernels, and says what is wrong with their
-    /// results.
+    /// Passes `run` a new emulator for each schedule. `run` launches kernels, and reports errors in
+    /// their results.
     ///
-    /// Prints a [`Warning`] to stderr if a block waits for one that has not started, in a launch that is not
-    /// cooperative ([`Passed::warning`]).
+    /// Prints a [`Warning`] to stderr if a block waits for one that has not started, in a launch
+    /// that is not cooperative ([`Passed::warning`]).
     ///
-    /// Small kernels have few runs, and different seeds often draw the same one. Then more seeds are drawn, up to
-    /// four times as many as there should be schedules.
+    /// Small kernels have few different runs, and different seeds often draw the same one. Then
+    /// more seeds are drawn, up to four times the number of schedules.
     ///
     /// # Errors
-    /// The failure of the lowest seed that has one. If that seed does not check for data races, it has been run
-    /// again with that check, and so have a few others, because a race is the cause of most wrong results. Then it
-    /// has been run up to some hundred times, for about ten seconds, to find a run with fewer switches between
-    /// warps that fails in the same way, for the story.
+    /// The failure of the lowest seed that fails. If that seed does not check for data races, it
+    /// has been run again with that check, and so have a few others, because a race causes most
+    /// wrong results. Then it has been run up to some hundred times, for about ten seconds, to find
+    /// a run with fewer warp switches that fails in the same way, for the story.
     ///
     /// # Panics
     /// If `run` panics.
@@ -318,7 +321,8 @@ impl Check {
         };
         let wanted = seeds.end - seeds.start;
         let most = seeds.start + wanted * MOST_SEEDS;
-        // Whether it looked for races, and what was decided. And the warning of the lowest seed that has one.
+        // Whether each run checked for races, and its decisions. And the warning of the lowest seed
+        // that has one.
         let (runs, warning) = (Mutex::new(HashSet::new()), Mutex::new(None::<Warning>));
         let (mut next, mut distinct) = (seeds.start, 0);
         while distinct < wanted && next < most {
@@ -346,7 +350,7 @@ impl Check {
     }
 }
 
-/// What a run warns of.
+/// The warning of a run, if it has one.
 fn warning_of(seed: Option<u64>, stats: &Stats) -> Option<Warning> {
     stats.early_wait.map(|wait| Warning { seed, wait })
 }
@@ -355,24 +359,24 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The emulator for the schedule of this seed.
+/// The emulator configuration for the schedule of this seed.
 fn configured(seed: u64, config: EmulatorConfig) -> EmulatorConfig {
     let (schedule, races) = (Schedule::from_seed(seed), looks_for_races(seed));
     EmulatorConfig { schedule, races, ..config }
 }
 
-/// Whether the schedule of this seed looks for races. A race ends a launch before its values matter, so every
-/// other one looks for none.
+/// Whether the schedule of this seed checks for races. A race ends a launch before its values
+/// matter, so every other schedule does not check.
 fn looks_for_races(seed: u64) -> bool {
     seed % 2 == 1
 }
 
-/// So many times the schedules that were asked for are drawn at most.
+/// The most seeds to draw, as a multiple of the requested schedules.
 const MOST_SEEDS: u64 = 4;
-/// Seeds that are tried together at least, so that all cores have some.
+/// The fewest seeds to try together, so that all cores have work.
 const FEWEST_SEEDS: u64 = 32;
 
-/// What went wrong under one schedule.
+/// The failure under one schedule.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum Wrong {
     /// The emulator found a fault, such as a race or a deadlock, or refused a call.
@@ -401,7 +405,7 @@ mod tests {
     use crate::device::Geometry;
     use cuda_std::prelude::*;
 
-    /// Each thread adds its number to a word, by a read and a write or by an atomic.
+    /// Each thread adds its number to a word, either with a read and a write or atomically.
     #[kernel]
     unsafe fn add_up(word: Global<u32>, is_atomic: u32) {
         let number = thread::index() as u32;
@@ -423,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn a_right_kernel_passes_and_a_failure_comes_again_by_its_seed() {
+    fn a_correct_kernel_passes_and_a_seed_reproduces_its_failure() {
         Check::default().run(|device| adds_up(device, 1)).expect("atomics lose nothing");
         let wrong = |device: &Device| adds_up(device, 0);
         let failure = Check::default().run(wrong).expect_err("updates are lost");
@@ -436,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_that_are_drawn_again_do_not_count() {
+    fn duplicate_runs_are_not_counted() {
         let once = |device: &Device| {
             let word = device.zeroed::<u32>(1)?;
             // SAFETY: one word, alive until the launch has ended.
@@ -450,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lowest_failing_seed_is_told_whatever_finishes_first() {
+    fn the_lowest_failing_seed_is_reported() {
         let config = EmulatorConfig { multiprocessors: 1, ..EmulatorConfig::default() };
         let wrong = |device: &Device| {
             assert_eq!(device.properties().multiprocessors, 1);

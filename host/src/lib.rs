@@ -1,18 +1,18 @@
 //! Grid-wide synchronisation and reductions for NVIDIA GPUs, with every kernel in Rust.
 //!
 //! * [`device`]: a GPU, or the emulator that runs the same kernels on the CPU and checks every
-//!   access; buffers, typed launches, streams and events, graphs, device time. On a context, streams and
-//!   memory of the program's own, if it has them.
+//!   access; buffers, typed launches, streams and events, graphs, device time. Works on the
+//!   program's own context, streams and memory, if it has them.
 //! * [`launch`]: geometry, and whether all blocks of a grid can be resident at once: a grid that
-//!   would hang is refused, or goes stage by stage. Also the words of a grid barrier.
-//! * [`check`]: any kernel under many schedules in the emulator, or in every execution, and the story of
-//!   what goes wrong.
+//!   would hang is refused, or runs in stages. Also the words of a grid barrier.
+//! * [`check`]: runs any kernel under many schedules in the emulator, or in every possible
+//!   execution, and explains failures.
 //! * [`dag`]: graphs of kernels as data, run by launches or inside one kernel.
-//! * [`primitives`]: reductions, scans, selections, range sums and rank correlation as a user calls them,
+//! * [`primitives`]: reductions, scans, selections, range sums and rank correlation, ready to call,
 //!   and checks of their results.
-//! * [`op`]: the operations, which are those of `gridsync_kernels`.
-//! * [`mod@reference`]: the right results, from the CPU with rayon.
-//! * [`memory`]: arrays of the host, with an error where there is no room for them.
+//! * [`op`]: the operations, re-exported from `gridsync_kernels`.
+//! * [`mod@reference`]: the correct results, computed on the CPU with rayon.
+//! * [`memory`]: arrays in host memory that return an error if they do not fit.
 //! * [`prelude`]: the names that most programs need.
 //!
 //! Kernels are written with `cuda_std` and `gridsync_kernels`, whose barriers are in
@@ -23,7 +23,7 @@
 //! use gridsync::prelude::*;
 //!
 //! // On a GPU: Device::cuda(0, &KERNELS)?
-//! // On the emulator under a few schedules, with a look for data races:
+//! // On the emulator under a few schedules, with a check for data races:
 //! for seed in 0..4 {
 //!     let device = Device::new(Emulator::new(EmulatorConfig::checking(seed)));
 //!     let input = device.upload(&[1.5f32, 2.5, 3.0])?;

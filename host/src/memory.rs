@@ -1,19 +1,20 @@
-//! Memory of the host: how much of it is free, and arrays that say so where they do not fit.
+//! Host memory: how much is free, and arrays that return an error if they do not fit.
 //!
-//! An allocation of Rust's own that fails ends the process. These are errors with the numbers. An array that the
-//! system would promise and could not deliver is refused too, if the system tells how much is free.
+//! A failed allocation in plain Rust ends the process. Here it is an error with the numbers. An
+//! array that the system would promise but could not deliver is refused too, if the system reports
+//! how much is free.
 
 use bytemuck::Zeroable;
 #[cfg(target_os = "linux")]
 use std::fs;
 
-/// An array that does not fit into the memory of the host.
+/// An array that does not fit into host memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{bytes} bytes do not fit in memory{}", of_which(*.free))]
 pub struct NoRoom {
-    /// The bytes asked for.
+    /// The requested bytes.
     pub bytes: u64,
-    /// The bytes that are free, if the system tells.
+    /// The free bytes, if the system reports them.
     pub free: Option<u64>,
 }
 
@@ -21,10 +22,11 @@ fn of_which(free: Option<u64>) -> String {
     free.map_or_else(String::new, |free| format!(", of which {free} are free"))
 }
 
-/// Below this an array is not compared with what is free: asking would take longer than allocating.
+/// Smaller arrays are not compared with the free memory: querying it would take longer than
+/// allocating.
 const WORTH_ASKING: usize = 64 << 20;
 
-/// Makes room for `more` elements after those of `array`.
+/// Reserves capacity for `more` elements in `array`.
 ///
 /// # Errors
 /// [`NoRoom`].
@@ -47,7 +49,7 @@ pub fn zeroed<T: Zeroable>(len: usize) -> Result<Vec<T>, NoRoom> {
     bytemuck::allocation::try_zeroed_vec(len).map_err(|()| no_room(bytes))
 }
 
-/// Asks for so many bytes and gives them back: for what allocates where no error can be told.
+/// Allocates this many bytes and frees them, before code that allocates but cannot report an error.
 ///
 /// # Errors
 /// [`NoRoom`].
@@ -55,14 +57,14 @@ pub fn probe(bytes: usize) -> Result<(), NoRoom> {
     reserve(&mut Vec::<u8>::new(), bytes)
 }
 
-/// Asks for pages of 2 MiB in memory that has not been touched yet. A file fills them twice as fast
-/// as pages of 4 KiB, whose faults take as long as the copying. It is no error if the system
-/// refuses.
+/// Requests pages of 2 MiB for memory that has not been touched yet. A file fills them twice as
+/// fast as pages of 4 KiB, whose faults take as long as the copy. A refusal by the system is not an
+/// error.
 pub fn ask_for_huge_pages<T>(memory: &mut [T]) {
     const { assert!(size_of::<T>() == 1, "memory is asked for by bytes") };
     // Below this, the whole huge pages inside are too few to matter.
     const WORTHWHILE: usize = 4 << 20;
-    // madvise(2) wants an address at a page boundary; this is one for any size of the small pages.
+    // madvise(2) needs a page-aligned address; this alignment works for any size of small pages.
     const HUGE_PAGE: usize = 2 << 20;
     if memory.len() < WORTHWHILE {
         return;
@@ -72,15 +74,15 @@ pub fn ask_for_huge_pages<T>(memory: &mut [T]) {
     if let Some(pages) = memory.get_mut(before..) {
         #[cfg(target_os = "linux")]
         // SAFETY: the range is memory that we borrow exclusively, and this advice changes neither
-        // its content nor its protection; where it cannot apply, it changes nothing and reports
-        // an error.
+        // its content nor its protection; where it cannot apply, it changes nothing and reports an
+        // error.
         unsafe {
             libc::madvise(pages.as_mut_ptr().cast(), pages.len(), libc::MADV_HUGEPAGE);
         }
     }
 }
 
-/// Refuses what is more than is free.
+/// Refuses more bytes than are free.
 fn promised(bytes: usize) -> Result<(), NoRoom> {
     match bytes >= WORTH_ASKING && free().is_some_and(|free| bytes as u64 > free) {
         true => Err(no_room(bytes)),
@@ -88,13 +90,13 @@ fn promised(bytes: usize) -> Result<(), NoRoom> {
     }
 }
 
-/// That so many bytes do not fit.
+/// The error for this many bytes.
 pub(crate) fn no_room(bytes: usize) -> NoRoom {
     NoRoom { bytes: bytes as u64, free: free() }
 }
 
-/// Bytes that this process can still allocate and use, if the system tells: what memory and swap have free, or less
-/// where the process or its control group is limited to less.
+/// Bytes that this process can still allocate and use, if the system reports them: free memory and
+/// swap, or less if the process or its control group has a lower limit.
 #[must_use]
 pub fn free() -> Option<u64> {
     #[cfg(target_os = "linux")]
@@ -106,7 +108,7 @@ pub fn free() -> Option<u64> {
     None
 }
 
-/// What memory and swap have free (proc_meminfo(5)).
+/// Free memory and swap (proc_meminfo(5)).
 #[cfg(target_os = "linux")]
 fn of_the_machine() -> Option<u64> {
     let table = fs::read_to_string("/proc/meminfo").ok()?;
@@ -117,24 +119,24 @@ fn of_the_machine() -> Option<u64> {
     Some((kibibytes("MemAvailable:")? + kibibytes("SwapFree:").unwrap_or(0)) << 10)
 }
 
-/// What the limit on the address space leaves (getrlimit(2), proc_pid_statm(5)).
+/// The remainder of the address space limit (getrlimit(2), proc_pid_statm(5)).
 #[cfg(target_os = "linux")]
 fn of_the_process() -> Option<u64> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: the structure is there to be written.
+    // SAFETY: the pointer to the structure is valid for writes.
     let answered = unsafe { libc::getrlimit(libc::RLIMIT_AS, &raw mut limit) } == 0;
     if !answered || limit.rlim_cur == libc::RLIM_INFINITY {
         return None;
     }
     let pages = fs::read_to_string("/proc/self/statm").ok()?;
     let pages: u64 = pages.split_whitespace().next()?.parse().ok()?;
-    // SAFETY: it takes no memory of ours.
+    // SAFETY: the call does not access our memory.
     let page = u64::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).ok()?;
     Some(limit.rlim_cur.saturating_sub(pages * page))
 }
 
-/// What the limit of the control group leaves, where the files that it has cached could go ("Control Group v2" of the
-/// kernel's documentation).
+/// The remainder of the control group's limit, counting its cached files as free ("Control Group
+/// v2" of the kernel's documentation).
 #[cfg(target_os = "linux")]
 fn of_the_group() -> Option<u64> {
     let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
@@ -144,7 +146,7 @@ fn of_the_group() -> Option<u64> {
         .into_iter()
         .find(|folder| fs::exists(format!("{folder}/memory.max")).unwrap_or(false))?;
     let read = |name: &str| fs::read_to_string(format!("{folder}/{name}")).ok();
-    // Without a limit it says `max`, which is no number.
+    // Without a limit it is `max`, which is not a number.
     let limit: u64 = read("memory.max")?.trim().parse().ok()?;
     let used: u64 = read("memory.current")?.trim().parse().ok()?;
     let cached = read("memory.stat").and_then(|table| {
@@ -159,7 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_fits_nowhere_is_an_error_with_its_bytes() {
+    fn an_array_that_does_not_fit_is_an_error_with_its_bytes() {
         for error in [
             zeroed::<u64>(1 << 60).err(),
             reserve(&mut Vec::<u64>::new(), 1 << 60).err(),
@@ -174,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_is_there_and_zero() {
+    fn an_array_that_fits_is_zeroed() {
         assert_eq!(zeroed::<u32>(5), Ok(vec![0; 5]));
         let mut array = vec![1u8, 2];
         assert_eq!(reserve(&mut array, 100), Ok(()));
@@ -183,7 +185,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn the_system_tells_how_much_is_free() {
+    fn free_memory_is_known() {
         let free = free().expect("Linux tells");
         assert!(free > 1 << 20 && free < 1 << 50, "{free}");
     }

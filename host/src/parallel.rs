@@ -1,8 +1,8 @@
-//! Work that all cores of the CPU share, by rayon. Nothing else in gridsync calls rayon but `check`, which
-//! looks for the first schedule that fails.
+//! Work on all cores of the CPU, with rayon. In gridsync only `check` also calls rayon directly, to
+//! find the first schedule that fails.
 //!
-//! Work comes as `&dyn Fn`, one call for each chunk. A loop over elements inside of it is compiled for
-//! each operation, but rayon's own code, which is large, is compiled once.
+//! Work is passed as `&dyn Fn`, with one call per chunk. A loop over elements inside it is compiled
+//! for each operation, but rayon's own code, which is large, is compiled once.
 
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
@@ -13,11 +13,11 @@ use std::sync::{Mutex, PoisonError};
 
 pub use rayon::{current_num_threads as cores, join};
 
-/// Starts the threads that share the work, one for each core. Without this the first use starts them, and panics
-/// if the system refuses them.
+/// Starts the worker threads, one per core. Otherwise they start on first use, which panics if the
+/// system refuses to create them.
 ///
 /// # Errors
-/// If the system refuses them.
+/// If the system refuses to create them.
 pub fn start() -> io::Result<()> {
     let Err(error) = ThreadPoolBuilder::new().build_global() else {
         return Ok(());
@@ -27,21 +27,21 @@ pub fn start() -> io::Result<()> {
             let code = cause.raw_os_error();
             Err(code.map_or_else(|| cause.kind().into(), io::Error::from_raw_os_error))
         }
-        // They have started already.
+        // They have already started.
         None => Ok(()),
     }
 }
 
-/// Elements that a core takes at once where loops are short and no tree says otherwise.
+/// Elements that a core processes at once if loops are short and no tree determines the number.
 pub const CHUNK: usize = 1 << 16;
 
-/// Calls `task` with each of `items` and its number. Items may be disjoint chunks to write to, such as
-/// those of `chunks_mut`.
+/// Calls `task` with each of `items` and its index. Items may be disjoint chunks to write to, such
+/// as those of `chunks_mut`.
 pub fn for_each<I: Send>(items: impl IntoIterator<Item = I>, task: &(dyn Fn(usize, I) + Sync)) {
     let items = items.into_iter().map(|item| Mutex::new(Some(item)));
     let items: Vec<_> = items.collect();
     for_each_number(items.len(), &|number| {
-        // No other call has this number, so that nobody waits here.
+        // No other call has this number, so this never blocks.
         let item = &mut *items[number].lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(item) = item.take() {
             task(number, item);
@@ -54,7 +54,7 @@ fn for_each_number(count: usize, task: &(dyn Fn(usize) + Sync)) {
     (0..count).into_par_iter().for_each(task);
 }
 
-/// What `of` gives for each chunk of `size` indices below `len`, in their order.
+/// Calls `of` for each chunk of `size` indices below `len`, and returns the results in order.
 pub fn map_chunks<R: Send>(
     len: usize,
     size: usize,
@@ -68,7 +68,7 @@ pub fn map_chunks<R: Send>(
     results.into_iter().flatten().collect()
 }
 
-/// The least index below `len` that is found. `find_in` gives the least one of a range.
+/// The smallest matching index below `len`. `find_in` returns the smallest one of a range.
 pub fn find_first(
     len: usize,
     find_in: &(dyn Fn(Range<usize>) -> Option<usize> + Sync),
@@ -77,17 +77,17 @@ pub fn find_first(
     chunks.find_map_first(|number| find_in(chunk(number, CHUNK, len)))
 }
 
-/// The indices of chunk number `number`.
+/// The indices of chunk `number`.
 fn chunk(number: usize, size: usize, len: usize) -> Range<usize> {
     let start = number * size;
     start..len.min(start + size)
 }
 
-/// What `of` gives for each number below `count`, or one of its errors. After an error no further call
-/// begins.
+/// Calls `of` with each number below `count`, and returns the results or one of the errors. After
+/// an error no further call starts.
 ///
 /// # Errors
-/// Those of `of`.
+/// If `of` fails.
 pub fn try_map<R: Send, E: Send>(
     count: usize,
     of: &(dyn Fn(usize) -> Result<R, E> + Sync),
@@ -95,7 +95,7 @@ pub fn try_map<R: Send, E: Send>(
     (0..count).into_par_iter().map(of).collect()
 }
 
-/// Sorts; equal values may change places.
+/// Sorts; the order of equal values is unspecified.
 pub fn sort<T: Ord + Send>(values: &mut [T]) {
     values.par_sort_unstable();
 }
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_chunk_is_written_once_with_its_own_number() {
+    fn every_chunk_is_written_once_with_its_number() {
         let mut array = vec![0; 100_003];
         for_each(array.chunks_mut(10), &|number, chunk| {
             chunk.iter_mut().for_each(|x| *x += number + 1);
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn results_come_in_the_order_of_their_chunks() {
+    fn results_are_in_the_order_of_their_chunks() {
         for len in [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 5 * CHUNK + 7] {
             let chunks = map_chunks(len, CHUNK, &|range| range);
             assert_eq!(chunks.len(), len.div_ceil(CHUNK));
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn one_error_is_the_result_of_all() {
+    fn one_error_is_the_overall_result() {
         let halved = |number: usize| match number {
             77 => Err("odd"),
             number => Ok(number / 2),

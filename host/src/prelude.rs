@@ -1,6 +1,6 @@
-//! What most programs need: `use gridsync::prelude::*`.
+//! The names that most programs need: `use gridsync::prelude::*`.
 //!
-//! Kernels have a prelude of their own, `gridsync_kernels::prelude`. The two go together.
+//! Kernels have their own prelude, `gridsync_kernels::prelude`. The two work together.
 //!
 //! ```
 //! use gridsync::prelude::*;

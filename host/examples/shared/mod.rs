@@ -1,4 +1,4 @@
-//! What the examples with kernels in an image of their own share: devices, and a watch.
+//! Shared by the examples whose kernels have their own image: devices and timing.
 
 use gridsync::device::cuda::PtxImage;
 use gridsync::device::{Device, DeviceError, Emulator, EmulatorConfig, KERNELS};
@@ -10,14 +10,14 @@ static EXAMPLES: [PtxImage; 2] = [
     PtxImage::packed(include_bytes!("../ptx/examples_compute_90.ptxz")),
 ];
 
-/// How often the watch runs something. It shows the median.
+/// How often each timed function runs. The median is shown.
 const RUNS: usize = 9;
 
 /// Whether times are shown.
 static SHOWS_TIMES: AtomicBool = AtomicBool::new(false);
 
-/// Runs `example` on the first GPU. Without one, runs it on the emulator under eight schedules,
-/// which also looks for data races.
+/// Runs `example` on the first GPU, or without one on the emulator under eight schedules, with a
+/// check for data races.
 pub(crate) fn run(example: impl Fn(&Device) -> Result<(), DeviceError>) -> Result<(), DeviceError> {
     let images: Vec<PtxImage> = KERNELS.into_iter().chain(EXAMPLES).collect();
     match Device::cuda(0, &images) {
@@ -46,8 +46,8 @@ pub(crate) fn is_gpu(device: &Device) -> bool {
     device.emulated().is_none()
 }
 
-/// Runs `work`, after `prepare`, and returns what it gives. In an example on a GPU it runs both
-/// several times, and prints the median of the device time from the start of `work` to its end.
+/// Runs `work`, after `prepare`, and returns its result. In an example on a GPU it runs both
+/// several times, and prints the median of the device time of `work`.
 pub(crate) fn time<T>(
     device: &Device,
     what: &str,
@@ -70,7 +70,7 @@ pub(crate) fn time<T>(
     Ok(result)
 }
 
-/// Numbers that look random: number `i` of them (the finaliser of MurmurHash3).
+/// Pseudorandom numbers: number `i` of the sequence (the finaliser of MurmurHash3).
 pub(crate) fn noise(i: u32) -> u32 {
     let i = (i ^ i >> 16).wrapping_mul(0x85EB_CA6B);
     let i = (i ^ i >> 13).wrapping_mul(0xC2B2_AE35);

@@ -1,13 +1,13 @@
-//! What ranks have to send each other where the tiles of the tree do not end with their parts.
+//! Elements that ranks exchange where tile boundaries do not match part boundaries.
 
 use gridsync::primitives::parts::Cut;
 use std::ops::Range;
 
-/// What one rank does with its part of an array whose parts were given, and not cut.
+/// What one rank does with its part of an array when the parts are given rather than cut.
 ///
 /// A unit of the [`Cut`], such as a tile, belongs to the rank that holds its first element. Each
-/// rank sends the head of its part, up to where a unit begins, to the rank that the unit before
-/// belongs to. That may be all of a short part.
+/// rank sends the head of its part, up to the start of the next unit, to the rank that owns the
+/// previous unit. For a short part, the head may be the whole part.
 ///
 /// ```text
 /// units   |0       |1       |2       |3    |
@@ -18,18 +18,18 @@ use std::ops::Range;
 pub struct Borders {
     /// The elements of the whole array whose leaves this rank computes.
     pub run: Range<usize>,
-    /// How many elements of the head of its part it sends away, and to which rank. None are sent if
-    /// its part begins with a unit.
+    /// How many elements at the head of its part this rank sends away, and to which rank. `None` if
+    /// its part starts at a unit boundary.
     pub head: Option<(usize, u32)>,
-    /// How many elements it gets, which follow its part.
+    /// How many elements this rank receives. They follow its part.
     pub tail: usize,
 }
 
 impl Borders {
-    /// The borders of rank `rank`, where `lens` has the elements of each part.
+    /// The borders of rank `rank`, where `lens` is the length of each part.
     ///
     /// # Panics
-    /// If there is no such rank, or the parts are not those of the array that was cut.
+    /// If the rank does not exist, or the lengths do not add up to the array that was cut.
     #[must_use]
     pub fn of(cut: Cut, lens: &[usize], rank: u32) -> Self {
         let mut start = 0;
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
     use gridsync_kernels::op::Sum;
 
-    /// Checks that what is sent is what is received, and that the runs cover the array once.
+    /// Checks that sends match receives and that the runs cover the array exactly once.
     fn fit(cut: Cut, lens: &[usize]) {
         let total: usize = lens.iter().sum();
         let all: Vec<_> = (0..lens.len()).map(|rank| Borders::of(cut, lens, rank as u32)).collect();
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn every_element_gets_to_the_rank_of_its_tile() {
+    fn every_element_reaches_the_rank_of_its_tile() {
         let lens: [&[usize]; 9] = [
             &[0],
             &[2_000_000],

@@ -1,19 +1,21 @@
-//! What all ranks do at the same time.
+//! Collective operations, which all ranks call at the same time.
 
 use super::frame::Frame;
 use super::{Ranks, RanksError};
 use std::ops::Range;
 
-/// The most bytes of a rank in an [`all_gather`](Ranks::all_gather), and of a turn of an
-/// [`exchange`](Ranks::exchange). So no rank can fill the memory of another.
+/// The most bytes that one rank contributes to an [`all_gather`](Ranks::all_gather), or to one
+/// round of an [`exchange`](Ranks::exchange). The limit keeps a rank from filling another rank's
+/// memory.
 pub const MOST_BYTES: usize = 1 << 20;
 
 impl Ranks {
-    /// The bytes of all ranks, in the order of the ranks. They may be of different lengths, up to
-    /// [`MOST_BYTES`] each. Goes through what was [chosen](Self::choose), or over TCP.
+    /// Returns the bytes of all ranks, in rank order. Lengths may differ, up to [`MOST_BYTES`] per
+    /// rank. Uses the transport that was [chosen](Self::choose), or TCP.
     ///
     /// # Errors
-    /// If a rank is lost or has failed, [`RanksError::TooMuch`], and errors of NCCL.
+    /// If a rank was lost or has failed, if NCCL fails, and with [`RanksError::TooMuch`] above
+    /// [`MOST_BYTES`].
     pub fn all_gather(&mut self, own: &[u8]) -> Result<Vec<Vec<u8>>, RanksError> {
         #[cfg(feature = "cuda")]
         if self.nccl.is_some() {
@@ -30,10 +32,10 @@ impl Ranks {
         self.tell_all(own)
     }
 
-    /// The bytes of all ranks, in the order of the ranks, over TCP in any case.
+    /// Returns the bytes of all ranks, in rank order. Always uses TCP.
     ///
     /// # Errors
-    /// If a rank is lost or has failed, and [`RanksError::TooMuch`] for more than [`MOST_BYTES`].
+    /// If a rank was lost or has failed, and with [`RanksError::TooMuch`] above [`MOST_BYTES`].
     pub fn tell_all(&mut self, own: &[u8]) -> Result<Vec<Vec<u8>>, RanksError> {
         self.refuse_too_much(own.len())?;
         let own = own.to_vec();
@@ -62,17 +64,17 @@ impl Ranks {
         }
     }
 
-    /// Sends each rank the bytes that are at its number in `to`, and returns what each rank has sent
-    /// to this one, in the order of the ranks. Over TCP, through rank 0, in turns of [`MOST_BYTES`].
+    /// Sends `to[r]` to each rank `r`, and returns what each rank sent to this one, in rank order.
+    /// Goes over TCP through rank 0, in rounds of [`MOST_BYTES`].
     ///
-    /// `most` is how many bytes this rank may get from all together.
+    /// `most` limits the bytes that this rank receives in total.
     ///
     /// # Errors
-    /// If a rank is lost or has failed, and [`RanksError::TooMuch`] as soon as more than `most` bytes
-    /// have come.
+    /// If a rank was lost or has failed, and with [`RanksError::TooMuch`] as soon as more than
+    /// `most` bytes have arrived.
     ///
     /// # Panics
-    /// If there are not as many as ranks.
+    /// If the length of `to` is not the number of ranks.
     pub fn exchange(&mut self, to: Vec<Vec<u8>>, most: usize) -> Result<Vec<Vec<u8>>, RanksError> {
         assert_eq!(to.len(), self.size() as usize, "bytes for each rank");
         let totals = self.numbers_of_all(to.iter().map(Vec::len).sum())?;
@@ -93,7 +95,7 @@ impl Ranks {
         Ok(from)
     }
 
-    /// The bytes `turn` of an exchange in which the ranks send `totals` bytes each.
+    /// Exchanges the byte range `turn`, where the ranks send `totals` bytes each.
     fn exchange_in_a_turn(
         &mut self,
         to: Vec<Vec<u8>>,
@@ -138,7 +140,7 @@ impl Ranks {
         }
     }
 
-    /// A number of each rank, such as a length.
+    /// Gathers one number from each rank, such as a length.
     fn numbers_of_all(&mut self, own: usize) -> Result<Vec<usize>, RanksError> {
         let all = self.tell_all(&(own as u64).to_le_bytes())?;
         let number = |(rank, bytes): (u32, Vec<u8>)| match bytes.try_into() {
@@ -159,7 +161,7 @@ impl Ranks {
     }
 }
 
-/// What is at `places` of the bytes of all ranks, one after the other: the share of each rank.
+/// Returns each rank's share of the range `places` of the concatenated bytes of all ranks.
 fn cut(all: &[Vec<u8>], places: &Range<usize>) -> Vec<Vec<u8>> {
     let mut start = 0;
     all.iter()

@@ -1,35 +1,35 @@
-//! What the launcher says: which rank this process is, of how many, and where they meet.
+//! The launcher's settings: this process's rank, the number of ranks, and where they meet.
 
 use super::{job, node_list};
 use std::env;
 
-/// The port of the rendezvous if no variable names one, nor the job.
+/// The rendezvous port if neither a variable nor the job's name determines one.
 pub const DEFAULT_PORT: u16 = 29_533;
 
 /// The environment variable for the port. It takes precedence over `MASTER_PORT`.
 pub const PORT_VARIABLE: &str = "GRIDSYNC_PORT";
 
-/// The most ranks of a job: rank 0 has a connection to each, and a thread for it.
+/// The most ranks of a job. Rank 0 has a connection and a thread for each rank.
 pub const MOST_RANKS: u32 = 1 << 16;
 
-/// The place of this process among the ranks of a job.
+/// The position of this process among the ranks of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Environment {
-    /// The number of this rank, from 0 on.
+    /// The number of this rank, starting at 0.
     pub rank: u32,
-    /// How many ranks there are.
+    /// Number of ranks.
     pub size: u32,
-    /// The number of this rank among those on the same machine, from 0; 0 if the launcher does not say.
+    /// The number of this rank on its machine, starting at 0; 0 if the launcher does not set it.
     pub local_rank: u32,
-    /// Where rank 0 runs: a name or an address.
+    /// Host name or address of rank 0.
     pub address: String,
     /// The port that rank 0 listens on.
     pub port: u16,
-    /// The name of the job, the same for all its ranks; none if the launcher gives it none.
+    /// The name of the job, the same for all its ranks; `None` if the launcher does not name it.
     pub job: Option<String>,
 }
 
-/// Why the environment does not say which rank this is.
+/// Why the environment does not determine this process's rank.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EnvironmentError {
     /// No launcher has set its variables.
@@ -39,48 +39,48 @@ pub enum EnvironmentError {
         LAUNCHERS.map(|l| format!("{} and {}", l.rank, l.size)).join(" nor ")
     )]
     NoLauncher,
-    /// One of two variables that belong together is missing.
+    /// Only one of two variables that belong together is set.
     #[error("{set} is set and {missing} is not: set both, or start it by a launcher, which does")]
     Half {
         /// The variable that is set.
         set: &'static str,
-        /// The variable that is not.
+        /// The missing variable.
         missing: &'static str,
     },
-    /// A variable is not a number, or out of range.
+    /// A variable is not a number, or is out of range.
     #[error("{variable} is {value:?}, and should be a number from {from} to {to}: set it right")]
     NotANumber {
         /// The variable.
         variable: &'static str,
         /// Its value.
         value: String,
-        /// The least number allowed.
+        /// The smallest allowed number.
         from: u32,
-        /// The greatest number allowed.
+        /// The largest allowed number.
         to: u32,
     },
     /// The rank is not below the number of ranks.
     #[error("{variable} is {rank}, but there are {size} ranks ({of}), from 0 to {}: set them right", size - 1)]
     NoSuchRank {
-        /// The variable of the rank.
+        /// The variable that holds the rank.
         variable: &'static str,
         /// Its value.
         rank: u32,
-        /// The variable of the size.
+        /// The variable that holds the number of ranks.
         of: &'static str,
         /// Its value, at least 1.
         size: u32,
     },
-    /// Nothing says where rank 0 is.
+    /// No variable gives the address of rank 0.
     #[error(
         "MASTER_ADDR is not set, so that nothing says where rank 0 of {size} runs: set it to the name of that machine, \
          for example by mpirun -x MASTER_ADDR=…"
     )]
     NoAddress {
-        /// How many ranks there are.
+        /// Number of ranks.
         size: u32,
     },
-    /// SLURM's list of machines cannot be read.
+    /// SLURM's list of machines cannot be parsed.
     #[error(
         "{variable} is {value:?}, which is no list of machines: set MASTER_ADDR to the machine of rank 0"
     )]
@@ -97,15 +97,15 @@ struct Launcher {
     rank: &'static str,
     size: &'static str,
     local_rank: &'static str,
-    /// How many ranks are on this machine.
+    /// The number of ranks on this machine.
     local_size: &'static str,
-    /// Groups of variables that name the job, and are the same on all machines. torchrun and mpirun
-    /// may be started on each machine by another step of SLURM, so that only the job counts.
+    /// Groups of variables that name the job and are the same on all machines. SLURM may start
+    /// torchrun or mpirun in a different step on each machine, so only the job id counts.
     jobs: &'static [&'static [&'static str]],
 }
 
-/// The launchers, the innermost first: torchrun and mpirun are also started by srun, whose
-/// variables then say something else.
+/// The launchers, innermost first: srun can start torchrun and mpirun too, and then its variables
+/// describe something else.
 const LAUNCHERS: [Launcher; 4] = [
     // torchrun: https://docs.pytorch.org/docs/stable/elastic/run.html#environment-variables
     Launcher {
@@ -123,7 +123,7 @@ const LAUNCHERS: [Launcher; 4] = [
         local_size: "OMPI_COMM_WORLD_LOCAL_SIZE",
         jobs: &[&["PMIX_NAMESPACE"], &["SLURM_JOB_ID"]],
     },
-    // MPICH's Hydra and its relatives.
+    // MPICH's Hydra and its derivatives.
     Launcher {
         rank: "PMI_RANK",
         size: "PMI_SIZE",
@@ -131,8 +131,8 @@ const LAUNCHERS: [Launcher; 4] = [
         local_size: "MPI_LOCALNRANKS",
         jobs: &[&["PMI_JOBID"], &["SLURM_JOB_ID"]],
     },
-    // SLURM: https://slurm.schedmd.com/srun.html#SECTION_OUTPUT-ENVIRONMENT-VARIABLES. It has
-    // another form for the ranks of each machine, and lists the machines of all (see `address`).
+    // SLURM: https://slurm.schedmd.com/srun.html#SECTION_OUTPUT-ENVIRONMENT-VARIABLES. The number
+    // of ranks per machine has a different format, and the machines are in a list (see `address`).
     Launcher {
         rank: "SLURM_PROCID",
         size: "SLURM_NTASKS",
@@ -142,34 +142,33 @@ const LAUNCHERS: [Launcher; 4] = [
     },
 ];
 
-/// SLURM's lists of the machines, the narrowest first.
+/// SLURM's lists of machines, narrowest first.
 const NODE_LISTS: [&str; 3] = ["SLURM_STEP_NODELIST", "SLURM_JOB_NODELIST", "SLURM_NODELIST"];
 
 impl Environment {
-    /// What the environment of this process says.
+    /// Reads the environment of this process.
     ///
     /// # Errors
-    /// [`EnvironmentError`], with the variables and what to do.
+    /// [`EnvironmentError`], which names the variables and the fix.
     pub fn of_process() -> Result<Self, EnvironmentError> {
         Self::from(&|name| env::var(name).ok())
     }
 
-    /// What the variables say that `variable` gives.
+    /// Reads the variables that `variable` returns.
     ///
     /// The rank comes from `RANK` and `WORLD_SIZE`, else from `OMPI_COMM_WORLD_RANK` and `_SIZE`,
     /// else from `PMI_RANK` and `PMI_SIZE`, else from `SLURM_PROCID` and `SLURM_NTASKS`. The
-    /// address is `MASTER_ADDR`; without it, the first machine of SLURM's list if SLURM has started
-    /// the ranks, or this machine if all ranks are on it.
+    /// address is `MASTER_ADDR`. Without it, it is the first machine of SLURM's list if SLURM
+    /// started the ranks, or this machine if all ranks are on it.
     ///
     /// The name of the job is [`JOB_VARIABLE`](super::JOB_VARIABLE), else that of the launcher:
-    /// `TORCHELASTIC_RUN_ID`, `PMIX_NAMESPACE`, `PMI_JOBID`, or `SLURM_JOB_ID` with the
-    /// `SLURM_STEP_ID` if SLURM has started the ranks. The port is [`PORT_VARIABLE`], else
-    /// `MASTER_PORT`, else it follows from the name of the job, and is one of
-    /// [`JOB_PORTS`](super::JOB_PORTS); [`DEFAULT_PORT`] if there is no name. Where torchrun itself
-    /// listens on `MASTER_PORT`, it is the next one.
+    /// `TORCHELASTIC_RUN_ID`, `PMIX_NAMESPACE`, `PMI_JOBID`, or `SLURM_JOB_ID` with `SLURM_STEP_ID`
+    /// if SLURM started the ranks. The port is [`PORT_VARIABLE`], else `MASTER_PORT`, else one of
+    /// [`JOB_PORTS`](super::JOB_PORTS), derived from the name of the job, or [`DEFAULT_PORT`] if
+    /// the job has no name. If torchrun itself listens on `MASTER_PORT`, the next port is used.
     ///
     /// # Errors
-    /// [`EnvironmentError`], with the variables and what to do.
+    /// [`EnvironmentError`], which names the variables and the fix.
     pub fn from(variable: &dyn Fn(&str) -> Option<String>) -> Result<Self, EnvironmentError> {
         let variable = |name: &str| variable(name).filter(|value| !value.trim().is_empty());
         let set = |name: &'static str| variable(name).map(|_| name);
@@ -212,7 +211,7 @@ impl Launcher {
         })
     }
 
-    /// Where rank 0 runs.
+    /// The address of rank 0.
     fn address(
         &self,
         variable: &dyn Fn(&str) -> Option<String>,
@@ -236,7 +235,7 @@ impl Launcher {
     }
 }
 
-/// The port of the rendezvous of the job of this name.
+/// The rendezvous port of the job with this name.
 fn port(
     variable: &dyn Fn(&str) -> Option<String>,
     job: Option<&str>,
@@ -248,7 +247,7 @@ fn port(
     if let Some(port) = read(PORT_VARIABLE)? {
         return Ok(port);
     }
-    // torchrun's agent may keep its own store at MASTER_PORT (`use_agent_store` in
+    // torchrun's agent may run its own store on MASTER_PORT (`use_agent_store` in
     // torch/distributed/elastic/agent/server/local_elastic_agent.py).
     let is_taken = variable("TORCHELASTIC_USE_AGENT_STORE").is_some_and(|value| value == "True");
     Ok(match read("MASTER_PORT")? {
@@ -308,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn the_port_of_torchruns_own_store_is_left_alone() {
+    fn the_port_of_torchruns_store_is_not_used() {
         let store = ("TORCHELASTIC_USE_AGENT_STORE", "True");
         let with = |more: &[(&'static str, &'static str)]| {
             read(&[more, &TORCH].concat()).expect("all is there").port
@@ -326,7 +325,7 @@ mod tests {
             ("OMPI_COMM_WORLD_SIZE", "2"),
             ("OMPI_COMM_WORLD_LOCAL_RANK", "1"),
             ("OMPI_COMM_WORLD_LOCAL_SIZE", "2"),
-            // mpirun in a batch script of SLURM: the script itself is process 0 of 1.
+            // mpirun in a SLURM batch script: the script itself is process 0 of 1.
             ("SLURM_PROCID", "0"),
             ("SLURM_NTASKS", "1"),
         ];
@@ -338,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn srun_says_the_machine_of_rank_0_in_its_list() {
+    fn srun_lists_the_machine_of_rank_0_first() {
         let srun = [
             ("SLURM_PROCID", "3"),
             ("SLURM_NTASKS", "4"),
@@ -357,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn the_default_port_follows_from_the_job() {
+    fn the_default_port_is_derived_from_the_job() {
         let step = |number| {
             let srun = [("SLURM_PROCID", "0"), ("SLURM_NTASKS", "1"), ("SLURM_JOB_ID", "71")];
             read(&[&srun[..], &[("SLURM_STEP_ID", number)]].concat()).expect("all is there")
@@ -369,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn torchrun_by_several_steps_of_one_slurm_job_is_one_job() {
+    fn torchrun_in_several_slurm_steps_is_one_job() {
         let torch = |step| {
             let slurm = [("SLURM_JOB_ID", "71"), ("SLURM_STEP_ID", step)];
             read(&[&TORCH[..], &slurm].concat()).expect("all is there")
@@ -379,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_named() {
+    fn missing_variables_are_named() {
         let said = read(&[]).expect_err("nothing is set").to_string();
         for name in ["RANK", "WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "PMI_SIZE", "SLURM_PROCID"] {
             assert!(said.contains(name), "{said}");
@@ -392,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn contradictions_are_refused_with_the_numbers() {
+    fn invalid_values_are_refused_and_quoted() {
         let rank = |rank, size| {
             let variables = [("RANK", rank), ("WORLD_SIZE", size), ("MASTER_ADDR", "x")];
             read(&variables).map(|found| found.rank).map_err(|error| error.to_string())

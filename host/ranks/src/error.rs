@@ -1,24 +1,24 @@
-//! Why ranks do not come together, or not to an end.
+//! Errors of ranks that fail to meet or to finish.
 
 use super::environment::{MOST_RANKS, PORT_VARIABLE};
 use super::job::JOB_VARIABLE;
 use std::fmt;
 use std::io;
 
-/// Why ranks do not come together, or not to an end.
+/// Why ranks failed to meet or to finish.
 #[derive(Debug, thiserror::Error)]
 pub enum RanksError {
-    /// The name of rank 0's machine is not known.
+    /// The host name of rank 0 does not resolve.
     #[error(
         "{address} cannot be found: {cause}; set MASTER_ADDR to a name or an address of the machine of rank 0"
     )]
     Unresolved {
         /// The address.
         address: String,
-        /// What the operating system said.
+        /// The operating system's error.
         cause: io::Error,
     },
-    /// Rank 0 cannot listen, since another process does.
+    /// Rank 0 cannot listen because another process uses the port.
     #[error(
         "rank 0 cannot listen on port {port}, which is in use by another process: set {PORT_VARIABLE} or MASTER_PORT \
          to a free port, the same one for all ranks"
@@ -34,10 +34,10 @@ pub enum RanksError {
     NotListening {
         /// The port.
         port: u16,
-        /// What the operating system said.
+        /// The operating system's error.
         cause: io::Error,
     },
-    /// No process has answered at rank 0's address until the deadline.
+    /// No process answered at rank 0's address before the deadline.
     #[error(
         "rank {rank} of {size} got no answer at {address} within {seconds} s: {cause}; see whether rank 0 has started there, \
          and whether MASTER_ADDR, the port and the firewall let the others in"
@@ -45,90 +45,90 @@ pub enum RanksError {
     NoAnswer {
         /// This rank.
         rank: u32,
-        /// How many ranks there are.
+        /// Number of ranks.
         size: u32,
-        /// Where rank 0 should be.
+        /// The expected address of rank 0.
         address: String,
-        /// Seconds that were waited.
+        /// Seconds waited.
         seconds: f64,
-        /// What the last try came to.
+        /// Why the last attempt failed.
         cause: String,
     },
-    /// Not all ranks have come until the deadline. Rank 0 finds this.
+    /// Not all ranks joined before the deadline. Detected by rank 0.
     #[error(
         "{} of {size} did not come within {seconds} s: see whether they have started, and whether they reach rank 0; \
          --rank-timeout is how long it waits{}", ranks_of(.missing), and_turned_away(.turned_away)
     )]
     Missing {
-        /// The ranks that did not come, in order.
+        /// The ranks that did not join, in order.
         missing: Vec<u32>,
-        /// How many ranks there are.
+        /// Number of ranks.
         size: u32,
-        /// Seconds that were waited.
+        /// Seconds waited.
         seconds: f64,
-        /// Why the last caller that was turned away was, if there was one.
+        /// Why the last rejected caller was rejected, if any was.
         turned_away: Option<String>,
     },
-    /// Another program listens where rank 0 should.
+    /// Another program listens at rank 0's address.
     #[error(
         "another program than gridsync answers at {address}: set MASTER_ADDR and MASTER_PORT (or {PORT_VARIABLE}) \
          to those of rank 0"
     )]
     WrongPeer {
-        /// Where rank 0 should be.
+        /// The expected address of rank 0.
         address: String,
     },
-    /// The connection has closed before all ranks were there.
+    /// The connection closed before all ranks joined.
     #[error(
         "rank 0 at {address} has closed the connection before all ranks joined: check its output"
     )]
     Closed {
-        /// Where rank 0 is.
+        /// The address of rank 0.
         address: String,
     },
-    /// Rank 0 does not take this rank in, or gives up.
+    /// Rank 0 rejected this rank, or gave up.
     #[error("rank 0 says: {message}")]
     Refused {
-        /// What it says.
+        /// The reason that rank 0 sent.
         message: String,
         /// Whether the reason is that the ranks read different inputs.
         is_bad_input: bool,
     },
-    /// A rank of another version of gridsync.
+    /// A rank uses another version of the protocol.
     #[error(
         "a rank speaks version {theirs} of the protocol of ranks, and rank 0 version {ours}: run the same gridsync"
     )]
     OtherVersion {
-        /// Its version.
+        /// The version of that rank.
         theirs: u32,
-        /// The version here.
+        /// The version of rank 0.
         ours: u32,
     },
-    /// A rank that does not belong to the ranks that rank 0 waits for.
+    /// A rank does not belong to the job of rank 0.
     #[error(
         "rank {rank} has another {difference} than rank 0: {theirs}, and rank 0 {ours}; {}", .difference.remedy()
     )]
     Differs {
         /// The rank.
         rank: u32,
-        /// In what it differs.
+        /// What differs.
         difference: Difference,
-        /// What it has.
+        /// The rank's value.
         theirs: String,
-        /// What rank 0 has.
+        /// The value of rank 0.
         ours: String,
     },
-    /// No such rank can be.
+    /// The rank number or the number of ranks is invalid.
     #[error(
         "rank {rank} of {size}: there may be 1 to {MOST_RANKS} ranks, with numbers from 0; set both right"
     )]
     BadPlace {
         /// The rank.
         rank: u32,
-        /// How many ranks there are.
+        /// Number of ranks.
         size: u32,
     },
-    /// A rank says more of itself than fits.
+    /// A rank's greeting is too long.
     #[error(
         "the names of the job, the call and the input have {bytes} bytes, and at most {most} can be sent: \
          shorten {JOB_VARIABLE}, or the texts of the task"
@@ -139,47 +139,47 @@ pub enum RanksError {
         /// The most bytes of a greeting.
         most: u64,
     },
-    /// Two processes with one number, or with a number that there is not.
+    /// Two processes have the same number, or the number does not exist.
     #[error("two processes say that they are rank {rank} of {size}: give each another number, from 0 to {}", size - 1)]
     Taken {
         /// The number.
         rank: u32,
-        /// How many ranks there are.
+        /// Number of ranks.
         size: u32,
     },
-    /// A rank has ended or is silent.
+    /// A rank died or is silent.
     #[error("rank {rank} of {size} is lost: {how}")]
     Lost {
         /// The rank.
         rank: u32,
-        /// How many ranks there are.
+        /// Number of ranks.
         size: u32,
-        /// How that was noticed.
+        /// How this was detected.
         how: String,
     },
-    /// A rank has failed and said why.
+    /// A rank failed and reported why.
     #[error("rank {rank} of {size} failed: {message}")]
     Failed {
         /// The rank.
         rank: u32,
-        /// How many ranks there are.
+        /// Number of ranks.
         size: u32,
-        /// What it said.
+        /// The reported message.
         message: String,
     },
-    /// A rank does something else than this one at the same time.
+    /// A rank is at a different step than this one.
     #[error(
         "rank {rank} is out of step: it sent {sent} where {expected} was due; run the same gridsync everywhere"
     )]
     OutOfStep {
         /// The rank.
         rank: u32,
-        /// What it sent.
+        /// The frame it sent.
         sent: String,
-        /// What should have come.
+        /// The expected frame.
         expected: &'static str,
     },
-    /// A rank sends, or is to send, more than is due.
+    /// A rank sends, or would have to send, more than allowed.
     #[error(
         "rank {rank} sends {bytes} bytes, where at most {most} are due; run the same gridsync everywhere"
     )]
@@ -188,10 +188,10 @@ pub enum RanksError {
         rank: u32,
         /// The bytes that it sends.
         bytes: usize,
-        /// The most bytes that are due.
+        /// The most bytes allowed.
         most: usize,
     },
-    /// The parts that the ranks have reduced are not the whole array.
+    /// The parts that the ranks reduced do not make up the whole array.
     #[error(
         "rank {rank} has reduced elements {start} to {end} of {len} to {found} values, where {expected}: \
          run the same gridsync everywhere"
@@ -199,32 +199,32 @@ pub enum RanksError {
     WrongLeaves {
         /// The rank.
         rank: u32,
-        /// The first element that it has reduced.
+        /// Index of the first element that it reduced.
         start: u64,
-        /// The end of the elements that it has reduced.
+        /// End of the range that it reduced.
         end: u64,
-        /// The elements of its whole array.
+        /// The length of its whole array.
         len: u64,
-        /// How many values it has sent.
+        /// Number of values it sent.
         found: usize,
-        /// What should have come.
+        /// The expected values.
         expected: String,
     },
-    /// Ranks ask for different transports.
+    /// Ranks request different transports.
     #[error(
         "rank {one} asks for --transport {of_one}, and rank {other} for {of_other}: give all ranks the same"
     )]
     Disagreement {
         /// A rank.
         one: u32,
-        /// What it asks for.
+        /// The transport it requests.
         of_one: &'static str,
         /// Another rank.
         other: u32,
-        /// What it asks for.
+        /// The transport it requests.
         of_other: &'static str,
     },
-    /// NCCL is asked for, and a rank cannot use it.
+    /// NCCL is requested, but a rank cannot use it.
     #[error("rank {rank} cannot use NCCL: {why}; or use --transport tcp")]
     NoNccl {
         /// The rank.
@@ -232,7 +232,7 @@ pub enum RanksError {
         /// Why.
         why: String,
     },
-    /// NCCL is asked for, and two ranks have one GPU.
+    /// NCCL is requested, but two ranks share a GPU.
     #[error(
         "ranks {one} and {other} are on one GPU ({gpu}), which NCCL refuses: give each rank its own GPU, \
          or use --transport tcp"
@@ -242,34 +242,34 @@ pub enum RanksError {
         one: u32,
         /// The other rank.
         other: u32,
-        /// The GPU's address.
+        /// The address of the GPU.
         gpu: String,
     },
-    /// A call of NCCL, or of the device for it, failed.
+    /// A call to NCCL failed, or a call to the device for it.
     #[error(
         "NCCL failed while {doing}: {why}; set NCCL_DEBUG=INFO for details, or use --transport tcp"
     )]
     Nccl {
-        /// What it was doing.
+        /// The step that failed.
         doing: &'static str,
-        /// What it said.
+        /// The error that was returned.
         why: String,
     },
-    /// NCCL has not come to an end in time.
+    /// NCCL did not finish in time.
     #[error(
         "NCCL was not done with {doing} within {seconds} s: see whether the machines reach each other \
          (NCCL_SOCKET_IFNAME, NCCL_DEBUG=INFO), or use --transport tcp"
     )]
     NcclLate {
-        /// What it was doing.
+        /// The step that timed out.
         doing: &'static str,
-        /// Seconds that were waited.
+        /// Seconds waited.
         seconds: f64,
     },
 }
 
 impl RanksError {
-    /// Whether the ranks read different inputs, though all should read the same one.
+    /// Whether the ranks read different inputs although all should read the same one.
     #[must_use]
     pub fn is_bad_input(&self) -> bool {
         matches!(
@@ -280,20 +280,20 @@ impl RanksError {
     }
 }
 
-/// What all ranks of a job have in common.
+/// Property that all ranks of a job must share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Difference {
     /// The name of the job, from its launcher.
     Job,
     /// The version of gridsync.
     Version,
-    /// The shape of the reduction tree, by a fingerprint.
+    /// The shape of the reduction tree, as a fingerprint.
     Tree,
     /// The number of ranks.
     Size,
-    /// What is done.
+    /// The call.
     Call,
-    /// What is read.
+    /// The input.
     Input,
 }
 
@@ -333,7 +333,7 @@ fn and_turned_away(why: &Option<String>) -> String {
     why.as_ref().map_or(String::new(), |why| format!("; a caller was turned away: {why}"))
 }
 
-/// Ranks in words: `rank 3`, `ranks 1, 2, 5`.
+/// Formats a list of ranks: `rank 3`, `ranks 1, 2, 5`.
 pub(super) fn ranks_of(ranks: &[u32]) -> String {
     let all: Vec<_> = ranks.iter().take(32).map(u32::to_string).collect();
     let more = if ranks.len() > all.len() { " and others" } else { "" };

@@ -1,4 +1,4 @@
-//! What ranks send each other: frames of a kind, a length and bytes.
+//! The frames that ranks exchange: a kind, a length and bytes.
 
 use super::greeting::Greeting;
 use std::io::{self, Read, Write};
@@ -6,42 +6,42 @@ use std::io::{self, Read, Write};
 /// The first bytes of every connection, in both directions.
 const MAGIC: [u8; 8] = *b"gridsync";
 
-/// The version of this protocol. Ranks of different versions refuse each other.
+/// The version of this protocol. Ranks with different versions refuse each other.
 pub(super) const VERSION: u32 = 2;
 
 /// The most bytes of a frame without parts, such as a greeting.
 pub(super) const SHORT: u64 = 1 << 16;
 
-/// The most bytes of a message in a frame. Longer ones are cut off.
+/// The most bytes of a message in a frame. Longer messages are truncated.
 const MOST_TEXT: usize = 1 << 14;
 
 /// One message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Frame {
-    /// The first of a rank: who it is and what it does.
+    /// The first frame of a rank: its identity and its task.
     Hello(Greeting),
-    /// Rank 0: all ranks are there.
+    /// From rank 0: all ranks have joined.
     Welcome,
-    /// Rank 0: the ranks do not come together, and why.
+    /// From rank 0: the ranks failed to meet, and why.
     Refused { is_bad_input: bool, message: String },
-    /// A sign of life.
+    /// A heartbeat.
     Beat,
-    /// Bytes for all ranks; from rank 0, those of all ranks.
+    /// Bytes for all ranks; from rank 0, the bytes of all ranks.
     Gather(Vec<Vec<u8>>),
-    /// Bytes for each rank; from rank 0, those from each rank.
+    /// Bytes for each rank; from rank 0, the bytes from each rank.
     Exchange(Vec<Vec<u8>>),
-    /// The sender has failed, and why.
+    /// The sender failed, and why.
     Failed(String),
-    /// Rank 0: another rank has failed, and why.
+    /// From rank 0: another rank failed, and why.
     OtherFailed { rank: u32, message: String },
-    /// Rank 0: another rank is lost, and how.
+    /// From rank 0: another rank was lost, and how.
     OtherLost { rank: u32, how: String },
     /// The sender is done.
     Bye,
 }
 
 impl Frame {
-    /// What it is, for a message.
+    /// The name of its kind, for messages.
     pub(super) fn name(&self) -> &'static str {
         match self {
             Self::Hello(_) => "a greeting",
@@ -57,7 +57,7 @@ impl Frame {
         }
     }
 
-    /// Writes it as a whole.
+    /// Writes the whole frame.
     pub(super) fn write(&self, to: &mut dyn Write) -> io::Result<()> {
         let (kind, body) = match self {
             Self::Hello(greeting) => (0, greeting.to_bytes()),
@@ -81,8 +81,8 @@ impl Frame {
         to.write_all(&bytes)
     }
 
-    /// Reads the next one. One with parts may have `most` bytes, every other one [`SHORT`]. Texts
-    /// are [printable].
+    /// Reads the next frame. A frame with parts may have up to `most` bytes, any other frame up to
+    /// [`SHORT`]. Texts are made [printable].
     pub(super) fn read(from: &mut dyn Read, most: u64) -> io::Result<Self> {
         let mut kind = [0];
         from.read_exact(&mut kind)?;
@@ -93,7 +93,7 @@ impl Frame {
                 format!("it sent a frame of {len} bytes, where at most {most} can be due");
             return Err(io::Error::new(io::ErrorKind::InvalidData, message));
         }
-        // Room is made as bytes come: a damaged length takes no memory.
+        // The buffer grows as bytes arrive, so a corrupt length does not allocate memory.
         let mut body = Vec::new();
         if from.take(len).read_to_end(&mut body)? as u64 != len {
             return Err(io::ErrorKind::UnexpectedEof.into());
@@ -116,15 +116,15 @@ impl Frame {
     }
 }
 
-/// Writes what a connection begins with.
+/// Writes the preamble of a connection.
 pub(super) fn write_preamble(to: &mut dyn Write) -> io::Result<()> {
     let mut bytes = MAGIC.to_vec();
     bytes.extend(VERSION.to_le_bytes());
     to.write_all(&bytes)
 }
 
-/// Reads what a connection begins with, and returns the version of the other side; none if the other
-/// side is not gridsync.
+/// Reads the preamble of a connection and returns the peer's version, or `None` if the peer is not
+/// gridsync.
 pub(super) fn read_preamble(from: &mut dyn Read) -> io::Result<Option<u32>> {
     let magic: [u8; 8] = take(from)?;
     if magic != MAGIC {
@@ -133,7 +133,7 @@ pub(super) fn read_preamble(from: &mut dyn Read) -> io::Result<Option<u32>> {
     Ok(Some(u32::from_le_bytes(take(from)?)))
 }
 
-/// Each part with its length.
+/// Concatenates the parts, each preceded by its length.
 pub(super) fn joined(parts: &[Vec<u8>]) -> Vec<u8> {
     let mut all = Vec::with_capacity(parts.iter().map(|part| 8 + part.len()).sum());
     for part in parts {
@@ -143,7 +143,7 @@ pub(super) fn joined(parts: &[Vec<u8>]) -> Vec<u8> {
     all
 }
 
-/// The parts of [`joined`].
+/// Splits what [`joined`] returns into its parts.
 pub(super) fn parts(body: &mut &[u8]) -> io::Result<Vec<Vec<u8>>> {
     let mut all = Vec::new();
     while !body.is_empty() {
@@ -165,13 +165,13 @@ fn text(body: &[u8]) -> String {
     printable(&String::from_utf8_lossy(body))
 }
 
-/// As much of a message as a frame has room for.
+/// Truncates a message to the space in a frame.
 fn short(message: &str) -> &[u8] {
     &message.as_bytes()[..message.floor_char_boundary(MOST_TEXT)]
 }
 
-/// The text of another process as it may be printed: what is no printable character, such as the
-/// begin of an escape sequence, is escaped.
+/// Makes a text of another process safe to print: escapes all characters that are not printable,
+/// such as the start of an escape sequence.
 pub(super) fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for character in text.chars() {
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn every_frame_comes_out_as_it_went_in() {
+    fn frames_survive_a_round_trip() {
         let parts = vec![vec![1, 2, 3], vec![], vec![255; 1000]];
         let frames = [
             Frame::Hello(greeting()),
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_of_text_are_short() {
+    fn long_texts_are_truncated_in_frames() {
         let mut bytes = Vec::new();
         let message = "µ".repeat(1 << 20);
         Frame::Failed(message.clone()).write(&mut bytes).expect("memory takes all");

@@ -1,4 +1,4 @@
-//! What a rank says of itself when it comes, and what all ranks of a job have in common.
+//! The greeting that a rank sends when it joins, and what all ranks of a job must share.
 
 use super::error::{Difference, RanksError};
 use super::frame::{joined, parts, printable, take};
@@ -15,13 +15,13 @@ pub(super) struct Greeting {
     pub(super) size: u32,
     /// The [fingerprint](tree) of its reduction tree.
     pub(super) tree: u64,
-    /// The job, as its launcher names it; empty if it has no name.
+    /// The launcher's name for the job; empty if there is none.
     pub(super) job: String,
     /// The version of gridsync.
     pub(super) version: String,
-    /// What is done, in words.
+    /// The call, in words.
     pub(super) call: String,
-    /// What all ranks read; empty if they read different inputs.
+    /// The input that all ranks read; empty if they read different inputs.
     pub(super) input: String,
 }
 
@@ -54,8 +54,8 @@ impl Greeting {
         Ok(Self { rank, size, tree, job, version, call, input })
     }
 
-    /// Refuses a rank that has not everything in common with rank 0. The job comes first: a rank of
-    /// another job may differ in everything else.
+    /// Rejects a rank that differs from rank 0. Compares the job first, because a rank of another
+    /// job may differ in everything else.
     pub(super) fn fits(&self, leader: &Self) -> Result<(), RanksError> {
         let differs = |difference, theirs: String, ours: String| {
             if theirs == ours {
@@ -75,7 +75,8 @@ impl Greeting {
         numbers(Difference::Tree, |greeting| format!("{:016x}", greeting.tree))?;
         numbers(Difference::Size, |greeting| greeting.size.to_string())?;
         texts(Difference::Call, |greeting| &greeting.call)?;
-        // A rank that cannot open its input has none to compare: it will say so once all are there.
+        // A rank that cannot open its input has nothing to compare. It reports this once all ranks
+        // have joined.
         if self.input.is_empty() || leader.input.is_empty() {
             return Ok(());
         }
@@ -83,7 +84,7 @@ impl Greeting {
     }
 }
 
-/// A fingerprint of the reduction tree: of its shapes for arrays of all magnitudes.
+/// A fingerprint of the reduction tree: of its shapes for arrays of all orders of magnitude.
 fn tree() -> u64 {
     let lens = (0..48).map(|log2| (1usize << log2) + (1 << log2) / 3);
     let shapes =

@@ -1,17 +1,16 @@
-//! The name that a launcher gives to a job, and the port that follows from it.
+//! The name that a launcher gives a job, and the port derived from it.
 
 use super::hash::fnv;
 use std::ops::Range;
 
-/// The environment variable that names the job. It takes precedence over the variables of the
-/// launchers.
+/// The environment variable that names the job. It takes precedence over the launchers' variables.
 pub const JOB_VARIABLE: &str = "GRIDSYNC_JOB";
 
-/// The ports of named jobs: below those that operating systems hand out to callers.
+/// The ports of named jobs, below the range from which operating systems assign ephemeral ports.
 pub const JOB_PORTS: Range<u16> = 20_000..30_000;
 
-/// The name of the job, from the first of these groups of variables that are all set; none if there
-/// is no such group. [`JOB_VARIABLE`] comes first.
+/// The name of the job, from the first of these groups whose variables are all set, or `None`.
+/// [`JOB_VARIABLE`] comes first.
 pub(super) fn name(
     variable: &dyn Fn(&str) -> Option<String>,
     launcher: &[&[&'static str]],
@@ -19,7 +18,7 @@ pub(super) fn name(
     let value = |name: &&'static str| {
         let value = variable(name)?;
         let value = value.trim();
-        // torchrun's default if there is no --rdzv-id, the same for all jobs.
+        // torchrun's default without --rdzv-id, which is the same for all jobs.
         let is_a_name = *name != "TORCHELASTIC_RUN_ID" || value != "none";
         is_a_name.then(|| format!("{name}={value}"))
     };
@@ -29,7 +28,7 @@ pub(super) fn name(
     group(&[JOB_VARIABLE]).or_else(|| launcher.iter().copied().find_map(group))
 }
 
-/// The port of the job of this name.
+/// The port of the job with this name.
 pub(super) fn port(name: &str) -> u16 {
     JOB_PORTS.start + (fnv(name.bytes()) % JOB_PORTS.len() as u64) as u16
 }
@@ -49,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_has_the_variables_it_comes_from() {
+    fn a_job_name_contains_its_variables() {
         let step = [("SLURM_JOB_ID", "71"), ("SLURM_STEP_ID", " 2 ")];
         assert_eq!(named(&step, &SLURM).as_deref(), Some("SLURM_JOB_ID=71 SLURM_STEP_ID=2"));
         assert_eq!(named(&step[..1], &SLURM).as_deref(), Some("SLURM_JOB_ID=71"));
@@ -59,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn the_default_id_of_torchrun_is_no_name() {
+    fn the_default_id_of_torchrun_is_not_a_job_name() {
         let torch: [&[&str]; 2] = [&["TORCHELASTIC_RUN_ID"], &["SLURM_JOB_ID"]];
         let found = |id| named(&[("TORCHELASTIC_RUN_ID", id), ("SLURM_JOB_ID", "71")], &torch);
         assert_eq!(found("none").as_deref(), Some("SLURM_JOB_ID=71"));
@@ -67,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn jobs_of_two_names_have_two_ports() {
+    fn different_job_names_give_different_ports() {
         let ports: Vec<_> =
             (0..4).map(|step| port(&format!("SLURM_JOB_ID=71 SLURM_STEP_ID={step}"))).collect();
         assert!(ports.iter().all(|port| JOB_PORTS.contains(port)), "{ports:?}");

@@ -1,23 +1,23 @@
-//! Several processes, on one machine or on several, that compute one result together.
+//! Several processes, on one or more machines, that compute one result together.
 //!
-//! A launcher (torchrun, mpirun, srun) starts the processes, the **ranks**, and gives each its number
-//! ([`Environment`]). They meet over TCP at rank 0 ([`Ranks::join`]), and then do the same steps in
-//! the same order: each step is a collective, such as [`Ranks::all_gather`].
+//! A launcher (torchrun, mpirun, srun) starts the processes, called **ranks**, and numbers them
+//! ([`Environment`]). They meet over TCP at rank 0 ([`Ranks::join`]), and then run the same steps
+//! in the same order. Each step is a collective, such as [`Ranks::all_gather`].
 //!
-//! A rank greets rank 0 with the name of its job, the version of gridsync, the shape of the reduction
-//! tree, and its [`Task`]. Ranks that differ in any of these are refused, so that no result mixes two
-//! jobs or two inputs.
+//! A rank greets rank 0 with the name of its job, the version of gridsync, the shape of the
+//! reduction tree, and its [`Task`]. Ranks that differ in any of these are refused, so that a
+//! result never mixes two jobs or two inputs.
 //!
-//! What the ranks send each other goes through rank 0 over TCP. Results may also go from GPU to GPU
-//! through NCCL ([`Ranks::choose`]): if all ranks can, or none.
+//! Ranks exchange data over TCP through rank 0. Results can also travel from GPU to GPU through
+//! NCCL ([`Ranks::choose`]), if all ranks support it.
 //!
-//! No rank waits for one that is gone. The connections stay open, a rank sends a sign of life every
+//! No rank waits for a dead one. The connections stay open, each rank sends a heartbeat every
 //! second, and each wait ends with an error as soon as a rank is lost or has failed. A rank that
-//! fails by itself says why, before it ends ([`Ranks::fail`]). A rank that gives signs of life may
-//! compute for as long as it needs: a wait for it has no end, and is reported
+//! fails on its own reports why before it exits ([`Ranks::fail`]). A rank that sends heartbeats may
+//! compute for as long as it needs: a wait for it has no limit, and is reported
 //! ([`Ranks::report_waiting`]).
 //!
-//! [`reduce`](fn@reduce) is the reduction of an array whose parts are with the ranks:
+//! [`reduce`](fn@reduce) reduces an array whose parts are distributed over the ranks:
 //!
 //! ```
 //! use gridsync::primitives::parts::{Cut, Leaves};
@@ -78,10 +78,10 @@ use std::fmt;
 use std::net::TcpStream;
 use std::time::Duration;
 
-/// The ranks of a job, as one of them sees them.
+/// A rank's handle to the ranks of its job.
 ///
-/// All ranks have to make the same calls in the same order. A call that fails on one rank ends the
-/// job: report it to the others by [`fail`](Self::fail).
+/// All ranks must make the same calls in the same order. A call that fails on one rank ends the
+/// job: report the failure to the others with [`fail`](Self::fail).
 pub struct Ranks {
     // Fields drop in order: NCCL before the connections.
     #[cfg(feature = "cuda")]
@@ -96,17 +96,16 @@ impl fmt::Debug for Ranks {
 }
 
 impl Ranks {
-    /// Meets all other ranks. Returns when all are there.
+    /// Meets all other ranks. Returns once all have joined.
     ///
-    /// Ranks with another `task` are refused, and so are those of another job, version, reduction tree
-    /// or number of ranks. `timeout` is how long to wait for the others here, and how long another rank
-    /// may be silent later on: at least a millisecond and at most ten years.
+    /// Ranks with a different `task`, job, version, reduction tree or number of ranks are refused.
+    /// `timeout` limits the wait for the others here, and how long another rank may be silent
+    /// later. It must be at least a millisecond and at most ten years.
     ///
-    /// A job of one rank meets no other, and needs no network.
+    /// A job with a single rank needs no network.
     ///
     /// # Errors
-    /// [`RanksError`] if the ranks do not come together, with the ranks that are missing, or the
-    /// reason.
+    /// [`RanksError`] if the ranks fail to meet, with the missing ranks or the reason.
     pub fn join(
         environment: &Environment,
         task: impl Into<Task>,
@@ -125,7 +124,8 @@ impl Ranks {
         Self::of(&party, vec![Some(stream)])
     }
 
-    /// The ranks behind these connections, by rank; what is missing at the end is none.
+    /// Creates the ranks from these connections, indexed by rank. Entries missing at the end count
+    /// as `None`.
     fn of(party: &Party, mut streams: Vec<Option<TcpStream>>) -> Result<Self, RanksError> {
         let (rank, size, timeout) = (party.rank(), party.size(), party.timeout);
         streams.resize_with(size as usize, || None);
@@ -139,27 +139,28 @@ impl Ranks {
         })
     }
 
-    /// The number of this rank, from 0.
+    /// The number of this rank, starting at 0.
     #[must_use]
     pub fn rank(&self) -> u32 {
         self.link.rank()
     }
 
-    /// How many ranks there are.
+    /// Number of ranks.
     #[must_use]
     pub fn size(&self) -> u32 {
         self.link.size()
     }
 
-    /// Settles how [`all_gather`](Self::all_gather) goes from here on, and returns it: NCCL or TCP,
-    /// the same for all ranks. Every rank says what it wants, and which device it computes on.
+    /// Chooses the transport of [`all_gather`](Self::all_gather) for all later calls and returns
+    /// it: NCCL or TCP, the same for all ranks. Every rank passes the transport that it wants and
+    /// the device that it computes on.
     ///
-    /// [`Transport::Auto`] takes NCCL if each of several ranks has its own CUDA GPU and finds
-    /// the library, otherwise TCP.
+    /// [`Transport::Auto`] uses NCCL if there are several ranks, each with its own CUDA GPU, and
+    /// each finds the library. Otherwise it uses TCP.
     ///
     /// # Errors
-    /// If ranks want different ones, if NCCL is wanted and a rank cannot use it, if NCCL fails to
-    /// start within the timeout, or if a rank is lost.
+    /// If ranks want different transports, if NCCL is wanted and a rank cannot use it, if NCCL does
+    /// not start within the timeout, or if a rank is lost.
     pub fn choose(
         &mut self,
         wanted: Transport,
@@ -179,8 +180,8 @@ impl Ranks {
         Ok(chosen)
     }
 
-    /// An error if another rank is known to be lost or to have failed. Waits for nothing: call it
-    /// now and then in long work.
+    /// Returns an error if another rank is known to be lost or to have failed. Does not wait: call
+    /// it regularly during long work.
     ///
     /// # Errors
     /// [`RanksError::Lost`] and [`RanksError::Failed`].
@@ -188,22 +189,22 @@ impl Ranks {
         self.link.check()
     }
 
-    /// Sets what to do when another rank is lost or has failed, on another thread, until this rank
-    /// [leaves](Self::leave): for a rank that may be where it cannot [check](Self::check), as when it
-    /// reads from a pipe to which nothing is written.
+    /// Sets a callback for when another rank is lost or has failed. It runs on another thread,
+    /// until this rank [leaves](Self::leave). Use it if this rank may block where it cannot
+    /// [check](Self::check), such as while it reads from a pipe that receives no data.
     pub fn when_lost(&self, act: impl FnOnce(RanksError) + Send + 'static) {
         self.link.when_lost(Box::new(act));
     }
 
-    /// Sets what to do when this rank has waited for others for as long as the timeout, and again
-    /// each time that as much has passed: without it, nothing is done. The others give signs of life,
-    /// and may still be computing.
+    /// Sets a callback for when this rank has waited for others for the whole timeout, and again
+    /// each time the timeout elapses. By default nothing happens. The others send heartbeats, and
+    /// may still be computing.
     pub fn report_waiting(&mut self, report: impl FnMut(&Waiting) + Send + 'static) {
         self.link.report_waiting(Box::new(report));
     }
 
-    /// Ends this rank's part because it has failed: all others end with `message`, and with the
-    /// number of this rank. Waits up to two seconds for them.
+    /// Ends this rank because it failed. All others end with `message` and the number of this rank.
+    /// Waits up to two seconds for them.
     pub fn fail(self, message: &str) {
         self.link.fail(message);
         #[cfg(feature = "cuda")]
@@ -212,8 +213,8 @@ impl Ranks {
         }
     }
 
-    /// Sends the others that this rank needs nothing more from them. When it is dropped after this, it
-    /// waits up to two seconds for the others, so that what was sent to them arrives.
+    /// Notifies the others that this rank needs nothing more from them. A drop after this waits up
+    /// to two seconds for the others, so that the data sent to them arrives.
     pub fn leave(&mut self) {
         self.link.leave();
     }

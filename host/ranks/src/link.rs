@@ -1,14 +1,14 @@
-//! The connections of a rank for the life of its job, and what it learns by them.
+//! The connections of a rank during its job, and how it detects failures of other ranks.
 //!
-//! Rank 0 is connected to each other rank, and every other rank to rank 0. A thread for each
-//! connection reads what comes. Another thread sends a sign of life to all every second, also while
-//! the rank computes. So each side learns of a process that dies, because its connection closes, and
-//! of a machine that dies, because it falls silent. Rank 0 reports to all others who was lost.
+//! Rank 0 is connected to every other rank, and every other rank only to rank 0. Each connection
+//! has a reader thread. Another thread sends a heartbeat to all peers every second, even while the
+//! rank computes. So both sides notice when a process dies, because its connection closes, and when
+//! a machine dies, because it falls silent. Rank 0 reports lost ranks to all others.
 //!
-//! What other ranks send is not trusted. A frame may be as long as a collective can need
-//! ([`MOST_BYTES`](super::MOST_BYTES)). A rank gets an answer to each frame before it sends the next one, so that one
-//! frame of each rank has to be kept, and a second one ends the job. A rank may report its own
-//! failure, and only rank 0 the loss of another.
+//! Data from other ranks is not trusted. A frame may be at most as long as a collective needs
+//! ([`MOST_BYTES`](super::MOST_BYTES)). A rank gets an answer to each frame before it sends the
+//! next one, so at most one frame per rank must be kept, and a second one ends the job. A rank may
+//! report its own failure, but only rank 0 may report the loss of another.
 
 use super::frame::Frame;
 use super::peers::{Act, Loss, Peers, State, lock};
@@ -20,25 +20,26 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a rank that is done, or has failed, waits for the others to hear it.
+/// How long a rank that is done or has failed waits for the others to be notified.
 const FAREWELL: Duration = Duration::from_secs(2);
 
-/// What to do when a wait takes long.
+/// Called when a wait takes long.
 type Report = Box<dyn FnMut(&Waiting) + Send>;
 
 /// The connections of this rank.
 pub(super) struct Link {
     peers: Arc<Peers>,
     report: Option<Report>,
-    /// Dropped to stop the signs of life.
+    /// Dropped to stop the heartbeats.
     stop: Option<Sender<()>>,
 }
 
 impl Link {
-    /// Takes the connections over, by rank. A rank from which nothing comes for `timeout` is lost.
+    /// Creates the link from the connections, indexed by rank. A rank that sends nothing for
+    /// `timeout` is lost.
     ///
     /// # Errors
-    /// If the operating system cannot set up a connection, or a thread for it.
+    /// If the operating system cannot set up a connection or its thread.
     pub(super) fn new(
         rank: u32,
         size: u32,
@@ -95,8 +96,8 @@ impl Link {
         let Err(error) = self.peers.send(rank, frame) else {
             return Ok(());
         };
-        // The thread that reads comes to the end of the connection too, and before that to the
-        // reason, if one was sent.
+        // The reader thread also sees the connection end, and before that the reason, if one was
+        // sent.
         let is_unknown = |state: &mut State| state.loss().is_none();
         let state = lock(&self.peers.state);
         let (state, _) = self
@@ -109,8 +110,8 @@ impl Link {
         Err(loss.error(self.size()))
     }
 
-    /// The next frame of `rank`, when it comes. A wait for a rank that gives signs of life has no
-    /// end, and is reported each time that the timeout has passed.
+    /// Waits for the next frame of `rank`. A wait for a rank that sends heartbeats has no limit,
+    /// and is reported each time the timeout elapses.
     pub(super) fn next(&mut self, rank: u32) -> Result<Frame, RanksError> {
         let (peers, start) = (&self.peers, Instant::now());
         let mut report_at = peers.timeout;
@@ -144,7 +145,7 @@ impl Link {
         }
     }
 
-    /// An error if a rank is known to be lost. Waits for nothing.
+    /// Returns an error if a rank is known to be lost. Does not wait.
     pub(super) fn check(&self) -> Result<(), RanksError> {
         match lock(&self.peers.state).loss() {
             Some(loss) => Err(loss.error(self.size())),
@@ -152,12 +153,12 @@ impl Link {
         }
     }
 
-    /// Sets what to do when a wait takes long.
+    /// Sets the callback for long waits.
     pub(super) fn report_waiting(&mut self, report: Report) {
         self.report = Some(report);
     }
 
-    /// Sends all others that this rank has failed, and why.
+    /// Notifies all others that this rank failed, and why.
     pub(super) fn fail(&self, message: &str) {
         self.peers.end();
         let rank = self.rank();
@@ -170,8 +171,8 @@ impl Link {
         }
     }
 
-    /// Closes all connections, as when the process is killed: one after the other, with time for each
-    /// rank to do something wrong, and nothing is sent.
+    /// Closes all connections without sending anything, as if the process were killed. Pauses after
+    /// each connection, which gives each rank time to react wrongly.
     #[cfg(test)]
     pub(super) fn cut(&self) {
         self.peers.end();
@@ -181,13 +182,14 @@ impl Link {
         }
     }
 
-    /// Sends no more signs of life, as when the machine has stopped.
+    /// Stops the heartbeats, as if the machine had stopped.
     #[cfg(test)]
     pub(super) fn fall_silent(&mut self) {
         self.stop = None;
     }
 
-    /// Sets what to do at the first loss, on another thread; at once if there was one.
+    /// Sets the callback for the first loss, which runs on another thread; immediately if a rank
+    /// was already lost.
     pub(super) fn when_lost(&self, act: Act) {
         let mut state = lock(&self.peers.state);
         state.when_lost = Some(act);
@@ -200,19 +202,19 @@ impl Link {
         }
     }
 
-    /// Sends all others that this rank is done.
+    /// Notifies all others that this rank is done.
     pub(super) fn leave(&self) {
         lock(&self.peers.state).when_lost = None;
         for other in self.peers.others() {
-            // A rank that is gone needs no farewell.
+            // A rank that is gone does not need the notification.
             let _sent = self.peers.send(other, &Frame::Bye);
         }
     }
 }
 
 impl Drop for Link {
-    /// Closes the connections when the others have closed them too, or after two seconds. If a
-    /// connection closed with signs of life unread, what was sent by it last could be lost.
+    /// Closes the connections once the others have closed theirs, or after two seconds. Closing a
+    /// connection with unread heartbeats could discard the data that was sent last.
     fn drop(&mut self) {
         self.peers.end();
         self.stop = None;

@@ -1,8 +1,8 @@
-//! An all-gather from GPU to GPU by NCCL, which never waits for a rank that is gone.
+//! An all-gather from GPU to GPU by NCCL that never waits for a dead rank.
 //!
-//! The communicator does not block: a call returns at once, and is asked for its state until it is
-//! done. In between the connections are looked at for a lost rank, and the clock for the deadline.
-//! When something is wrong the communicator is aborted, which also stops its kernels.
+//! The communicator is nonblocking: a call returns immediately, and its state is polled until it is
+//! done. Each poll also checks the connections for a lost rank, and the deadline. If either fails,
+//! the communicator is aborted, which also stops its kernels.
 
 #![allow(non_upper_case_globals, reason = "NCCL's own names, in patterns")]
 
@@ -18,13 +18,13 @@ use std::ptr;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long to sleep between two questions.
+/// Sleep between two polls.
 const PAUSE: Duration = Duration::from_micros(50);
 
 /// How long to wait at the end for the other ranks.
 const FAREWELL: Duration = Duration::from_secs(2);
 
-/// Makes the id of a new group of ranks, as rank 0.
+/// Creates the id of a new group of ranks, on rank 0.
 ///
 /// # Errors
 /// [`RanksError::Nccl`].
@@ -32,26 +32,26 @@ pub(super) fn new_id() -> Result<[u8; NCCL_UNIQUE_ID_BYTES], RanksError> {
     let doing = "making the id of the ranks";
     let nccl = libnccl::nccl().map_err(|why| failed(doing, why.to_string()))?;
     let mut id = ncclUniqueId { internal: [0; NCCL_UNIQUE_ID_BYTES] };
-    // SAFETY: the id is there to be written.
+    // SAFETY: the pointer to the id is valid for writes.
     match unsafe { (nccl.ncclGetUniqueId)(&raw mut id) } {
         ncclSuccess => Ok(id.internal.map(|byte| byte as u8)),
         result => Err(failed(doing, nccl.tell(result))),
     }
 }
 
-/// This rank's end of a group of ranks, on its device.
+/// This rank's member of a group of ranks, on its device.
 pub(super) struct Communicator {
     nccl: &'static Nccl,
-    /// Null when it was aborted.
+    /// Null after an abort.
     comm: ncclComm_t,
     device: Device,
 }
 
 impl Communicator {
-    /// Joins the group `id`, as the rank that `link` is of.
+    /// Joins the group `id` as the rank of `link`.
     ///
     /// # Errors
-    /// Errors of NCCL and of the device, a lost rank, and [`RanksError::NcclLate`].
+    /// If NCCL or the device fails, if a rank is lost, and with [`RanksError::NcclLate`].
     pub(super) fn new(device: &Device, id: &[u8], link: &mut Link) -> Result<Self, RanksError> {
         let doing = "bringing the ranks together";
         let nccl = libnccl::nccl().map_err(|why| failed(doing, why.to_string()))?;
@@ -62,10 +62,10 @@ impl Communicator {
         internal.iter_mut().zip(id).for_each(|(to, &from)| *to = from as c_char);
         let mut config = ncclConfig_t::without_blocking();
         let mut this = Self { nccl, comm: ptr::null_mut(), device: device.clone() };
-        // NCCL takes the device whose context is current.
+        // NCCL uses the device whose context is current.
         this.stream(doing)?;
         let (size, rank) = (link.size() as i32, link.rank() as i32);
-        // SAFETY: the communicator and the config are there, and the id is of NCCL's own making.
+        // SAFETY: the pointers to the communicator and the config are valid, and NCCL made the id.
         let result = unsafe {
             (nccl.ncclCommInitRankConfig)(
                 &raw mut this.comm,
@@ -79,10 +79,10 @@ impl Communicator {
         Ok(this)
     }
 
-    /// The bytes of all ranks, whose lengths are `lens`.
+    /// Returns the bytes of all ranks, whose lengths are `lens`.
     ///
     /// # Errors
-    /// Errors of NCCL and of the device, a lost rank, and [`RanksError::NcclLate`].
+    /// If NCCL or the device fails, if a rank is lost, and with [`RanksError::NcclLate`].
     pub(super) fn all_gather(
         &mut self,
         own: &[u8],
@@ -94,16 +94,15 @@ impl Communicator {
         if longest == 0 {
             return Ok(vec![Vec::new(); lens.len()]);
         }
-        // NCCL takes the same number of bytes from each rank.
+        // NCCL needs the same number of bytes from each rank.
         let mut padded = own.to_vec();
         padded.resize(longest, 0);
         let of_device = |error: DeviceError| failed(doing, error.to_string());
         let from = self.device.upload(&padded).map_err(of_device)?;
         let to = self.device.alloc::<u8>(longest * lens.len()).map_err(of_device)?;
         let stream = self.stream(doing)?;
-        // SAFETY: both buffers are on the device of the communicator and have room for as many
-        // bytes; they are dropped only after the stream was waited for, or after the abort, which
-        // ends the kernel.
+        // SAFETY: both buffers are on the communicator's device and large enough. They are dropped
+        // only after the stream has been waited for, or after the abort, which ends the kernel.
         let result = unsafe {
             (self.nccl.ncclAllGather)(
                 from.address() as *const _,
@@ -120,7 +119,7 @@ impl Communicator {
         Ok(all.chunks(longest).zip(lens).map(|(bytes, &len)| bytes[..len].to_vec()).collect())
     }
 
-    /// The stream of the device, whose context is made current on this thread.
+    /// The device's stream. Makes its context current on this thread.
     fn stream(&self, doing: &'static str) -> Result<cudaStream_t, RanksError> {
         match self.device.backend().cuda_stream() {
             Ok(Some(stream)) => Ok(stream.cast()),
@@ -129,7 +128,7 @@ impl Communicator {
         }
     }
 
-    /// Waits until a call that has returned `result` is done.
+    /// Waits until a call that returned `result` is done.
     fn finish(
         &mut self,
         doing: &'static str,
@@ -163,17 +162,17 @@ impl Communicator {
         }
     }
 
-    /// How the calls so far go on.
+    /// The state of the calls made so far.
     fn state(&self) -> ncclResult_t {
         let mut state = ncclSuccess;
-        // SAFETY: the communicator is alive, and the state is there to be written.
+        // SAFETY: the communicator is alive, and the pointer to the state is valid for writes.
         match unsafe { (self.nccl.ncclCommGetAsyncError)(self.comm, &raw mut state) } {
             ncclSuccess => state,
             failed => failed,
         }
     }
 
-    /// Sleeps a little; aborts if a rank is lost or the deadline has passed.
+    /// Sleeps briefly. Aborts if a rank is lost or the deadline has passed.
     fn go_on(
         &mut self,
         doing: &'static str,
@@ -191,20 +190,20 @@ impl Communicator {
         Ok(())
     }
 
-    /// Aborts because of `error`, which it returns.
+    /// Aborts because of `error`, and returns it.
     fn aborted(&mut self, error: RanksError) -> RanksError {
         if !self.comm.is_null() {
-            // SAFETY: the communicator is alive, and nobody uses it after this.
+            // SAFETY: the communicator is alive and is not used after this.
             let _ended = unsafe { (self.nccl.ncclCommAbort)(self.comm) };
             self.comm = ptr::null_mut();
         }
         error
     }
 
-    /// Ends it at once, with what it still does.
+    /// Ends the communicator immediately, with any work in progress.
     pub(super) fn abort(mut self) {
         if !self.comm.is_null() {
-            // SAFETY: the communicator is alive, and nobody uses it after this.
+            // SAFETY: the communicator is alive and is not used after this.
             let _ended = unsafe { (self.nccl.ncclCommAbort)(self.comm) };
             self.comm = ptr::null_mut();
         }
@@ -214,7 +213,7 @@ impl Communicator {
 impl Drop for Communicator {
     fn drop(&mut self) {
         if self.comm.is_null() || self.stream("ending").is_err() {
-            // After a fault of the device the driver frees everything when the process ends.
+            // After a device fault the driver frees everything when the process exits.
             return;
         }
         let deadline = Instant::now() + FAREWELL;
@@ -224,7 +223,7 @@ impl Drop for Communicator {
             thread::sleep(PAUSE);
             result = self.state();
         }
-        // SAFETY: the communicator is alive, and nobody uses it after this.
+        // SAFETY: the communicator is alive and is not used after this.
         let _ended = unsafe {
             match result {
                 ncclSuccess => (self.nccl.ncclCommDestroy)(self.comm),

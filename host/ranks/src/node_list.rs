@@ -1,17 +1,17 @@
 //! SLURM's lists of machines: `node[01-04,07],other`.
 //!
-//! The form is that of `scontrol show hostnames`
-//! (<https://slurm.schedmd.com/scontrol.html#OPT_hostnames>): names separated by commas, in which
-//! brackets stand for numbers and ranges of numbers, with the zeros that they begin with. A name may
-//! have several brackets.
+//! The format is that of `scontrol show hostnames`
+//! (<https://slurm.schedmd.com/scontrol.html#OPT_hostnames>): comma-separated names in which
+//! brackets hold numbers and ranges of numbers, with leading zeros. A name may have several
+//! brackets.
 
-/// No job has more machines. A list that claims more is damaged.
+/// The most machines of a job. A list with more is corrupt.
 const MOST: usize = 1 << 20;
 
 /// The most digits of a number.
 const MOST_DIGITS: usize = 20;
 
-/// All machines of `list`, in its order; none if it is no such list.
+/// All machines of `list`, in order, or `None` if it is not a valid list.
 pub(super) fn expand(list: &str) -> Option<Vec<String>> {
     let mut all = Vec::new();
     for name in split(list.trim())? {
@@ -23,7 +23,7 @@ pub(super) fn expand(list: &str) -> Option<Vec<String>> {
     Some(all)
 }
 
-/// The parts of `list` between the commas that are in no brackets.
+/// Splits `list` at the commas outside brackets.
 fn split(list: &str) -> Option<Vec<&str>> {
     let (mut parts, mut start, mut is_inside) = (Vec::new(), 0, false);
     for (at, byte) in list.bytes().enumerate() {
@@ -43,7 +43,7 @@ fn split(list: &str) -> Option<Vec<&str>> {
     (!is_inside && parts.iter().all(|part| !part.is_empty())).then_some(parts)
 }
 
-/// The machines of one name with any number of brackets.
+/// The machines of one name, which may have brackets.
 fn names(name: &str) -> Option<Vec<String>> {
     let Some((before, rest)) = name.split_once('[') else {
         return Some(vec![name.to_owned()]);
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn brackets_stand_for_numbers_with_their_zeros() {
+    fn brackets_expand_with_leading_zeros() {
         let found = expand("node[01-04,07],other").expect("a list");
         assert_eq!(found, ["node01", "node02", "node03", "node04", "node07", "other"]);
         assert_eq!(expand("one").expect("a list"), ["one"]);
@@ -89,13 +89,13 @@ mod tests {
     }
 
     #[test]
-    fn a_name_may_have_several_brackets_and_an_end() {
+    fn a_name_may_have_several_brackets_and_a_suffix() {
         let found = expand("r[1-2]n[3,5]-ib,x").expect("a list");
         assert_eq!(found, ["r1n3-ib", "r1n5-ib", "r2n3-ib", "r2n5-ib", "x"]);
     }
 
     #[test]
-    fn what_is_no_list_gives_nothing() {
+    fn an_invalid_list_is_rejected() {
         let bad = [
             "",
             "n[1-",

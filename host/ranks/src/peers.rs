@@ -1,5 +1,5 @@
-//! What the threads of a [link](super::link) share: the ways to the other ranks, and what was learnt
-//! from them.
+//! State shared by the threads of a [link](super::link): the connections to the other ranks, and
+//! what was received over them.
 
 use super::frame::Frame;
 use super::{MOST_BYTES, RanksError};
@@ -9,10 +9,10 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 
-/// The time between two signs of life, or less if the timeout is short.
+/// The time between two heartbeats; less if the timeout is short.
 const BEAT: Duration = Duration::from_secs(1);
 
-/// Another rank that has ended too early.
+/// Another rank that ended too early.
 #[derive(Clone, Debug)]
 pub(super) struct Loss {
     rank: u32,
@@ -21,9 +21,9 @@ pub(super) struct Loss {
 
 #[derive(Clone, Debug)]
 enum How {
-    /// It has said why.
+    /// It reported why.
     Failed(String),
-    /// This was noticed.
+    /// How the loss was detected.
     Lost(String),
 }
 
@@ -45,24 +45,24 @@ impl Loss {
     }
 }
 
-/// What to do at a loss.
+/// Callback for a loss.
 pub(super) type Act = Box<dyn FnOnce(RanksError) + Send>;
 
-/// What was learnt by the connections so far.
+/// State received over the connections so far.
 #[derive(Default)]
 pub(super) struct State {
-    /// The frame of each rank that has come and is still to be used.
+    /// The frame of each rank that has arrived and is not yet used.
     pub(super) waiting: Vec<Option<Frame>>,
-    /// The ranks that have ended as they should.
+    /// The ranks that ended normally.
     pub(super) is_done: Vec<bool>,
-    /// The first loss, of this rank itself if it ends. All later ones follow from it, since a rank
-    /// that hears of it ends.
+    /// The first loss, or that of this rank itself if it ends. All later losses follow from it,
+    /// since a rank that is notified of it ends.
     pub(super) first: Option<Loss>,
-    /// Whether the others have been sent the first loss, so that this rank may act on it.
+    /// Whether the others have been notified of the first loss, so that this rank may act on it.
     pub(super) is_known: bool,
-    /// What to do at the first loss.
+    /// Callback for the first loss.
     pub(super) when_lost: Option<Act>,
-    /// Threads that read.
+    /// Number of reader threads.
     pub(super) readers: usize,
 }
 
@@ -72,20 +72,20 @@ impl State {
     }
 }
 
-/// The ways to the others, which several threads share.
+/// The connections to the others, shared by several threads.
 pub(super) struct Peers {
     pub(super) rank: u32,
     pub(super) size: u32,
     pub(super) timeout: Duration,
-    /// By rank; none to oneself, and to those with whom there is no connection.
+    /// Indexed by rank; `None` for this rank itself and for ranks that it is not connected to.
     pub(super) to: Vec<Option<Mutex<TcpStream>>>,
     pub(super) state: Mutex<State>,
-    /// Notified at every change of the state.
+    /// Notified on every change of the state.
     pub(super) changed: Condvar,
 }
 
 impl Peers {
-    /// Sends a frame to `rank`, as a whole.
+    /// Sends a whole frame to `rank`.
     pub(super) fn send(&self, rank: u32, frame: &Frame) -> io::Result<()> {
         match &self.to[rank as usize] {
             Some(stream) => frame.write(&mut *lock(stream)),
@@ -93,12 +93,13 @@ impl Peers {
         }
     }
 
-    /// The ranks that there is a connection to.
+    /// The ranks with a connection to this one.
     pub(super) fn others(&self) -> impl Iterator<Item = u32> {
         (0..self.size).filter(|&rank| self.to[rank as usize].is_some())
     }
 
-    /// Reports a loss to all ranks but the lost one, if this is rank 0. No other one can.
+    /// Reports a loss to all ranks except the lost one, if this is rank 0. Other ranks cannot
+    /// report.
     pub(super) fn report(&self, loss: &Loss) {
         let rank = loss.rank;
         let frame = match loss.how.clone() {
@@ -107,19 +108,19 @@ impl Peers {
         };
         let others = self.others().filter(|&other| self.rank == 0 && other != rank);
         for other in others {
-            // If this fails the rank is lost too, which the thread that reads from it notices.
+            // If this fails, the rank is lost too, and its reader thread notices.
             let _sent = self.send(other, &frame);
         }
     }
 
-    /// The most bytes of a frame that a rank may send to this one: the bytes of one rank for each
-    /// other one, or from rank 0 those of all ranks, each with its length.
+    /// The most bytes of a frame that a peer may send to this rank: the bytes of one rank for each
+    /// other one, or from rank 0 the bytes of all ranks, each with its length.
     fn most_bytes(&self) -> u64 {
         let (size, most) = (u64::from(self.size), MOST_BYTES as u64);
         if self.rank == 0 { 8 * size + most } else { size * (8 + most) }
     }
 
-    /// Reads all that `rank` sends, until the connection closes.
+    /// Reads everything that `rank` sends until the connection closes.
     pub(super) fn hear(&self, rank: u32, mut from: TcpStream) {
         let mut is_over = false;
         loop {
@@ -145,7 +146,7 @@ impl Peers {
         self.changed.notify_all();
     }
 
-    /// Keeps what a frame of `from` says.
+    /// Records a frame from `from`.
     fn learn(&self, from: u32, frame: Frame) -> Result<(), Loss> {
         let may_report = |rank: u32| from == 0 && rank != self.rank && rank < self.size;
         let at = from as usize;
@@ -175,19 +176,19 @@ impl Peers {
         Ok(())
     }
 
-    /// Keeps the loss if it is the first, sends it to the others, and does what is to be done.
+    /// If this is the first loss, records it, reports it to the others and runs the callback.
     fn lose(&self, loss: Loss) {
         if !self.is_first(&loss) {
             return;
         }
-        // The others first: this rank may end as soon as it knows.
+        // Notify the others first: this rank may exit as soon as it knows of the loss.
         self.report(&loss);
         lock(&self.state).is_known = true;
         self.changed.notify_all();
         self.act();
     }
 
-    /// Keeps the loss if it is the first, and returns whether it is.
+    /// Records the loss if it is the first, and returns whether it is.
     fn is_first(&self, loss: &Loss) -> bool {
         let mut state = lock(&self.state);
         let is_first = state.first.is_none();
@@ -195,13 +196,13 @@ impl Peers {
         is_first
     }
 
-    /// Keeps that this rank ends. The others close their connections because of it: that is no loss to
-    /// report, and the others would name the wrong rank.
+    /// Records that this rank ends. The others close their connections because of it, which is not
+    /// a loss to report: the others would name the wrong rank.
     pub(super) fn end(&self) {
         self.is_first(&Loss::lost(self.rank, "it ends"));
     }
 
-    /// Does what is to be done at a loss, if there is one.
+    /// Runs the callback for a loss, if a rank was lost.
     pub(super) fn act(&self) {
         let mut state = lock(&self.state);
         let Some(loss) = state.first.clone() else { return };
@@ -212,7 +213,7 @@ impl Peers {
         }
     }
 
-    /// How a loss was noticed.
+    /// Describes how a loss was detected.
     pub(super) fn noticed(&self, error: &io::Error) -> String {
         match error.kind() {
             io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => format!(
@@ -229,28 +230,28 @@ impl Peers {
         }
     }
 
-    /// Sends signs of life, until the other end of `stop` is dropped.
+    /// Sends heartbeats until the other end of `stop` is dropped.
     pub(super) fn beat(&self, stop: &Receiver<()>) {
         let pause = BEAT.min(self.timeout / 4);
         while let Err(RecvTimeoutError::Timeout) = stop.recv_timeout(pause) {
             for stream in self.to.iter().flatten() {
-                // The thread that holds the lock is sending, which is a sign of life too. To wait for it
-                // could keep the others from getting theirs.
+                // The thread that holds the lock is sending, which also counts as a heartbeat.
+                // Waiting for it could delay the heartbeats to the others.
                 let stream = match stream.try_lock() {
                     Ok(stream) => stream,
                     Err(TryLockError::Poisoned(stream)) => stream.into_inner(),
                     Err(TryLockError::WouldBlock) => continue,
                 };
                 let mut stream = stream;
-                // A failure is noticed by the thread that reads.
+                // The reader thread notices a failure.
                 let _sent = Frame::Beat.write(&mut *stream);
             }
         }
     }
 }
 
-/// Locks, also after another thread has panicked: a stream has no state that could be half done but
-/// what was sent, the state is changed at once, and a panic ends the job.
+/// Locks the mutex even after another thread has panicked. A stream has no state that can be
+/// inconsistent except what was sent, the state changes in one step, and a panic ends the job.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

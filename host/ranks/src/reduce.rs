@@ -1,4 +1,4 @@
-//! The reduction of an array whose runs are with the ranks.
+//! Reduction of an array that is distributed over the ranks.
 
 use super::{Ranks, RanksError};
 use bytemuck::Pod;
@@ -10,36 +10,36 @@ use gridsync_kernels::grid::reduce::Shape;
 use gridsync_kernels::op::Operation;
 use std::ops::Range;
 
-/// Bytes before the leaves of a rank: the length of the array, and where its run begins and ends.
+/// Bytes before the leaves of a rank: the length of the array, and the start and end of its run.
 const HEAD: usize = 3 * 8;
 
-/// The reduction of an array from the leaves of all ranks: every rank gets the result, to the bits of
-/// one reduction of the whole array on one device. A mean whose sum overflows is finite nevertheless,
-/// if all elements are.
+/// Reduces an array from the leaves of all ranks. Every rank gets the result, bit-identical to a
+/// reduction of the whole array on one device. A mean whose sum overflows is still finite if all
+/// elements are.
 ///
-/// `leaves` are those that this rank has computed, of its run. The runs of the ranks are in the order
-/// of the ranks and cover the array: see [`Cut::run`](gridsync::primitives::parts::Cut::run), and for
-/// parts that were given [`Borders`](super::Borders). At most 4096 leaves of at most 16 bytes travel;
-/// of a mean that is not finite at first, twice as many.
+/// `leaves` are the leaves that this rank computed from its run. The runs must be in rank order and
+/// cover the array: see [`Cut::run`](gridsync::primitives::parts::Cut::run), or
+/// [`Borders`](super::Borders) for given parts. At most 4096 leaves of at most 16 bytes are sent;
+/// twice as many for a mean that is not finite at first.
 ///
 /// # Errors
-/// If a rank is lost or has failed, errors of NCCL, and [`RanksError::WrongLeaves`] if the runs do
-/// not cover the array once, or a rank has sent more or fewer leaves than its run has.
+/// If a rank was lost or has failed, if NCCL fails, and with [`RanksError::WrongLeaves`] if the
+/// runs do not cover the array exactly once, or a rank sent more or fewer leaves than its run has.
 ///
 /// # Panics
-/// If not all elements of the run were taken.
+/// If not all elements of the run were consumed.
 pub fn reduce<O: PartReducible<Element: Pod>>(
     ranks: &mut Ranks,
     leaves: Leaves<O>,
 ) -> Result<O::Output, RanksError> {
     let (op, len, run) = leaves.about();
-    // All ranks have the same first result, so all come back for a second one, or none.
+    // All ranks have the same first result, so either all need a second one or none does.
     settle::<O, _>(leaves.finish_with_scaled(), |leaves| {
         reduce_leaves(ranks, op, len, run.clone(), leaves)
     })
 }
 
-/// The result of these leaves, which are those of the elements `run`, and of all other ranks' ones.
+/// Reduces these leaves, computed from the elements `run`, together with those of all other ranks.
 pub(super) fn reduce_leaves<O: PartReducible>(
     ranks: &mut Ranks,
     op: O,
@@ -71,7 +71,7 @@ pub(super) fn reduce_leaves<O: PartReducible>(
         if of != len as u64 {
             return wrong(format!("the array of rank {} has {len} elements", ranks.rank()));
         }
-        // A run without elements may be anywhere.
+        // An empty run may start anywhere.
         if start != end {
             if start != covered || end < start || end > of {
                 return wrong(format!("those from {covered} were due"));
@@ -93,8 +93,8 @@ pub(super) fn reduce_leaves<O: PartReducible>(
     Ok(from_leaves(op, len, &all))
 }
 
-/// How many leaves a run of an array of `len` elements has. A device may reduce the whole array to
-/// one.
+/// The number of leaves that a run of an array of `len` elements may have. A device may reduce the
+/// whole array to one.
 fn count_of<O: Operation>(len: usize, run: Range<usize>) -> Vec<usize> {
     let shape = Shape::of::<O::Element>(len);
     let whole = shape.leaves() as usize;

@@ -1,32 +1,33 @@
-//! What ranks do together, and how long they wait for it.
+//! The task of the ranks, and long waits for other ranks.
 
 use super::error::ranks_of;
 use std::fmt;
 use std::time::Duration;
 
-/// What the ranks of a job do together, in words that are compared and printed: the same for all.
+/// The task of the ranks of a job, in words that are compared and printed. It must be the same for
+/// all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Task {
-    /// What is done, such as the call of a program.
+    /// The call, such as the command line of a program.
     pub call: String,
-    /// What all ranks read: its length, its type, and a hash of it or of a sample. None if each rank
-    /// reads something else, or has nothing to read; then it is not compared.
+    /// The input that all ranks read: its length, its type, and a hash of it or of a sample. `None`
+    /// if each rank reads a different input or none; then it is not compared.
     pub input: Option<String>,
 }
 
 impl From<&str> for Task {
-    /// What is done, whatever is read.
+    /// A task without an input.
     fn from(call: &str) -> Self {
         Self { call: call.into(), input: None }
     }
 }
 
-/// A wait for other ranks that takes long.
+/// A long wait for other ranks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiting {
-    /// The ranks that are waited for, in order.
+    /// The ranks that this rank waits for, in order.
     pub ranks: Vec<u32>,
-    /// How many ranks there are.
+    /// Number of ranks.
     pub size: u32,
     /// How long this rank has waited so far.
     pub elapsed: Duration,

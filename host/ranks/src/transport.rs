@@ -1,24 +1,24 @@
-//! The way of results from rank to rank, and how all ranks come to the same.
+//! The transport of results between ranks, and how all ranks agree on one.
 
 use super::RanksError;
 use super::frame::printable;
 use gridsync::device::Device;
 
-/// The way of results from rank to rank.
+/// How results travel from rank to rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transport {
     /// NCCL if all ranks can use it, otherwise TCP.
     Auto,
-    /// From GPU to GPU by NCCL.
+    /// From GPU to GPU through NCCL.
     Nccl,
-    /// Through rank 0 over TCP.
+    /// Over TCP through rank 0.
     Tcp,
 }
 
 impl Transport {
     const ALL: [Self; 3] = [Self::Auto, Self::Nccl, Self::Tcp];
 
-    /// Its name on the command line and in JSON.
+    /// The name on the command line and in JSON.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -29,18 +29,18 @@ impl Transport {
     }
 }
 
-/// What a rank wants and can do.
+/// The transport that a rank wants, and its GPU for NCCL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Offer {
     wanted: Transport,
-    /// The GPU for NCCL, by its machine and its address there; or why there is none.
+    /// The GPU for NCCL, as its machine and its address there; or why it has none.
     gpu: Result<(String, String), String>,
 }
 
 impl Offer {
     /// The offer of a rank that computes on `device`, or on the CPU.
     pub(super) fn of(wanted: Transport, device: Option<&Device>) -> Self {
-        // Whoever wants TCP does not look for NCCL, which takes its time.
+        // A rank that wants TCP does not search for NCCL, which is slow.
         let gpu = match wanted {
             Transport::Tcp => Err("--transport tcp".into()),
             _ => gpu(device),
@@ -67,7 +67,7 @@ impl Offer {
     }
 }
 
-/// The GPU that NCCL can use, or why it can use none.
+/// The GPU that NCCL can use, or why it cannot use one.
 #[cfg(feature = "cuda")]
 fn gpu(device: Option<&Device>) -> Result<(String, String), String> {
     let Some(device) = device else {
@@ -78,8 +78,8 @@ fn gpu(device: Option<&Device>) -> Result<(String, String), String> {
         return Err("it computes in the emulator, and NCCL takes what is on a GPU".into());
     }
     libnccl::nccl().map_err(|why| why.to_string())?;
-    // The boot of a machine has a name of its own, which containers on the machine see too. Without
-    // it only ranks of one process name could be told apart: NCCL itself then finds out.
+    // Each boot of a machine has a unique id, which containers on the machine also see. Without it,
+    // each process counts as a machine, and NCCL itself detects shared GPUs.
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let machine = match boot.trim() {
         "" => format!("process {}", std::process::id()),
@@ -93,8 +93,8 @@ fn gpu(_: Option<&Device>) -> Result<(String, String), String> {
     Err("gridsync was built without the feature cuda".into())
 }
 
-/// What all ranks take, from the offers of all, in the order of the ranks. Every rank decides for
-/// itself, from the same offers.
+/// Decides the transport for all ranks from their offers, in rank order. Each rank makes the same
+/// decision from the same offers.
 pub(super) fn decide(offers: &[Vec<u8>]) -> Result<Transport, RanksError> {
     let mut all = Vec::new();
     for (rank, bytes) in (0..).zip(offers) {
@@ -122,7 +122,7 @@ pub(super) fn decide(offers: &[Vec<u8>]) -> Result<Transport, RanksError> {
     }
 }
 
-/// Why NCCL cannot be taken, if it cannot.
+/// Why NCCL cannot be used, if it cannot.
 fn refused(all: &[Offer]) -> Option<RanksError> {
     let mut seen: Vec<&(String, String)> = Vec::new();
     for (rank, offer) in (0..).zip(all) {
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn nccl_is_taken_if_all_can_and_tcp_if_one_cannot() {
+    fn nccl_is_used_if_all_ranks_support_it_else_tcp() {
         use Transport::{Auto, Nccl, Tcp};
         let decide = |all: &[(Transport, Option<&str>)]| {
             let offers: Vec<_> = all.iter().map(|&(wanted, gpu)| offer(wanted, gpu)).collect();
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rank_without_a_gpu_says_so() {
+    fn a_rank_without_a_gpu_reports_it() {
         let said = gpu(None).expect_err("there is none");
         assert!(said.contains("CPU") || said.contains("without the feature"), "{said}");
     }

@@ -6,15 +6,15 @@ use simt::search::{BadPath, Path, search};
 use std::fmt;
 use std::ops::ControlFlow;
 
-/// How much of all executions [`Check::every`] has explored without a failure.
+/// How many executions [`Check::every`] has explored without a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "if nothing failed, that means little unless all executions are explored"]
 pub struct Every {
     /// Executions that differ in more than the order of independent steps.
     pub executions: u64,
-    /// Executions that were given up halfway, because they would have repeated others.
+    /// Executions that were abandoned halfway, because they would have repeated others.
     pub given_up: u64,
-    /// Whether nothing is left. Otherwise the limit came first.
+    /// Whether all executions were explored. Otherwise the limit was reached first.
     pub exhausted: bool,
 }
 
@@ -27,12 +27,14 @@ impl fmt::Display for Every {
 }
 
 impl Check {
-    /// Gives `run` a new emulator for each execution of the launches in it, until all are explored or `limit`
-    /// have begun: each order of steps that depend on each other, and each value that a read may return. Looks
-    /// for races in all of them. This is for two or three blocks of one thread or one warp; lanes move in step.
+    /// Passes `run` a new emulator for each execution of its launches, until all are explored or
+    /// `limit` have started: each order of dependent steps, and each value that a read may return.
+    /// Checks for races in all of them. This is for two or three blocks of one thread or one warp;
+    /// lanes move in lockstep.
     ///
-    /// `run` must do the same each time, and launch on its own thread. See [`simt::search`] for what is explored.
-    /// With [`sequential`](Self::sequential) memory there are far fewer executions.
+    /// `run` must do the same each time, and launch on its own thread. See [`simt::search`] for the
+    /// executions that are explored. With [`sequential`](Self::sequential) memory there are far
+    /// fewer of them.
     ///
     /// # Errors
     /// The first failure, with a path for [`Check::path`].
@@ -63,17 +65,17 @@ impl Check {
     }
 }
 
-/// The first letter of a path on memory that is not weak, and of one on weak memory.
+/// The first letter of a path on memory that is not weak, and on weak memory.
 const SEQUENTIAL: char = 's';
 const WEAK: char = 'w';
 
-/// A path with the kind of memory.
+/// Formats a path with the kind of memory.
 pub(super) fn written(path: &Path, config: &EmulatorConfig) -> String {
     let memory = if config.weak_memory { WEAK } else { SEQUENTIAL };
     format!("{memory}{path}")
 }
 
-/// Whether memory is weak, and the path.
+/// Parses whether memory is weak, and the path.
 pub(super) fn read(text: &str) -> Result<(bool, Path), BadPath> {
     let bad = || BadPath { text: text.to_owned() };
     let is_weak = match text.chars().next() {

@@ -1,39 +1,40 @@
-//! What a check says of the first run in which something went wrong.
+//! A check's report of the first failing run.
 
 use super::{Story, Wrong};
 use crate::device::EmulatorConfig;
 use simt::{Race, Schedule};
 use std::fmt;
 
-/// How to see a failure again.
+/// How to reproduce a failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rerun {
-    /// By [`Check::only`](super::Check::only) with this seed.
+    /// With [`Check::only`](super::Check::only) and this seed.
     Seed(u64),
-    /// By [`Check::path`](super::Check::path) with this path.
+    /// With [`Check::path`](super::Check::path) and this path.
     Path(String),
 }
 
-/// The first run in which something went wrong.
+/// The first failing run.
 #[derive(Clone, Debug)]
 pub struct Failure {
-    /// How to see it again.
+    /// How to reproduce it.
     pub rerun: Rerun,
-    /// What was emulated.
+    /// The emulated machine.
     pub config: EmulatorConfig,
-    /// What went wrong.
+    /// The failure.
     pub what: Wrong,
     /// The data race behind it, if `what` is not one itself and a race was found.
     pub cause: Option<Cause>,
-    /// What happened, in a run that failed in the same way with as few switches between warps and old values as
-    /// were found. None if the failure did not come again.
+    /// The steps of a run that failed in the same way, with as few warp switches and old values as
+    /// were found. `None` if the failure could not be reproduced.
     pub story: Option<Story>,
 }
 
 /// The data race behind a failure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cause {
-    /// The seed of the schedule that found it: the one of the failure, unless only another one did.
+    /// The seed of the schedule that found it: that of the failure, unless only another seed found
+    /// it.
     pub seed: u64,
     /// The race.
     pub race: Box<Race>,

@@ -1,14 +1,14 @@
-//! What a check says if nothing went wrong.
+//! A check's report if no run failed.
 
 use simt::EarlyWait;
 use std::fmt;
 
-/// Under how many schedules nothing went wrong.
+/// The number of schedules that passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passed {
     /// Schedules that were drawn.
     pub schedules: u64,
-    /// Different runs among them. Fewer than were asked for if a kernel is so small that it has few.
+    /// Different runs among them. Fewer than requested if the kernel is so small that it has few.
     pub distinct: u64,
     warning: Option<Warning>,
 }
@@ -22,23 +22,25 @@ impl Passed {
         Self { schedules, distinct, warning }
     }
 
-    /// What may go wrong on a GPU though nothing did here: in the run of the lowest seed that shows it. The check has
-    /// printed it.
+    /// A possible failure on a GPU that caused none here, from the run of the lowest seed that
+    /// shows it. The check has already printed it.
     #[must_use]
     pub fn warning(&self) -> Option<Warning> {
         self.warning
     }
 }
 
-/// A launch that can hang on a GPU: it is not cooperative, and a block waits in it for one that had not started.
+/// A launch that can hang on a GPU: it is not cooperative, and a block waits for another that had
+/// not started.
 ///
-/// The block that waits may occupy the place that the other one needs. There is no such warning of a block that waits
-/// for one that has started, whose number it knows because blocks draw their numbers when they start.
+/// The waiting block may occupy the resources that the other one needs. This warning does not
+/// appear if a block waits for one that has started, whose number it knows because blocks draw
+/// their numbers when they start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Warning {
-    /// The seed of the schedule that shows it. None in a check of one path.
+    /// The seed of the schedule that shows it. `None` in a check of one path.
     pub seed: Option<u64>,
-    /// Who waits for whom.
+    /// The waiting block and the block it waits for.
     pub wait: EarlyWait,
 }
 
@@ -67,7 +69,7 @@ mod tests {
     use cuda_std::launch::Kernel;
     use cuda_std::prelude::*;
 
-    /// Each block waits until all have come.
+    /// Each block waits until all have arrived.
     #[kernel]
     unsafe fn meet(arrived: Global<u32>) {
         arrived.fetch_add(0, 1, Ordering::AcqRel, Scope::Device);
@@ -76,7 +78,7 @@ mod tests {
         });
     }
 
-    /// Each block waits for the one that drew the number before its own.
+    /// Each block waits for the one that drew the previous number.
     #[kernel]
     unsafe fn queue(words: Global<u32>) {
         let number = words.fetch_add(0, 1, Ordering::Relaxed, Scope::Device) as usize;
@@ -89,7 +91,8 @@ mod tests {
     fn passed<K: Kernel<Args = (Global<u32>,)>>(check: Check, geometry: &Geometry) -> Passed {
         let run = |device: &Device| -> Result<(), Wrong> {
             let words = device.zeroed::<u32>(BLOCKS as usize + 1)?;
-            // SAFETY: a word for each block and one more, alive until the download. All blocks are resident.
+            // SAFETY: one word per block and one more, alive until the download. All blocks are
+            // resident.
             unsafe { device.launch::<K>(geometry, (words.view(),))? };
             words.download()?;
             Ok(())
@@ -98,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_barrier_in_a_plain_launch_is_warned_of() {
+    fn a_barrier_in_a_plain_launch_gives_a_warning() {
         let plain = Geometry::new(BLOCKS, 1);
         let warning = passed::<meet>(Check::default(), &plain).warning().expect("blocks are late");
         let said = warning.to_string();
@@ -114,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cooperative_launch_and_blocks_that_draw_numbers_are_not_warned_of() {
+    fn cooperative_launches_and_drawn_block_numbers_give_no_warning() {
         let cooperative = Geometry { cooperative: true, ..Geometry::new(BLOCKS, 1) };
         assert_eq!(passed::<meet>(Check::default(), &cooperative).warning(), None);
         let plain = Geometry::new(BLOCKS, 1);

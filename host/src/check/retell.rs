@@ -1,4 +1,4 @@
-//! The data race behind a failure, and a failing run with as little in it as possible, told in a few lines.
+//! Finds the data race behind a failure, and reduces the failing run to as few steps as possible.
 
 use super::{Cause, Failure, Rerun, Wrong, configured, every, looks_for_races};
 use crate::device::{Device, DeviceError, Emulator, EmulatorConfig};
@@ -7,26 +7,26 @@ use simt::search::follow;
 use simt::{Fault, MissingOrder, Race};
 use std::time::{Duration, Instant};
 
-/// After this time no further run begins, but for the one that is told.
+/// After this time no further run starts, except the one that records the story.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Seeds under which a race is looked for, besides the one that fails.
+/// Number of seeds to check for a race, besides the one that fails.
 const RACE_SEEDS: usize = 8;
 
-/// A run with fewer decisions may have so many times the steps of the one that failed, and at least so many steps.
-/// It may be endless.
+/// Limits of a run with fewer decisions: this multiple of the steps of the failing run, and at
+/// least this many steps. It may be endless.
 const LONGER: u64 = 64;
 const SHORT: u64 = 1 << 20;
 
-/// What went wrong in a run.
+/// The failure of a run.
 struct Seen {
     what: Wrong,
-    /// The fault that stopped a grid, whatever `what` has made of it.
+    /// The fault that stopped a grid, even if `what` is a different error.
     fault: Option<Box<Fault>>,
 }
 
 impl Seen {
-    /// Runs once. None if nothing went wrong.
+    /// Runs once. Returns `None` if nothing failed.
     fn of(config: EmulatorConfig, run: impl Fn(&Device) -> Result<(), Wrong>) -> Option<Self> {
         let device = Device::new(Emulator::new(config));
         let what = run(&device).err()?;
@@ -37,7 +37,8 @@ impl Seen {
         Some(Self { what, fault })
     }
 
-    /// Whether both went wrong in the same way: with a fault of the same kind and lines, or with the same words.
+    /// Whether both failed in the same way: with a fault of the same kind and lines, or with the
+    /// same message.
     fn is_like(&self, other: &Self) -> bool {
         match (&self.fault, &other.fault) {
             (Some(fault), Some(other)) => fault.is_like(other),
@@ -59,8 +60,8 @@ impl Failure {
         Self { rerun, config, what, cause: None, story: None }
     }
 
-    /// Adds the data race behind the failure, and the story of a run that fails in the same way with fewer
-    /// switches and old values.
+    /// Adds the data race behind the failure, and the story of a run that fails in the same way
+    /// with fewer switches and old values.
     pub(super) fn retold(
         self: Box<Self>,
         run: &impl Fn(&Device) -> Result<(), Wrong>,
@@ -87,8 +88,9 @@ impl Failure {
         self
     }
 
-    /// The race that the seed shows when its run checks for races, or else another seed. One between blocks is
-    /// preferred: where no barrier of the grid is between two steps, threads of one block race too.
+    /// The race that is found by rerunning this seed with the check for races, or else another
+    /// seed. Prefers a race between blocks: if no grid barrier separates two steps, threads of one
+    /// block race too.
     fn find_cause(
         &self,
         end: Instant,
@@ -104,7 +106,8 @@ impl Failure {
             if seed != failed && Instant::now() >= end {
                 break;
             }
-            // A thread that reads too early must not end the launch before the write that it races with.
+            // A thread that reads too early must not end the launch before the write that it races
+            // with.
             let config =
                 EmulatorConfig { races: true, zeroed: true, ..configured(seed, self.config) };
             let Some(race) = Seen::of(config, run).and_then(Seen::race) else { continue };
@@ -119,8 +122,8 @@ impl Failure {
         first
     }
 
-    /// Whether a race may be behind it. A refusal ran nothing, and a barrier that a thread does not come to, or a
-    /// wrong mask, is a cause by itself.
+    /// Whether a race may be the cause. A refused launch ran nothing, and a barrier that a thread
+    /// never reaches, or a wrong mask, is itself the cause.
     fn may_come_from_race(&self) -> bool {
         match &self.what {
             Wrong::Result(_) => true,
@@ -138,7 +141,7 @@ impl Failure {
         }
     }
 
-    /// A run that fails in the same way, with as little in it as is found until `end`.
+    /// Finds a run that fails in the same way with as few steps as possible, searching until `end`.
     fn shrunk(
         &self,
         end: Instant,
@@ -163,7 +166,7 @@ impl Failure {
         Some(seen.map_or(first, |seen| (seen, recording)))
     }
 
-    /// The failure again, with what its threads do.
+    /// Reproduces the failure and records the steps of its threads.
     fn recorded(&self, run: &impl Fn(&Device) -> Result<(), Wrong>) -> Option<(Seen, Recording)> {
         let (seen, recording) = record(None, true, || Seen::of(self.config, run));
         let seen = seen.filter(|seen| seen.what.to_string() == self.what.to_string())?;
@@ -180,7 +183,7 @@ mod tests {
     use cuda_std::prelude::*;
     use std::sync::atomic::{AtomicUsize, Ordering as AtomicOrdering};
 
-    /// Each block adds its number to a word, by a read and a write that are no atomic.
+    /// Each block adds its number to a word, with a read and a write that are not atomic.
     #[kernel]
     unsafe fn add_up(sum: Global<f32>) {
         sum.write(0, sum.read(0) + thread::block_index() as f32);
@@ -197,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_result_is_printed_after_the_race_behind_it() {
+    fn a_wrong_result_is_printed_after_its_race() {
         let failure = Check::default().run(adds_up).expect_err("updates are lost");
         let cause = failure.cause.as_ref().expect("a race");
         assert!(
@@ -212,14 +215,14 @@ mod tests {
     }
 
     #[test]
-    fn a_message_in_words_of_the_test_hides_no_race() {
+    fn a_message_of_the_test_does_not_hide_a_race() {
         let run = |device: &Device| adds_up(device).map_err(|_| Wrong::from("it is wrong"));
         let failure = Check::only(0).run(run).expect_err("updates are lost");
         assert!(failure.cause.is_some(), "{failure}");
     }
 
     #[test]
-    fn without_time_only_the_run_that_fails_is_repeated() {
+    fn without_time_only_the_failing_run_is_repeated() {
         let Failure { rerun, config, what, .. } =
             *Check::default().run(adds_up).expect_err("updates are lost");
         let failure = Box::new(Failure::of(rerun, config, what));
@@ -237,7 +240,7 @@ mod tests {
         fn barrier() -> [u64; 1];
     }
 
-    /// A thread arrives at a barrier that two should come to, and waits for the end of the phase.
+    /// A thread arrives at a barrier that expects two, and waits for the end of the phase.
     #[kernel]
     unsafe fn arrive_alone() {
         let barriers = barrier();
@@ -247,9 +250,9 @@ mod tests {
     }
 
     #[test]
-    fn a_barrier_in_shared_memory_is_told_by_its_phase() {
+    fn a_barrier_in_shared_memory_is_reported_with_its_phase() {
         let failure = Check::only(0).run(|device| {
-            // SAFETY: the kernel takes nothing.
+            // SAFETY: the kernel has no arguments.
             unsafe { device.launch::<arrive_alone>(&Geometry::new(1, 1), ())? };
             Ok(())
         });

@@ -1,4 +1,4 @@
-//! Makes each order of a kernel weaker than it is written, one at a time, and tells what notices.
+//! Weakens each ordering of a kernel, one at a time, and reports which changes are detected.
 
 use super::{Check, Failure, Which, Wrong, configured, looks_for_races};
 use crate::device::{Device, DeviceError, Emulator, EmulatorConfig, OrderSite, Weaken};
@@ -8,15 +8,15 @@ use std::collections::HashSet;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
-/// A weakened launch ends after so many times the steps of the longest right one.
+/// A weakened launch ends after this multiple of the steps of the longest correct one.
 const LONGER: u64 = 16;
 
-/// One place of a kernel, made weaker, and what came of it.
+/// One weakened operation of a kernel, and the result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Weakened {
-    /// The place, and what became of it.
+    /// The operation, and how it was changed.
     pub weaken: Weaken,
-    /// What noticed. None if all schedules passed: no run needed what was taken away.
+    /// How the change was detected. `None` if all schedules passed: no run needed the ordering.
     pub caught: Option<Caught>,
 }
 
@@ -25,20 +25,21 @@ pub struct Weakened {
 pub struct Caught {
     /// The seed of the schedule.
     pub seed: u64,
-    /// What was wrong.
+    /// The failure.
     pub what: Wrong,
 }
 
 impl Check {
-    /// Runs under all schedules as [`run`](Self::run) does. Then makes each place of the kernels that orders
-    /// memory or waits weaker, in one way at a time, and runs until a schedule notices: a release or an acquire is
-    /// relaxed, a scope is the next smaller one, a fence or a barrier is not there, a wait looks once and goes on.
+    /// Runs under all schedules like [`run`](Self::run). Then weakens each operation of the kernels
+    /// that orders memory or waits, in one way at a time, and runs until a schedule fails: relaxes
+    /// a release or an acquire, narrows a scope by one step, removes a fence or a barrier, or makes
+    /// a wait poll only once.
     ///
-    /// What is not caught is either stronger than it needs to be, or no check of `run` sees that it is needed. The
-    /// results are in the order of the source.
+    /// An ordering whose change is not caught is either stronger than necessary, or the checks in
+    /// `run` do not detect that it is needed. The results are in source order.
     ///
     /// # Errors
-    /// The failure of the lowest seed under which the kernels go wrong as they are written.
+    /// The failure of the lowest seed under which the unchanged kernels fail.
     ///
     /// # Panics
     /// If `run` panics, and if this is a check of one path.
@@ -65,7 +66,8 @@ impl Check {
             |site: OrderSite| site.weaker().into_iter().map(move |change| Weaken { site, change });
         let all: Vec<Weaken> = sites.into_iter().flat_map(weaker).collect();
         let config = EmulatorConfig { step_limit: LONGER * longest, ..self.config };
-        // A race ends a launch at once. Without looking for it, some weaker forms go round and round.
+        // A race ends a launch immediately. Without the check for races, some weakened kernels loop
+        // forever.
         let seeds = || {
             let races = range.clone().filter(|&seed| looks_for_races(seed));
             races.chain(range.clone().filter(|&seed| !looks_for_races(seed)))
@@ -83,7 +85,7 @@ impl Check {
 }
 
 impl Caught {
-    /// What noticed, in one word or two.
+    /// The kind of check that caught it, in one or two words.
     #[must_use]
     pub fn by(&self) -> &'static str {
         match &self.what {
@@ -121,7 +123,7 @@ mod tests {
     const WORD: usize = 0;
     const FLAG: usize = 1;
 
-    /// Block 0 leaves a word for block 1, with a fence that nobody needs.
+    /// Block 0 passes a word to block 1, with an unnecessary fence.
     #[kernel]
     unsafe fn hand_over(words: Global<u32>, seen: Global<u32>) {
         if thread::block_idx_x() == 0 {
@@ -145,14 +147,14 @@ mod tests {
     }
 
     #[test]
-    fn what_a_kernel_needs_is_caught_and_what_it_does_not_need_is_told() {
+    fn needed_orders_are_caught_and_unneeded_ones_are_reported() {
         let check = Check::default().schedules(20);
         let weakened = check.weaken(|device| hands_over(device, 7)).expect("it is right");
         let needless: Vec<&Weakened> = weakened.iter().filter(|it| it.caught.is_none()).collect();
         let fence = |it: &&Weakened| matches!(it.weaken.site.does, Orders::Fence(..));
         assert!(needless.iter().all(fence), "{needless:?}");
         assert_eq!(needless.len(), 2, "a smaller scope, and no fence");
-        // Two orders, two scopes and the wait are needed.
+        // Two orderings, two scopes and the wait are needed.
         assert_eq!(weakened.len() - needless.len(), 5);
         let wait = weakened.iter().find(|it| it.weaken.change == Change::Out && !fence(it));
         let wait = wait.expect("the wait");
@@ -160,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_caught_form_comes_again_by_its_seed() {
+    fn a_seed_reproduces_a_caught_change() {
         let weakened = Check::default().weaken(|device| hands_over(device, 7)).expect("right");
         let caught = weakened.iter().find_map(|it| it.caught.as_ref().map(|how| (it.weaken, how)));
         let (weaken, how) = caught.expect("something is caught");
@@ -171,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kernel_that_is_wrong_as_written_is_not_weakened() {
+    fn a_failing_kernel_is_not_weakened() {
         let failure = Check::default().weaken(|device| hands_over(device, 8));
         assert_eq!(failure.expect_err("it is wrong").what, Wrong::Result("block 1 saw 7".into()));
     }

@@ -1,6 +1,6 @@
-//! Which vertices of a graph can be reached from which.
+//! Reachability between the vertices of a graph.
 
-/// For each vertex the set of those that lead to it, as bits. It takes n² / 8 bytes for n vertices.
+/// For each vertex a bit set of the vertices that lead to it. Uses n² / 8 bytes for n vertices.
 #[derive(Debug)]
 pub(super) struct Closure {
     words: usize,
@@ -8,7 +8,8 @@ pub(super) struct Closure {
 }
 
 impl Closure {
-    /// The closure of edges `before → vertex`. `order` has each vertex after those that lead to it.
+    /// The closure of edges `before → vertex`. `order` lists each vertex after those that lead to
+    /// it.
     pub(super) fn new(order: &[usize], before: &[Vec<usize>]) -> Self {
         let words = before.len().div_ceil(64);
         let mut closure = Self { words, bits: vec![0; words * before.len()] };
@@ -31,10 +32,10 @@ impl Closure {
     }
 }
 
-/// All vertices, each after those before it.
+/// All vertices in topological order.
 ///
 /// # Errors
-/// A cycle if there is one: each vertex waits for the next, and the last for the first.
+/// A cycle, if one exists: each vertex waits for the next, and the last for the first.
 pub(super) fn order(before: &[Vec<usize>]) -> Result<Vec<usize>, Vec<usize>> {
     let mut after = vec![Vec::new(); before.len()];
     let mut missing: Vec<usize> = before.iter().map(Vec::len).collect();
@@ -58,7 +59,8 @@ pub(super) fn order(before: &[Vec<usize>]) -> Result<Vec<usize>, Vec<usize>> {
     }
 }
 
-/// A cycle: a vertex that is missing others waits for at least one that is missing others too.
+/// Finds a cycle: a vertex with missing predecessors waits for at least one that has missing
+/// predecessors too.
 fn cycle(start: usize, before: &[Vec<usize>], missing: &[usize]) -> Vec<usize> {
     let mut path = vec![start];
     let mut place = vec![None; before.len()];

@@ -1,4 +1,4 @@
-//! What is wrong with a graph or a plan.
+//! Errors in a graph or a plan.
 
 use std::ops::Range;
 use thiserror::Error;
@@ -6,7 +6,7 @@ use thiserror::Error;
 /// Why a [`Dag`](super::Dag) cannot be run.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum DagError {
-    /// Nodes wait for each other in a circle.
+    /// Nodes wait for each other in a cycle.
     #[error(
         "the graph has a cycle: {}; take one of these edges away",
         path(.0)
@@ -17,26 +17,26 @@ pub enum DagError {
     NoSuchNode {
         /// The node.
         node: String,
-        /// The number that it names.
+        /// The missing node's number.
         missing: usize,
-        /// How many nodes there are.
+        /// Number of nodes.
         count: usize,
     },
-    /// Two nodes touch the same memory, at least one of them writes it, and no path of edges leads from one
-    /// to the other.
+    /// Two nodes access the same memory, at least one of them writes it, and no path of edges leads
+    /// from one to the other.
     #[error(
         "`{one}` and `{other}` are in no order, and both touch bytes {:#x} to {:#x}, which `{writer}` \
          writes: add an edge between them",
         .bytes.start, .bytes.end
     )]
     Unordered {
-        /// One of them.
+        /// One node.
         one: String,
-        /// The other.
+        /// The other node.
         other: String,
-        /// The one that writes.
+        /// The node that writes.
         writer: String,
-        /// The bytes that both touch.
+        /// The bytes that both access.
         bytes: Range<u64>,
     },
     /// A node has no parts, or too many.
@@ -44,10 +44,10 @@ pub enum DagError {
     Parts {
         /// The node.
         node: String,
-        /// How many parts it has.
+        /// Number of its parts.
         parts: u32,
     },
-    /// A node takes values of its inputs that they do not have, or more than a task has room for.
+    /// A node uses values of its inputs that they do not have, or more than a task has room for.
     #[error("`{node}` takes the values of its inputs, but {why}")]
     NoValue {
         /// The node.
@@ -57,7 +57,7 @@ pub enum DagError {
     },
 }
 
-/// Why a [`Plan`](super::Plan) is refused. Each names the path that fails.
+/// Why a [`Plan`](super::Plan) is refused. Each variant names the path that fails.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PlanError {
     /// Not all blocks can be resident at once.
@@ -71,47 +71,47 @@ pub enum PlanError {
         /// The blocks that fit.
         resident: u64,
     },
-    /// A part of a node is not in the plan, or twice.
+    /// A part of a node is missing from the plan, or occurs twice.
     #[error("part {part} of `{node}` is {times} times in the plan: it has to be there once")]
     NotOnce {
         /// The node.
         node: String,
         /// Its part.
         part: u32,
-        /// How often it is there.
+        /// Number of occurrences.
         times: usize,
     },
-    /// A task is of a node, a part or a join that does not exist.
+    /// A task refers to a node, a part or a join that does not exist.
     #[error("block {block} has {what} at place {place}, and there is no such thing")]
     NoSuchTask {
         /// The block.
         block: usize,
-        /// The place in its list.
+        /// The index in its list.
         place: usize,
-        /// What it has.
+        /// The task's contents.
         what: String,
     },
-    /// A task waits for what is never said.
+    /// A task waits for a signal that is never sent.
     #[error("{waiter} waits {how}, and {reason}: it would wait for ever")]
     NeverSaid {
         /// The task that waits.
         waiter: String,
-        /// For what.
+        /// The signal it waits for.
         how: String,
-        /// Why that never comes.
+        /// Why the signal is never sent.
         reason: String,
     },
-    /// A task reads a value from the block's memory that is not there.
+    /// A task reads a value that is not in the block's memory.
     #[error("{waiter} takes the value of `{of}` from its block, and {reason}")]
     NotKept {
         /// The task.
         waiter: String,
-        /// The node of the value.
+        /// The node that computes the value.
         of: String,
         /// Why it is not there.
         reason: String,
     },
-    /// Tasks wait for each other in a circle.
+    /// Tasks wait for each other in a cycle.
     #[error("the plan locks up: {}", path(.0))]
     LocksUp(Vec<String>),
     /// The blocks have different numbers of barriers.
@@ -121,20 +121,20 @@ pub enum PlanError {
     Barriers {
         /// A block.
         block: usize,
-        /// How many barriers it has.
+        /// Number of its barriers.
         count: usize,
-        /// How many block 0 has.
+        /// Number of barriers of block 0.
         first: usize,
     },
-    /// A node may start before one that it depends on has ended.
+    /// A node may start before one of its dependencies has ended.
     #[error("`{node}` depends on `{on}`, and no path of the plan makes it wait for that")]
     Unordered {
         /// The node.
         node: String,
-        /// What it depends on.
+        /// The dependency.
         on: String,
     },
-    /// A node may not see what another wrote.
+    /// A node may not see the writes of another.
     #[error(
         "`{reader}` uses memory after `{writer}`, and no path of the plan makes it visible: an edge \
          on the way carries only a value"
@@ -145,26 +145,26 @@ pub enum PlanError {
         /// The node that uses it first.
         writer: String,
     },
-    /// A task has more inputs than a record has room for.
+    /// A task has more inputs than fit in a record.
     #[error("{task} has {count} inputs, and a task has at most {most}: put joins between")]
     TooManyInputs {
         /// The task.
         task: String,
-        /// Its inputs.
+        /// Number of its inputs.
         count: usize,
         /// The limit.
         most: usize,
     },
-    /// A node that takes values gets others, or in another order.
+    /// A node that uses values gets the wrong ones, or in the wrong order.
     #[error("{task} takes the value of `{expected}` as input {at}, and the plan gives it {given}")]
     WrongInput {
         /// The task.
         task: String,
-        /// The input's place.
+        /// Index of the input.
         at: usize,
-        /// The node whose value it takes.
+        /// The node whose value it needs.
         expected: String,
-        /// What it would get.
+        /// The input that it would get.
         given: String,
     },
 }

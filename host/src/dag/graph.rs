@@ -1,17 +1,17 @@
-//! Nodes and edges, and what they must be.
+//! Nodes and edges, and their requirements.
 
 use super::DagError;
 use super::closure::{Closure, order};
 use gridsync_kernels::grid::tasks::INPUTS;
 use std::ops::Range;
 
-/// The most parts of a node: what a link of a task can count to.
+/// The most parts of a node: the largest count of a task's link.
 pub(super) const MOST_PARTS: u32 = (1 << 28) - 1;
 
-/// The number of a node: its place in the order in which nodes were added.
+/// The number of a node: its index in the order in which nodes were added.
 pub type NodeId = usize;
 
-/// One node: what it touches, and after which others it comes.
+/// A node: the memory that it accesses, and its predecessors.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
     pub(super) name: String,
@@ -25,7 +25,7 @@ pub struct Node {
 }
 
 impl Node {
-    /// A node of one part that depends on nothing and touches nothing. `name` is for messages.
+    /// A node of one part that depends on nothing and accesses no memory. `name` is for messages.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self {
@@ -40,53 +40,55 @@ impl Node {
         }
     }
 
-    /// Comes after these nodes too: it starts when they have ended, and sees what they wrote.
+    /// Adds predecessors: the node starts when they have ended, and sees their writes.
     #[must_use]
     pub fn after(mut self, nodes: &[NodeId]) -> Self {
         self.after.extend_from_slice(nodes);
         self
     }
 
-    /// Reads these addresses, in bytes.
+    /// Declares that the node reads these byte addresses.
     #[must_use]
     pub fn reads(mut self, bytes: Range<u64>) -> Self {
         self.reads.push(bytes);
         self
     }
 
-    /// Writes these addresses, in bytes, and may read them.
+    /// Declares that the node writes these byte addresses, and may read them.
     #[must_use]
     pub fn writes(mut self, bytes: Range<u64>) -> Self {
         self.writes.push(bytes);
         self
     }
 
-    /// Is the work of `parts` blocks. In one kernel, blocks share the parts.
+    /// Splits the node into `parts` parts. In one kernel, blocks share the parts.
     #[must_use]
     pub fn in_parts(mut self, parts: u32) -> Self {
         self.parts = parts;
         self
     }
 
-    /// Takes about this many microseconds. Only the placement in a [`Plan`](super::Plan) uses it.
+    /// Sets the estimated cost in microseconds. Only the placement in a [`Plan`](super::Plan) uses
+    /// it.
     #[must_use]
     pub fn costs(mut self, microseconds: f64) -> Self {
         self.cost = microseconds;
         self
     }
 
-    /// In one kernel it gets a value of 32 bits from each node that it comes [after](Self::after), in that
-    /// order. Each of those has one part.
+    /// In one kernel, makes the node receive a 32-bit value from each node that it comes
+    /// [after](Self::after), in that order. Each of those nodes has one part.
     #[must_use]
     pub fn takes_values(mut self) -> Self {
         self.takes_values = true;
         self
     }
 
-    /// In one kernel it needs from the nodes that it comes [after](Self::after) nothing but words that their
-    /// bodies send, and its own body waits for those
-    /// ([`Task::receive`](gridsync_kernels::grid::tasks::Task::receive)). It may start before they have ended.
-    /// Memory that it [reads](Self::reads) is not meant by that: what was written there is visible.
+    /// In one kernel, makes the node depend only on words that the bodies of its
+    /// [predecessors](Self::after) send, for which its own body waits
+    /// ([`Task::receive`](gridsync_kernels::grid::tasks::Task::receive)). It may start before they
+    /// have ended. This does not apply to memory that it [reads](Self::reads): earlier writes to
+    /// that memory are visible.
     #[must_use]
     pub fn takes_words(mut self) -> Self {
         self.takes_words = true;
@@ -105,7 +107,7 @@ impl Node {
         self.parts
     }
 
-    /// The nodes that it comes after.
+    /// The predecessors of the node.
     #[must_use]
     pub fn predecessors(&self) -> &[NodeId] {
         &self.after
@@ -119,7 +121,7 @@ pub struct Dag {
 }
 
 impl Dag {
-    /// A graph without nodes.
+    /// An empty graph.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -134,13 +136,13 @@ impl Dag {
     /// Makes `node` come after `before` too.
     ///
     /// # Panics
-    /// If there is no such `node`.
+    /// If `node` does not exist.
     pub fn edge(&mut self, before: NodeId, node: NodeId) {
         self.nodes[node].after.push(before);
     }
 
-    /// Proves that the graph can be run: it has no cycle, and two nodes that touch the same memory, one of
-    /// them to write, are in an order. It takes n² / 8 bytes for n nodes.
+    /// Proves that the graph can be run: it has no cycle, and any two nodes that access the same
+    /// memory, at least one of them to write, are ordered. Uses n² / 8 bytes for n nodes.
     ///
     /// # Errors
     /// [`DagError`] with the cycle, or the nodes and the memory.
@@ -179,7 +181,7 @@ impl Dag {
 }
 
 impl Node {
-    /// Refuses a node that takes values that its predecessors do not have.
+    /// Refuses a node that uses values that its predecessors do not have.
     fn check_values(&self, nodes: &[Self]) -> Result<(), DagError> {
         let refuse = |why| Err(DagError::NoValue { node: self.name.clone(), why });
         if !self.takes_values {
@@ -197,8 +199,8 @@ impl Node {
     }
 }
 
-/// All pairs of nodes that touch the same bytes, which at least one of them writes: the bytes and who
-/// writes them.
+/// All pairs of nodes that access the same bytes, at least one of them to write, with the bytes and
+/// the writer.
 fn overlaps(nodes: &[Node]) -> Vec<(NodeId, NodeId, Range<u64>, NodeId)> {
     struct Touch<'a> {
         bytes: &'a Range<u64>,
@@ -214,7 +216,7 @@ fn overlaps(nodes: &[Node]) -> Vec<(NodeId, NodeId, Range<u64>, NodeId)> {
     touches.retain(|touch| !touch.bytes.is_empty());
     touches.sort_by_key(|touch| touch.bytes.start);
     let mut found = Vec::new();
-    // Those that have begun and may not have ended.
+    // Accesses that have started and may not have ended.
     let mut open: Vec<Touch<'_>> = Vec::new();
     for touch in touches {
         open.retain(|other| other.bytes.end > touch.bytes.start);
@@ -230,30 +232,30 @@ fn overlaps(nodes: &[Node]) -> Vec<(NodeId, NodeId, Range<u64>, NodeId)> {
     found
 }
 
-/// A graph without cycles, whose nodes touch memory in an order.
+/// A graph without cycles, whose nodes access memory in a defined order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checked {
     nodes: Vec<Node>,
     order: Vec<NodeId>,
-    /// Pairs of nodes of which the second uses memory after the first, and one of them writes it.
+    /// Pairs of nodes where the second uses memory after the first, and at least one of them writes
+    /// it.
     pub(super) conflicts: Vec<(NodeId, NodeId)>,
 }
 
 impl Checked {
-    /// The nodes, by their numbers.
+    /// The nodes, indexed by number.
     #[must_use]
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
     }
 
-    /// All nodes, each after those that it depends on.
+    /// All nodes in topological order.
     #[must_use]
     pub fn order(&self) -> &[NodeId] {
         &self.order
     }
 
-    /// The nodes level by level: each comes after nodes of earlier levels only, and is in the first level
-    /// where that holds.
+    /// The nodes by level: each node is in the first level after all of its predecessors.
     #[must_use]
     pub fn levels(&self) -> Vec<Vec<NodeId>> {
         let mut levels: Vec<Vec<NodeId>> = Vec::new();
@@ -267,7 +269,8 @@ impl Checked {
         levels
     }
 
-    /// The nodes of a path whose [costs](Node::costs) add up to the most, with their sum in microseconds.
+    /// The nodes of the path with the largest sum of [costs](Node::costs), and that sum in
+    /// microseconds.
     #[must_use]
     pub fn critical_path(&self) -> (Vec<NodeId>, f64) {
         let mut ends = vec![0.0; self.nodes.len()];

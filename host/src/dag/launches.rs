@@ -1,22 +1,23 @@
-//! A graph with a launch for each node.
+//! Runs a graph with one launch per node.
 
 use super::Checked;
 use crate::device::assembled::deal;
 use crate::device::{Device, DeviceError, Graph, Launch, Ordered, Way};
 
 impl Checked {
-    /// Gets the launches of all nodes ready to run on `device`, each after those that its node depends on.
+    /// Prepares the launches of all nodes to run on `device`, each after the launches that its node
+    /// depends on.
     ///
-    /// In the emulator each way is the same: the launches run one by one, in an order that the schedule's
-    /// seed draws from those that are possible.
+    /// In the emulator all ways are equivalent: the launches run one by one, in an order that the
+    /// schedule's seed draws from all valid orders.
     ///
     /// # Errors
-    /// Errors of each launch, as for [`Device::launch`]; errors of the driver when it makes streams, events or
-    /// a graph; [`DeviceError::Unsupported`] for cooperative, clustered and overlapping launches in a graph
-    /// that is [built](Way::Built).
+    /// If a launch is invalid, as for [`Device::launch`]; if the driver fails to make streams,
+    /// events or a graph; [`DeviceError::Unsupported`] for cooperative, clustered and overlapping
+    /// launches in a graph that is [built](Way::Built).
     ///
     /// # Panics
-    /// If there are not as many launches as nodes.
+    /// If the number of launches is not the number of nodes.
     pub fn assemble(
         &self,
         device: &Device,
@@ -30,8 +31,9 @@ impl Checked {
         device.assemble(&ordered, way)
     }
 
-    /// The stream of each node, below `most`, if the nodes are launched in their [order](Self::order): a node
-    /// follows one that it depends on where it can. Indexed by the nodes' numbers.
+    /// The stream of each node, below `most`, if the nodes are launched in their
+    /// [order](Self::order): a node follows one of its dependencies where possible. Indexed by node
+    /// number.
     ///
     /// # Panics
     /// If `most` is 0.
@@ -47,7 +49,8 @@ impl Checked {
         streams
     }
 
-    /// For each place in the order the places of those that its node depends on, each once.
+    /// For each position in the order, the positions of the node's dependencies, without
+    /// duplicates.
     fn by_place(&self) -> Vec<Vec<usize>> {
         let mut place = vec![0; self.nodes().len()];
         let after = self.order().iter().enumerate().map(|(at, &node)| {

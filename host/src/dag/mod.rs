@@ -1,14 +1,15 @@
-//! Graphs of kernels as data: nodes, what they touch, and what depends on what.
+//! Graphs of kernels as data: nodes, the memory they access, and their dependencies.
 //!
-//! A [`Dag`] says nothing about how it is run. [`Dag::check`] proves that it has no cycle, and that two
-//! nodes that touch the same memory, one of them to write, are in an order. Then there are two ways to run
-//! it:
+//! A [`Dag`] does not determine how it is run. [`Dag::check`] proves that it has no cycle, and that
+//! any two nodes that access the same memory, at least one of them to write, are ordered. It can
+//! then be run in two ways:
 //!
-//! * A launch for each node: [`Checked::assemble`] puts them into one stream, into several with events, or
-//!   into a graph of the driver.
-//! * One launch for all nodes: a [`Plan`] deals them to the blocks of one grid, which wait for each other
-//!   node by node ([`grid::tasks`](gridsync_kernels::grid::tasks)) or level by level. [`Plan::validate`]
-//!   proves that it cannot lock up and that no order of the graph is lost.
+//! * One launch per node: [`Checked::assemble`] submits them to one stream, to several with events,
+//!   or as a driver graph.
+//! * One launch for all nodes: a [`Plan`] assigns them to the blocks of one grid, which wait for
+//!   each other node by node ([`grid::tasks`](gridsync_kernels::grid::tasks)) or level by level.
+//!   [`Plan::validate`] proves that it cannot deadlock and that it keeps all orderings of the
+//!   graph.
 //!
 //! ```
 //! use gridsync::dag::{Dag, Node, Plan};

@@ -1,4 +1,4 @@
-//! Launches as data, put together by what depends on what.
+//! Launches as data, assembled by their dependencies.
 
 use super::{Geometry, KernelInfo};
 use cuda_std::launch::{IntoArgs, Kernel, KernelArgs};
@@ -12,8 +12,9 @@ pub struct Launch {
 }
 
 impl Launch {
-    /// A launch of `K`, with arguments as for [`Device::launch`](super::Device::launch). Running it is `unsafe`: the
-    /// kernel's contract must hold, and the buffers must be alive until it has run.
+    /// A launch of `K`, with arguments as for [`Device::launch`](super::Device::launch). Running it
+    /// is `unsafe`: the kernel's contract must hold, and the buffers must be alive until it has
+    /// run.
     #[must_use]
     pub fn new<K: Kernel>(geometry: Geometry, args: impl IntoArgs<K::Args>) -> Self {
         let (kernel, args) = (KernelInfo::of::<K>(), args.into_args());
@@ -41,8 +42,8 @@ impl Arguments {
     pub(super) unsafe fn copy(kernel: &KernelInfo, args: &[*const c_void]) -> Self {
         let copies = args.iter().zip(kernel.args).map(|(&from, &bytes)| {
             let mut words = vec![0u64; bytes.div_ceil(size_of::<u64>())].into_boxed_slice();
-            // SAFETY: the caller gives the address of an argument of this many bytes, and the words
-            // have room for them.
+            // SAFETY: the caller passes the address of an argument of this many bytes, and the
+            // words have room for them.
             unsafe {
                 ptr::copy_nonoverlapping(from.cast::<u8>(), words.as_mut_ptr().cast(), bytes);
             }
@@ -51,27 +52,27 @@ impl Arguments {
         Self(copies.collect())
     }
 
-    /// The address of each argument, valid as long as these are.
+    /// The address of each argument, valid as long as `self` lives.
     pub(super) fn pointers(&self) -> Vec<*const c_void> {
         self.0.iter().map(|words| words.as_ptr().cast()).collect()
     }
 }
 
-/// A launch that comes after earlier ones, by their indices.
+/// A launch that comes after earlier ones, given by their indices.
 #[derive(Debug)]
 pub struct Ordered<'a> {
     /// The launch.
     pub launch: &'a Launch,
-    /// The launches that it depends on. Their indices are lower than its own.
+    /// The indices of the launches that it depends on. They are lower than its own index.
     pub after: Vec<usize>,
 }
 
-/// How launches that depend on each other are put into a device.
+/// How launches that depend on each other are submitted to a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Way {
-    /// All into one stream, one by one: each waits for the one before it.
+    /// All in one stream, in order: each waits for the previous one.
     OneStream,
-    /// Into several streams, one by one, with an event for each dependency between two streams.
+    /// In several streams, with an event for each dependency between two streams.
     Streams,
     /// A graph that is built node by node.
     Built,
@@ -80,7 +81,7 @@ pub enum Way {
 }
 
 impl Way {
-    /// All ways.
+    /// All variants.
     pub const ALL: [Self; 4] = [Self::OneStream, Self::Streams, Self::Built, Self::Captured];
 }
 
@@ -95,12 +96,12 @@ impl fmt::Display for Way {
     }
 }
 
-/// Deals launches to streams, so that each follows one that it depends on where it can. `after` gives for
-/// each launch those that it depends on.
+/// Assigns launches to streams, so that each follows one of its dependencies where possible.
+/// `after` lists the dependencies of each launch.
 ///
-/// Returns the stream of each launch. There are at most `most` streams.
+/// Returns the stream of each launch. Uses at most `most` streams.
 pub(crate) fn deal<'a>(after: impl Iterator<Item = &'a [usize]>, most: usize) -> Vec<usize> {
-    // The launch that each stream ends in.
+    // The last launch of each stream.
     let mut last: Vec<usize> = Vec::new();
     let mut streams: Vec<usize> = Vec::new();
     for (at, after) in after.enumerate() {
@@ -126,8 +127,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_launch_follows_one_that_it_depends_on_and_streams_are_few() {
-        // Two chains that meet: 0 → 2 → 4, 1 → 3 → 4.
+    fn launches_follow_a_dependency_and_use_few_streams() {
+        // Two chains that join: 0 → 2 → 4, 1 → 3 → 4.
         let diamond: [&[usize]; 5] = [&[], &[], &[0], &[1], &[2, 3]];
         assert_eq!(deal(diamond.into_iter(), 8), [0, 1, 0, 1, 0]);
         assert_eq!(deal(diamond.into_iter(), 1), [0; 5]);

@@ -1,32 +1,33 @@
-//! What every device can do, a GPU or an emulated one.
+//! The interface of every device, whether a GPU or an emulated one.
 
 use super::{Device, DeviceError, Event, Geometry, Marked, Ordered, Properties, Way};
 use simt::{OrderSite, Stats};
 use std::{any::Any, ffi::c_void, ptr, sync::Arc};
 
-/// A machine that runs grids: allocates, copies, launches, times.
+/// A machine that runs grids: it allocates, copies, launches and times.
 ///
-/// Work is ordered: each `Backend` is one stream, and runs what is put into it in that order. A
-/// launch that [overlaps](Geometry::overlapping) may start before the one before it has ended.
-/// Calls may come from any thread; threads that share a backend share its stream. Several backends may
-/// be [streams](Self::new_stream) of one device, and then share its memory.
+/// Work is ordered: each `Backend` is one stream, and runs work in the order of submission. A
+/// launch that [overlaps](Geometry::overlapping) may start before the previous one has ended. Calls
+/// may come from any thread; threads that share a backend share its stream. Several backends may be
+/// [streams](Self::new_stream) of one device, and then share its memory.
 ///
 /// While a thread [records](Self::record), every other call that touches the stream is refused with
 /// [`DeviceError::NotRecordable`] or [`DeviceError::RecordingElsewhere`].
 ///
 /// # Safety
 ///
-/// Safe code relies on what the methods promise:
+/// Safe code relies on the guarantees of these methods:
 ///
-/// * [`alloc`](Self::alloc) gives memory of the backend, as long as asked for, that is not given again before it is
-///   freed.
-/// * [`lend_mailbox`](Self::lend_mailbox) gives the address of as many words of host memory, aligned to 8 bytes, which
-///   live as long as the backend and are not lent again before they are taken back.
+/// * [`alloc`](Self::alloc) returns memory of the backend of the requested length, which is not
+///   returned again before it is freed.
+/// * [`lend_mailbox`](Self::lend_mailbox) returns the address of the requested number of words of
+///   host memory, aligned to 8 bytes. They live as long as the backend and are not lent again
+///   before they are taken back.
 /// * [`memory_id`](Self::memory_id) is the same only for backends with the same memory.
-/// * Memory is freed, or its owner dropped, after all work that may use it.
-/// * A copy has ended when it returns, also with an error.
-/// * [`record`](Self::record) and [`assemble`](Self::assemble) give what runs the launches that it was made of, and
-///   nothing else.
+/// * Memory is freed, or its owner dropped, only after all work that may use it.
+/// * A copy is complete when it returns, even with an error.
+/// * [`record`](Self::record) and [`assemble`](Self::assemble) return something that runs the
+///   launches it was made of, and nothing else.
 ///
 /// ```compile_fail,E0200
 /// # use gridsync::device::{Backend, DeviceError, Geometry, KernelAttributes, KernelInfo, Properties};
@@ -55,54 +56,59 @@ use std::{any::Any, ffi::c_void, ptr, sync::Arc};
 /// }
 /// ```
 pub unsafe trait Backend: Send + Sync {
-    /// What the device is and how much it has.
+    /// The device's properties.
     fn properties(&self) -> &Properties;
 
-    /// What an emulator has done in all launches so far that succeeded; none on a GPU.
+    /// Statistics of all successful launches so far in an emulator; `None` on a GPU.
     fn emulated(&self) -> Option<Stats> {
         None
     }
 
-    /// The places that order memory or wait, in all launches so far, if an emulator notes them.
+    /// The source locations that order memory or wait, in all launches so far, if an emulator
+    /// records them.
     fn order_sites(&self) -> Vec<OrderSite> {
         Vec::new()
     }
 
-    /// Bytes of device memory that nobody has allocated.
+    /// Bytes of free device memory.
     ///
     /// # Errors
-    /// If the device does not answer.
+    /// If the device does not respond.
     fn free_memory(&self) -> Result<usize, DeviceError>;
 
-    /// Allocates `bytes` of device memory, more than none, at an address that is a multiple of 256.
+    /// Allocates `bytes` of device memory, which must not be 0, at an address that is a multiple of
+    /// 256.
     ///
     /// # Errors
-    /// [`DeviceError::OutOfMemory`] with the bytes asked for and free.
+    /// [`DeviceError::OutOfMemory`] with the requested and the free bytes.
     fn alloc(&self, bytes: usize) -> Result<u64, DeviceError>;
 
     /// Frees an allocation, after the work in all streams of the device that may still use it.
     ///
-    /// A failure cannot be returned from here and is dropped. It means that the device is lost, and
-    /// the next call that returns a result says so.
+    /// A failure cannot be returned from here and is dropped. It means that the device is lost,
+    /// which the next call that returns a result reports.
     ///
     /// # Safety
-    /// `address` came from [`alloc`](Self::alloc) of a backend with this [memory](Self::memory_id), and
-    /// has not been freed; nothing launched later uses it.
+    /// `address` came from [`alloc`](Self::alloc) of a backend with this [memory](Self::memory_id),
+    /// and has not been freed; nothing launched later uses it.
     unsafe fn free(&self, address: u64);
 
-    /// Drops the owner of memory that this backend has not allocated, as [`free`](Self::free) frees its
-    /// own. If it cannot wait for the work that may use the memory, it never drops the owner.
+    /// Drops the owner of memory that this backend did not allocate, under the same conditions as
+    /// [`free`](Self::free). If the backend cannot wait for the work that may use the memory, it
+    /// never drops the owner.
     fn drop_after(&self, owner: Box<dyn Any + Send + Sync>) {
         let _waited = self.synchronize();
         drop(owner);
     }
 
-    /// What tells the memory of one device from that of another. Streams of one device give the same.
+    /// Distinguishes the memory of one device from that of another. Streams of one device return
+    /// the same id.
     fn memory_id(&self) -> MemoryId {
         MemoryId(ptr::from_ref(self).addr(), 0)
     }
 
-    /// Refuses memory that is not a live allocation of the device. A backend that cannot tell takes any.
+    /// Refuses memory that is not a live allocation of the device. A backend that cannot check
+    /// accepts any.
     ///
     /// # Errors
     /// [`DeviceError::NoMemory`], [`DeviceError::OtherContext`].
@@ -110,29 +116,30 @@ pub unsafe trait Backend: Send + Sync {
         Ok(())
     }
 
-    /// Copies `from` to the device, after the work in the stream; done on return.
+    /// Copies `from` to the device, after the work in the stream. The copy is complete on return.
     ///
     /// # Errors
     /// If the copy fails, or if earlier work in the stream has failed.
     ///
     /// # Safety
-    /// `to .. to + from.len()` lies in a live allocation of this backend.
+    /// `to .. to + from.len()` is inside a live allocation of this backend.
     unsafe fn upload(&self, to: u64, from: &[u8]) -> Result<(), DeviceError>;
 
-    /// Copies from the device into `to`, after the work in the stream; done on return.
+    /// Copies from the device into `to`, after the work in the stream. The copy is complete on
+    /// return.
     ///
     /// # Errors
     /// If the copy fails, or if earlier work in the stream has failed.
     ///
     /// # Safety
-    /// `from .. from + to.len()` lies in a live allocation of this backend.
+    /// `from .. from + to.len()` is inside a live allocation of this backend.
     unsafe fn download(&self, from: u64, to: &mut [u8]) -> Result<(), DeviceError>;
 
-    /// Pins `bytes` bytes of host memory, so that copies between them and any device need no other memory on their
-    /// way. An emulated device has nothing to do.
+    /// Pins `bytes` bytes of host memory, so that copies between it and any device need no staging
+    /// memory. Does nothing on an emulated device.
     ///
     /// # Errors
-    /// If the driver refuses. Then copies still work, and are slower.
+    /// If the driver refuses. Copies still work then, but are slower.
     ///
     /// # Safety
     /// The memory stays allocated until [`unpin`](Self::unpin) is called with its address.
@@ -140,8 +147,9 @@ pub unsafe trait Backend: Send + Sync {
         Ok(())
     }
 
-    /// Ends that. Returns whether it has ended: if the device is lost or given up, the memory may stay pinned, and
-    /// must not be freed then. The driver would mistake later allocations at its address for the pinned memory.
+    /// Unpins the memory. Returns whether it is unpinned: if the device is lost or given up, the
+    /// memory may stay pinned, and must not be freed. The driver would mistake later allocations at
+    /// its address for the pinned memory.
     ///
     /// # Safety
     /// The memory was pinned by this backend, and no copy uses it.
@@ -150,43 +158,47 @@ pub unsafe trait Backend: Send + Sync {
         true
     }
 
-    /// Lends `words` words of host memory that kernels can write, at an address that is the same for host and
-    /// device. None if there are none: then results are copied, which costs an emulated device nothing.
+    /// Lends `words` words of host memory that kernels can write, at the same address on host and
+    /// device. `None` if the backend has none: then results are copied, which is free on an
+    /// emulated device.
     ///
     /// # Errors
-    /// While a thread records, and errors of the driver.
+    /// During a recording, and if the driver fails.
     #[doc(hidden)]
     fn lend_mailbox(&self, _words: usize) -> Result<Option<u64>, DeviceError> {
         Ok(None)
     }
 
-    /// Takes them back.
+    /// Takes the words back.
     ///
     /// # Safety
-    /// This backend lent so many there. Nobody uses them from now on, nor does a launch.
+    /// This backend lent this many words at this address. Neither the caller nor a launch uses them
+    /// any more.
     #[doc(hidden)]
     unsafe fn take_mailbox_back(&self, _mailbox: u64, _words: usize) {}
 
-    /// Puts a filling of `bytes` bytes with zero into the stream.
+    /// Submits a fill of `bytes` bytes with zero to the stream.
     ///
     /// # Errors
-    /// If it cannot be put there; later errors come from [`synchronize`](Self::synchronize).
+    /// If it cannot be submitted; later errors come from [`synchronize`](Self::synchronize).
     ///
     /// # Safety
-    /// `at .. at + bytes` lies in a live allocation of this backend, and stays so until it has run.
+    /// `at .. at + bytes` is inside a live allocation of this backend, which stays live until the
+    /// fill has run.
     unsafe fn zero(&self, at: u64, bytes: usize) -> Result<(), DeviceError>;
 
-    /// Puts a launch into the stream. `args` has the address of each argument, in order; the
+    /// Submits a launch to the stream. `args` has the address of each argument, in order; the
     /// values are copied before this returns.
     ///
     /// # Errors
     /// [`DeviceError::GridTooLarge`] if a cooperative launch does not fit,
-    /// [`DeviceError::SharedTooLarge`] if a block's shared memory does not, otherwise errors of the
-    /// launch. Errors while the kernel runs come from [`synchronize`](Self::synchronize).
+    /// [`DeviceError::SharedTooLarge`] if a block's shared memory does not fit, otherwise if the
+    /// launch fails. Errors while the kernel runs come from [`synchronize`](Self::synchronize).
     ///
     /// # Safety
     /// `args` are the arguments that the kernel declares, in number, type and order; the memory
-    /// that they name stays allocated until the kernel has run; the kernel's own contract holds.
+    /// that they refer to stays allocated until the kernel has run; the kernel's own contract
+    /// holds.
     unsafe fn launch(
         &self,
         kernel: &KernelInfo,
@@ -194,17 +206,18 @@ pub unsafe trait Backend: Send + Sync {
         args: &[*const c_void],
     ) -> Result<(), DeviceError>;
 
-    /// All GPUs of the emulated machine that this one is part of, in their order. None if it is alone, as
-    /// every CUDA device is.
+    /// All GPUs of the emulated machine that this one belongs to, in order. Empty if it is alone,
+    /// as every CUDA device is.
     fn machine(&self) -> Vec<Arc<dyn Backend>> {
         Vec::new()
     }
 
-    /// Puts a launch into the stream of each of `all` devices, whose grids may wait for each other. This is the
-    /// first of them. `args` has the arguments of each.
+    /// Submits a launch to the stream of each of `all` devices, whose grids may wait for each
+    /// other. `self` is the first of them. `args` has the arguments of each.
     ///
     /// # Errors
-    /// [`DeviceError::OnGpu`] with an error of [`launch`](Self::launch), or that error of all.
+    /// [`DeviceError::OnGpu`] with an error of [`launch`](Self::launch), or another error that
+    /// concerns all devices.
     ///
     /// # Safety
     /// As for [`launch`](Self::launch), on each device.
@@ -215,23 +228,23 @@ pub unsafe trait Backend: Send + Sync {
         geometry: &Geometry,
         args: &[&[*const c_void]],
     ) -> Result<(), DeviceError> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller upholds the contract of `launch` on each device.
         unsafe { launch_one_by_one(all, kernel, geometry, args) }
     }
 
-    /// Whether a launch of the kernel can [overlap](Geometry::overlapping) the kernel before it: the device,
-    /// the driver and the image that the kernel is from have to support it.
+    /// Whether a launch of the kernel can [overlap](Geometry::overlapping) the previous kernel. The
+    /// device, the driver and the kernel's image must support it.
     fn can_overlap(&self, _kernel: &KernelInfo) -> bool {
         false
     }
 
-    /// What the kernel needs of the device.
+    /// The resources that the kernel needs.
     ///
     /// # Errors
-    /// [`DeviceError::UnknownKernel`], and errors of loading the kernel.
+    /// [`DeviceError::UnknownKernel`], and if the kernel cannot be loaded.
     fn attributes(&self, kernel: &KernelInfo) -> Result<KernelAttributes, DeviceError>;
 
-    /// Blocks of the kernel that fit on one SM at once; 0 if not even one does.
+    /// Blocks of the kernel that fit on one SM at once; 0 if not even one fits.
     ///
     /// # Errors
     /// As for [`attributes`](Self::attributes), and [`DeviceError::SharedTooLarge`].
@@ -258,13 +271,14 @@ pub unsafe trait Backend: Send + Sync {
         Ok(blocks / geometry.cluster.unwrap_or(1).max(1))
     }
 
-    /// Waits for everything in the stream.
+    /// Waits for all work in the stream.
     ///
     /// # Errors
-    /// The error of the work that failed; [`DeviceError::Lost`] if the context is lost with it.
+    /// The error of the work that failed; [`DeviceError::Lost`] if the context was lost with it.
     fn synchronize(&self) -> Result<(), DeviceError>;
 
-    /// Waits for everything in all streams of the device. A stream that is recorded runs nothing.
+    /// Waits for all work in all streams of the device. A stream that is being recorded runs
+    /// nothing.
     ///
     /// # Errors
     /// As for [`synchronize`](Self::synchronize).
@@ -272,10 +286,10 @@ pub unsafe trait Backend: Send + Sync {
         self.synchronize()
     }
 
-    /// Another stream of the device, with the same memory.
+    /// Creates another stream of the device, with the same memory.
     ///
     /// # Errors
-    /// What the driver says; [`DeviceError::Unsupported`] if this backend has one stream only.
+    /// If the driver fails; [`DeviceError::Unsupported`] if this backend has only one stream.
     fn new_stream(&self) -> Result<Arc<dyn Backend>, DeviceError> {
         Err(DeviceError::Unsupported {
             what: "several streams",
@@ -284,7 +298,7 @@ pub unsafe trait Backend: Send + Sync {
         })
     }
 
-    /// Marks what has been put into the stream so far. A backend waits for it, unless it can do without.
+    /// Marks the work submitted to the stream so far. The default implementation waits for it.
     ///
     /// # Errors
     /// As for [`synchronize`](Self::synchronize).
@@ -292,36 +306,37 @@ pub unsafe trait Backend: Send + Sync {
         self.synchronize().map(|()| Marked::passed())
     }
 
-    /// Lets what comes into the stream from now on wait for the event. A backend waits for it at once, unless
-    /// it can do without.
+    /// Makes later work in the stream wait for the event. The default implementation waits for it
+    /// immediately.
     ///
     /// # Errors
-    /// As for [`synchronize`](Self::synchronize), and those of the event.
+    /// As for [`synchronize`](Self::synchronize), and if the work of the event failed.
     fn wait_for(&self, event: &Event) -> Result<(), DeviceError> {
         event.synchronize()
     }
 
-    /// The CUDA stream, whose context is made current on this thread; none if this is no CUDA device.
+    /// The CUDA stream, or `None` if this is not a CUDA device. Makes its context current on this
+    /// thread.
     ///
-    /// For a library that puts work of its own into the stream: NCCL takes the stream, and the
-    /// device whose context is current.
+    /// For libraries that submit their own work to the stream: NCCL uses the stream, and the device
+    /// whose context is current.
     ///
     /// # Errors
-    /// While somebody records, and if the context cannot be made current.
+    /// During a recording, and if the context cannot be made current.
     #[doc(hidden)]
     fn cuda_stream(&self) -> Result<Option<*mut c_void>, DeviceError> {
         Ok(None)
     }
 
-    /// This, if it is a CUDA device.
+    /// The CUDA device, if this is one.
     #[cfg(feature = "cuda")]
     #[doc(hidden)]
     fn cuda(&self) -> Option<&super::cuda::Cuda> {
         None
     }
 
-    /// Whether everything in the stream is done. Does not wait if the device can tell without: for
-    /// whoever has to look after something else in the meantime.
+    /// Whether all work in the stream is done. Does not wait if the device can be polled, so
+    /// callers can watch something else in the meantime.
     ///
     /// # Errors
     /// As for [`synchronize`](Self::synchronize).
@@ -329,18 +344,19 @@ pub unsafe trait Backend: Send + Sync {
         self.synchronize().map(|()| true)
     }
 
-    /// Gives up the device: what runs on it may wait for ever for another device, which has failed. Every later
-    /// call is refused with [`DeviceError::GivenUp`], and nothing waits for the stream any more.
+    /// Gives up the device: its work may wait forever for another device that has failed. Every
+    /// later call is refused with [`DeviceError::GivenUp`], and nothing waits for the stream any
+    /// more.
     fn give_up(&self) {}
 
-    /// Puts `before` into the empty stream, and then `work` between two events. Waits, and returns
+    /// Submits `before` to the empty stream, and then `work` between two events. Waits, and returns
     /// the microseconds of device time between the events, with a resolution of about half a
     /// microsecond.
     ///
-    /// What other threads put into the stream meanwhile counts too.
+    /// Work that other threads submit to the stream at the same time is included.
     ///
     /// # Errors
-    /// Errors of `before`, of `work`, and of the stream.
+    /// If `before`, `work` or the stream fails.
     fn time(
         &self,
         before: &mut dyn FnMut() -> Result<(), DeviceError>,
@@ -348,10 +364,10 @@ pub unsafe trait Backend: Send + Sync {
     ) -> Result<f64, DeviceError>;
 
     /// Runs `work` and records the [`launch`](Self::launch)es and [`zero`](Self::zero)s that this
-    /// thread makes in it, instead of putting them into the stream.
+    /// thread makes in it, instead of submitting them to the stream.
     ///
     /// # Errors
-    /// Errors of `work` and of the recording; [`DeviceError::Unsupported`] if this backend cannot
+    /// If `work` or the recording fails; [`DeviceError::Unsupported`] if this backend cannot
     /// record.
     fn record(
         self: Arc<Self>,
@@ -364,11 +380,12 @@ pub unsafe trait Backend: Send + Sync {
         })
     }
 
-    /// Checks launches that depend on each other, and gets them ready to be run again and again.
+    /// Checks launches that depend on each other, and prepares them for repeated runs.
     ///
     /// # Errors
-    /// Errors of each [`launch`](Self::launch), and of the driver when it makes streams, events or a graph;
-    /// [`DeviceError::Unsupported`] if this backend cannot do it, or not in this way.
+    /// If a [`launch`](Self::launch) is invalid, or the driver fails to make streams, events or a
+    /// graph; [`DeviceError::Unsupported`] if this backend cannot assemble launches, or not in this
+    /// way.
     fn assemble(
         self: Arc<Self>,
         _launches: &[Ordered<'_>],
@@ -381,17 +398,17 @@ pub unsafe trait Backend: Send + Sync {
         })
     }
 
-    /// Whether what this thread launches now becomes part of a recording.
+    /// Whether launches of this thread become part of a recording.
     fn is_recording(&self) -> bool {
         false
     }
 }
 
-/// Puts a launch into the stream of each device.
+/// Submits a launch to the stream of each device.
 ///
 /// # Errors
-/// [`DeviceError::OnGpu`] with the first error of a launch. If grids on other devices have started by then, all
-/// devices are given up: those grids may wait for one that does not come.
+/// [`DeviceError::OnGpu`] with the first error of a launch. If grids on other devices have started
+/// by then, all devices are given up, because those grids may wait for one that never starts.
 ///
 /// # Safety
 /// As for [`Backend::launch_on_all`].
@@ -402,7 +419,7 @@ pub(super) unsafe fn launch_one_by_one(
     args: &[&[*const c_void]],
 ) -> Result<(), DeviceError> {
     for (number, (device, args)) in all.iter().zip(args).enumerate() {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller upholds the contract of `launch` on each device.
         let launched = unsafe { device.backend().launch(kernel, geometry, args) };
         if let Err(error) = launched {
             if number > 0 {
@@ -414,21 +431,21 @@ pub(super) unsafe fn launch_one_by_one(
     Ok(())
 }
 
-/// What tells the memory of one device from that of another.
+/// Distinguishes the memory of one device from that of another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MemoryId(usize, u32);
 
 impl MemoryId {
-    /// Memory number `part` of what is shared by those who share `memory`.
+    /// The id of part `part` of the shared `memory`.
     #[must_use]
     pub fn of<T>(memory: &Arc<T>, part: u32) -> Self {
         Self(Arc::as_ptr(memory).addr(), part)
     }
 }
 
-/// What a backend recorded.
+/// A recording of a backend.
 pub trait Recording: Send + Sync {
-    /// Puts everything into the stream, in the order in which it was recorded.
+    /// Submits everything to the stream, in the order in which it was recorded.
     ///
     /// # Errors
     /// As for [`Graph::launch`](super::Graph::launch).
@@ -438,30 +455,30 @@ pub trait Recording: Send + Sync {
     unsafe fn launch(&self) -> Result<(), DeviceError>;
 }
 
-/// A kernel as a backend sees it.
+/// A kernel from a backend's point of view.
 #[derive(Clone, Copy, Debug)]
 pub struct KernelInfo {
     /// The name of its entry point.
     pub name: &'static str,
-    /// Whether it holds a barrier over the whole grid, and so must have all blocks resident.
+    /// Whether it uses a barrier over the whole grid, so that all blocks must be resident.
     pub cooperative: bool,
-    /// The bytes of each of its arguments, in order.
+    /// The size of each argument in bytes, in order.
     pub args: &'static [usize],
-    /// The names of its parameters, for messages of the emulator. Empty if they are not known.
+    /// The names of its parameters, for messages of the emulator. Empty if they are unknown.
     pub parameters: &'static [&'static str],
-    /// Its body on the host, run as one thread of a grid; only an emulator calls it.
+    /// Its body on the host, run as one thread of a grid. Only an emulator calls it.
     pub run: unsafe fn(&[*const c_void]),
 }
 
-/// What one kernel needs of the device, as compiled for it.
+/// The resources that a kernel needs, as compiled for the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KernelAttributes {
-    /// 32-bit registers of a thread.
+    /// 32-bit registers per thread.
     pub registers: u32,
-    /// Bytes of static shared memory of a block.
+    /// Bytes of static shared memory per block.
     pub static_shared: u32,
-    /// Bytes of local memory of a thread: stack and spilled registers.
+    /// Bytes of local memory per thread: stack and spilled registers.
     pub local: u32,
-    /// Threads that a block of this kernel may have.
+    /// The most threads in a block of this kernel.
     pub max_threads: u32,
 }

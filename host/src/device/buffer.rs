@@ -4,11 +4,11 @@ use super::{Device, DeviceError};
 use bytemuck::Pod;
 use std::{any::Any, fmt, marker::PhantomData, mem, ops::Range};
 
-/// What the address of a buffer is a multiple of: the kernels load and store so many bytes at once.
+/// Alignment of a buffer's address in bytes: kernels load and store this many bytes at once.
 pub const ALIGNMENT: u64 = 16;
 
-/// `len` elements of `T` on a device, freed when dropped, after the work in all streams of the device, and of the
-/// [devices](super::Devices) that were opened together with it.
+/// `len` elements of `T` on a device. Dropping the buffer frees it, after the work in all streams
+/// of the device, and of the [devices](super::Devices) that were opened together with it.
 ///
 /// An empty buffer is allowed: it has no memory, and its address is 0.
 pub struct Buffer<T> {
@@ -19,20 +19,21 @@ pub struct Buffer<T> {
     element: PhantomData<T>,
 }
 
-/// Whose memory it is.
+/// The owner of the memory.
 enum Memory {
-    /// It was allocated by the device, and is freed there.
+    /// The device allocated it, and frees it.
     Own,
-    /// It lives as long as this, which is dropped when no stream uses it any more.
+    /// The memory lives as long as this owner, which is dropped once no stream uses the memory any
+    /// more.
     Of(Box<dyn Any + Send + Sync>),
-    /// Somebody else answers for it.
+    /// Someone else is responsible for it.
     Foreign,
 }
 
 impl<T: Pod> Buffer<T> {
-    /// A buffer whose contents are whatever the memory held.
+    /// A buffer with uninitialised contents.
     pub(super) fn alloc(device: &Device, len: usize) -> Result<Self, DeviceError> {
-        // If the length overflows, this asks for more than any device has, and the backend refuses
+        // If the length overflows, this requests more than any device has, and the backend refuses
         // it.
         let bytes = len.saturating_mul(size_of::<T>());
         let address = match bytes {
@@ -46,15 +47,16 @@ impl<T: Pod> Buffer<T> {
         Self { device: device.clone(), address, len, memory, element: PhantomData }
     }
 
-    /// A buffer over memory that has been allocated elsewhere. `owner` is dropped with the buffer, after the
-    /// work in all streams of the device. If the device is given up by then, it is never dropped.
+    /// A buffer over memory that was allocated elsewhere. `owner` is dropped with the buffer, after
+    /// the work in all streams of the device. If the device is given up by then, it is never
+    /// dropped.
     ///
     /// ```
     /// # use gridsync::device::{Buffer, Device};
     /// # use std::sync::Arc;
     /// # let device = Device::emulator();
     /// let whole = Arc::new(device.upload(&[1u32; 8])?);
-    /// // SAFETY: the second half of `whole`, which is there as long as somebody holds it.
+    /// // SAFETY: the second half of `whole`, which lives as long as it has an owner.
     /// let half: Buffer<u32> =
     ///     unsafe { Buffer::from_raw(&device, whole.address() + 16, 4, whole.clone())? };
     /// assert_eq!(half.download()?, [1; 4]);
@@ -62,13 +64,14 @@ impl<T: Pod> Buffer<T> {
     /// ```
     ///
     /// # Errors
-    /// [`DeviceError::Misaligned`] if the address is no multiple of [`ALIGNMENT`] and of the element's own;
-    /// on a GPU, [`DeviceError::NoMemory`] and [`DeviceError::OtherContext`] if it is not memory of the device.
+    /// [`DeviceError::Misaligned`] if the address is not a multiple of [`ALIGNMENT`] and of the
+    /// element's alignment. On a GPU, [`DeviceError::NoMemory`] and [`DeviceError::OtherContext`]
+    /// if it is not memory of the device.
     ///
     /// # Safety
-    /// The `len` elements from `address` on are memory of the device. They stay allocated until `owner` is
-    /// dropped, or for ever; `()` owns nothing. What others do with the memory meanwhile they do in the order
-    /// of the device's streams, or the contents are any.
+    /// The `len` elements starting at `address` are memory of the device. They stay allocated until
+    /// `owner` is dropped, or forever; `()` owns nothing. Other accesses to the memory must be
+    /// ordered by the device's streams, otherwise its contents are undefined.
     pub unsafe fn from_raw(
         device: &Device,
         address: u64,
@@ -79,13 +82,13 @@ impl<T: Pod> Buffer<T> {
         Ok(Self::new(device, address, len, Memory::Of(Box::new(owner))))
     }
 
-    /// As [`from_raw`](Self::from_raw), with an allocation that the device frees.
+    /// Like [`from_raw`](Self::from_raw), with an allocation that the device frees.
     ///
     /// # Errors
     /// As for [`from_raw`](Self::from_raw).
     ///
     /// # Safety
-    /// The memory is as [`Backend::free`](super::Backend::free) needs it.
+    /// The memory meets the requirements of [`Backend::free`](super::Backend::free).
     #[cfg(feature = "cust")]
     pub(super) unsafe fn from_allocation(
         device: &Device,
@@ -96,7 +99,7 @@ impl<T: Pod> Buffer<T> {
         Ok(Self::new(device, address, len, Memory::Own))
     }
 
-    /// Memory that somebody lends, and that nothing is done for when the buffer is dropped.
+    /// A buffer over borrowed memory, which is left alone when the buffer is dropped.
     ///
     /// # Errors
     /// As for [`from_raw`](Self::from_raw).
@@ -113,7 +116,8 @@ impl<T: Pod> Buffer<T> {
         Ok(Self::new(device, address, len, Memory::Foreign))
     }
 
-    /// Gives the allocation away; none if somebody else owns it, and then the buffer stays as it is.
+    /// Takes the allocation out of the buffer. Returns `None` and leaves the buffer unchanged if
+    /// the memory has another owner.
     #[cfg(feature = "cust")]
     pub(super) fn take_allocation(&mut self) -> Option<(u64, usize)> {
         match self.memory {
@@ -125,7 +129,7 @@ impl<T: Pod> Buffer<T> {
         }
     }
 
-    /// Refuses memory that kernels cannot take.
+    /// Refuses memory that kernels cannot use.
     fn checked(device: &Device, address: u64, len: usize) -> Result<(), DeviceError> {
         let bytes = len.saturating_mul(size_of::<T>());
         let alignment = ALIGNMENT.max(align_of::<T>() as u64);
@@ -138,38 +142,38 @@ impl<T: Pod> Buffer<T> {
         }
     }
 
-    /// Where it starts on the device: a multiple of 256, or of [`ALIGNMENT`] if the memory was allocated
-    /// elsewhere.
+    /// The start address on the device: a multiple of 256, or of [`ALIGNMENT`] if the memory was
+    /// allocated elsewhere.
     #[must_use]
     pub fn address(&self) -> u64 {
         self.address
     }
 
-    /// How many elements it has.
+    /// Number of elements.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether it has none.
+    /// Whether the buffer is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Its size in bytes.
+    /// Size in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.len * size_of::<T>()
     }
 
-    /// The device it is on.
+    /// The device that the buffer is on.
     #[must_use]
     pub fn device(&self) -> &Device {
         &self.device
     }
 
-    /// Copies it to the host, after the work in the stream.
+    /// Copies the buffer to the host, after the work in the stream.
     ///
     /// # Errors
     /// If the copy fails, or if earlier work in the stream has failed.
@@ -183,14 +187,14 @@ impl<T: Pod> Buffer<T> {
     /// As for [`download`](Self::download).
     ///
     /// # Panics
-    /// If the part does not lie within the buffer.
+    /// If the part is not inside the buffer.
     pub fn download_part(&self, part: Range<usize>) -> Result<Vec<T>, DeviceError> {
         let mut host = vec![T::zeroed(); part.len()];
         self.download_to(part.start, &mut host)?;
         Ok(host)
     }
 
-    /// Fills `host` with the elements from `start` on, after the work in the stream.
+    /// Fills `host` with the elements starting at `start`, after the work in the stream.
     ///
     /// # Errors
     /// As for [`download`](Self::download).
@@ -201,13 +205,13 @@ impl<T: Pod> Buffer<T> {
         let address = self.address_of(start, host.len());
         if size_of_val(host) > 0 {
             let bytes = bytemuck::cast_slice_mut(host);
-            // SAFETY: the allocation is this buffer's, live, and the part lies within it.
+            // SAFETY: the allocation belongs to this buffer and is live, and the part is inside it.
             unsafe { self.device.backend().download(address, bytes)? };
         }
         Ok(())
     }
 
-    /// The address of a part, which has to lie within the buffer.
+    /// The address of a part, which must be inside the buffer.
     #[track_caller]
     fn address_of(&self, start: usize, len: usize) -> u64 {
         assert!(
@@ -218,7 +222,8 @@ impl<T: Pod> Buffer<T> {
         self.address + (start * size_of::<T>()) as u64
     }
 
-    /// Overwrites the buffer with `host`, after the work in the stream; done on return.
+    /// Overwrites the buffer with `host`, after the work in the stream. The copy is complete on
+    /// return.
     ///
     /// # Errors
     /// [`DeviceError::LengthMismatch`] if the lengths differ, and as for
@@ -230,18 +235,18 @@ impl<T: Pod> Buffer<T> {
         self.copy_part_from(0, host)
     }
 
-    /// Overwrites the elements from `start` on with `host`, after the work in the stream; done on
-    /// return.
+    /// Overwrites the elements starting at `start` with `host`, after the work in the stream. The
+    /// copy is complete on return.
     ///
     /// # Errors
     /// As for [`download`](Self::download).
     ///
     /// # Panics
-    /// If the part does not lie within the buffer.
+    /// If the part is not inside the buffer.
     pub fn copy_part_from(&mut self, start: usize, host: &[T]) -> Result<(), DeviceError> {
         let address = self.address_of(start, host.len());
         if size_of_val(host) > 0 {
-            // SAFETY: the allocation is this buffer's, live, and the part lies within it.
+            // SAFETY: the allocation belongs to this buffer and is live, and the part is inside it.
             unsafe {
                 self.device.backend().upload(address, bytemuck::cast_slice(host))?;
             }
@@ -249,14 +254,14 @@ impl<T: Pod> Buffer<T> {
         Ok(())
     }
 
-    /// Puts a filling of all its bytes with zero into the stream.
+    /// Submits a zero fill of the whole buffer to the stream.
     ///
     /// # Errors
-    /// If it cannot be put there.
+    /// If it cannot be submitted.
     pub fn zero(&mut self) -> Result<(), DeviceError> {
         if self.bytes() > 0 {
-            // SAFETY: the allocation is this buffer's and exactly this long; it is freed in stream
-            // order, so it outlives the filling.
+            // SAFETY: the allocation belongs to this buffer and has exactly this length; it is
+            // freed in stream order, so it outlives the fill.
             unsafe { self.device.backend().zero(self.address, self.bytes())? };
         }
         Ok(())
@@ -266,8 +271,8 @@ impl<T: Pod> Buffer<T> {
 impl<T> Drop for Buffer<T> {
     fn drop(&mut self) {
         match mem::replace(&mut self.memory, Memory::Foreign) {
-            // SAFETY: the address came from `alloc` of a stream of this device, is freed only here, and
-            // every kernel that got it borrowed this buffer.
+            // SAFETY: the address came from `alloc` of a stream of this device, is freed only here,
+            // and every kernel that got it borrowed this buffer.
             Memory::Own if self.address != 0 => unsafe {
                 self.device.backend().free(self.address);
             },

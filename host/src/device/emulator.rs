@@ -1,4 +1,5 @@
-//! The emulator as a device: the same kernels, thread by thread on the CPU, every access checked.
+//! The emulator as a device: it runs the same kernels thread by thread on the CPU, and checks every
+//! access.
 
 mod config;
 mod graph;
@@ -18,41 +19,41 @@ use std::{
     time::Instant,
 };
 
-/// Blocks of a cluster, at most: as many as every device with clusters allows (CUDA C++ Programming
+/// The most blocks in a cluster: as many as every device with clusters allows (CUDA C++ Programming
 /// Guide, "Thread Block Clusters").
 const MAX_CLUSTER_BLOCKS: u32 = 8;
 
 /// An emulated GPU.
 ///
-/// Launches run at once, on the thread that calls; a fault of the kernel is that launch's error. As
-/// on hardware, as many blocks are resident as the emulated multiprocessors hold, and further ones
-/// start as these end, in an order that the schedule draws. A grid that would hang on hardware ends
-/// in an error here.
+/// A launch runs immediately, on the calling thread, and a fault of the kernel is the error of that
+/// launch. As on hardware, only as many blocks are resident as the emulated multiprocessors hold,
+/// and others start as these end, in an order that the schedule draws. A grid that would hang on
+/// hardware ends in an error here.
 ///
-/// A fault loses the emulator, as it loses a GPU's context: the grid was stopped halfway, and what
-/// it left in memory means nothing. Every later call except freeing answers
-/// [`DeviceError::Stopped`]. Make another emulator to go on.
+/// A fault loses the emulator, as it loses a GPU's context: the grid was stopped halfway, and the
+/// contents of its memory are meaningless. Every later call except freeing returns
+/// [`DeviceError::Stopped`]. Create another emulator to continue.
 pub struct Emulator {
-    /// Its place among the GPUs of the machine.
+    /// Its index among the GPUs of the machine.
     gpu: u32,
     machine: Arc<Machine>,
     properties: Properties,
     gate: Gate<Recorded>,
 }
 
-/// What the GPUs of an emulated machine share.
+/// State shared by the GPUs of an emulated machine.
 struct Machine {
     config: EmulatorConfig,
     memory: Mutex<Memory>,
-    /// What all launches so far have done.
+    /// Statistics of all launches so far.
     stats: Mutex<Stats>,
     sites: Sites,
-    /// The fault that stopped a grid, if one did.
+    /// The fault that stopped a grid, if any.
     fault: OnceLock<Box<Fault>>,
 }
 
 impl Emulator {
-    /// An emulated GPU: the first one of its machine.
+    /// Creates an emulated GPU, the first one of its machine.
     ///
     /// # Panics
     /// If the machine has no GPU.
@@ -75,7 +76,7 @@ impl Emulator {
         Self { gpu, machine, properties, gate: Gate::default() }
     }
 
-    /// Refuses every call after a fault; `doing` names the call.
+    /// Refuses every call after a fault. `doing` names the call.
     fn expect_alive(&self, doing: &'static str) -> Result<(), DeviceError> {
         match self.machine.fault.get() {
             None => Ok(()),
@@ -118,7 +119,7 @@ impl Emulator {
         Ok(())
     }
 
-    /// The configuration of a launch, if the device can run it.
+    /// Checks a launch and returns its configuration.
     fn checked(
         &self,
         kernel: &KernelInfo,
@@ -170,7 +171,8 @@ impl Emulator {
     }
 }
 
-// SAFETY: every launch and copy has ended when it returns, and the emulator's memory checks addresses.
+// SAFETY: every launch and copy is complete when it returns, and the emulator's memory checks
+// addresses.
 unsafe impl Backend for Emulator {
     fn properties(&self) -> &Properties {
         &self.properties
@@ -202,8 +204,8 @@ unsafe impl Backend for Emulator {
     }
 
     unsafe fn free(&self, address: u64) {
-        // Launches run at once, so nothing still uses the memory, and there is no need to wait for
-        // a recording. The caller promises that the address is an allocation.
+        // Launches run immediately, so nothing still uses the memory, and there is no need to wait
+        // for a recording. The caller promises that the address is an allocation.
         let _freed = self.memory().free(address);
     }
 
@@ -287,7 +289,7 @@ unsafe impl Backend for Emulator {
         unsafe { self.run(&config, kernel, args) }
     }
 
-    /// The emulator has no registers: the number is 0.
+    /// The emulator has no registers, so their number is 0.
     fn attributes(&self, _kernel: &KernelInfo) -> Result<KernelAttributes, DeviceError> {
         Ok(KernelAttributes {
             registers: 0,
@@ -339,7 +341,7 @@ unsafe impl Backend for Emulator {
         self.expect_alive("waiting for the stream")
     }
 
-    /// Time on the host: it says nothing about any GPU.
+    /// The time on the host, which is unrelated to that of any GPU.
     fn time(
         &self,
         before: &mut dyn FnMut() -> Result<(), DeviceError>,
@@ -373,7 +375,8 @@ unsafe impl Backend for Emulator {
     }
 }
 
-/// The addresses and names of the arguments that may be views of device memory: an address and a length.
+/// The addresses and names of the arguments that may be views of device memory, which consist of an
+/// address and a length.
 ///
 /// # Safety
 /// `args` are live arguments of `kernel`, in number, type and order.
@@ -388,8 +391,8 @@ unsafe fn views(
     })
 }
 
-/// Locks, also after another thread has panicked: what these mutexes guard is consistent at every
-/// step.
+/// Locks the mutex even after another thread has panicked: the data of these mutexes is consistent
+/// at every step.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

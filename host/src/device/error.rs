@@ -1,10 +1,10 @@
-//! What can go wrong between the host and a device.
+//! Errors between the host and a device.
 
 use super::{Device, Geometry, NoCuda};
 use libcuda::CUresult;
 use std::path::PathBuf;
 
-/// Why a device did not do what it was asked.
+/// Why a device failed to do what was requested.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DeviceError {
@@ -12,25 +12,25 @@ pub enum DeviceError {
     #[error(transparent)]
     NoCuda(#[from] NoCuda),
 
-    /// There are CUDA devices, but not this one.
+    /// CUDA devices exist, but not this one.
     #[error(
         "there is no CUDA device {ordinal}: the driver sees {count}, counted from 0 (CUDA_VISIBLE_DEVICES may hide some)"
     )]
     NoSuchDevice {
-        /// The ordinal asked for.
+        /// The requested ordinal.
         ordinal: u32,
-        /// How many there are.
+        /// Number of devices.
         count: u32,
     },
 
-    /// There is no kernel image for this device.
+    /// No kernel image runs on this device.
     #[error(
         "no kernel image runs on compute capability {compute}: the images are for {offered:?} and newer; build one for compute_{compute} (cargo xtask build-kernels)"
     )]
     NoImage {
         /// The device's compute capability, 10·major + minor.
         compute: u32,
-        /// What the images are compiled for.
+        /// The targets of the images.
         offered: Vec<u32>,
     },
 
@@ -38,21 +38,21 @@ pub enum DeviceError {
     #[error(transparent)]
     Image(#[from] ptx_image::ImageError),
 
-    /// The driver did not accept a kernel's PTX.
+    /// The driver rejected a kernel's PTX.
     #[error("the driver rejected `{kernel}` of the compute_{image} kernels: {result}, {}{}", meaning(.result), after_a_line(.log))]
     Jit {
         /// The kernel.
         kernel: &'static str,
         /// The compute capability that its image was compiled for.
         image: u32,
-        /// The driver's answer.
+        /// The driver's result.
         result: CUresult,
-        /// What the JIT compiler wrote, errors first. It counts the lines of
+        /// The log of the JIT compiler, errors first. Its line numbers are those of
         /// [`Modules::module`](ptx_image::Modules::module), not of the image.
         log: String,
     },
 
-    /// The kernel launches others, and the library to link it with was not found.
+    /// The kernel launches other kernels, and the library that this needs was not found.
     #[error(
         "`{kernel}` launches kernels, and the library that it has to be linked with, libcudadevrt.a, is not here; install CUDA's cuda-cudart-dev or the Python package nvidia-cuda-runtime, or name the file in {variable} (looked at {})",
         paths(.looked_at)
@@ -60,33 +60,33 @@ pub enum DeviceError {
     NoDeviceRuntime {
         /// The kernel.
         kernel: &'static str,
-        /// The environment variable that can name the library.
+        /// The environment variable that can hold the path of the library.
         variable: &'static str,
-        /// Where it was looked for.
+        /// The paths that were tried.
         looked_at: Vec<PathBuf>,
     },
 
-    /// The kernel is in none of the images that the device can run.
+    /// None of the images that the device can run contains the kernel.
     #[error(
         "there is no kernel `{name}` in the compute_{image} kernels; they may be older than this program (cargo xtask build-kernels)"
     )]
     UnknownKernel {
-        /// The name asked for.
+        /// The requested name.
         name: &'static str,
-        /// What the newest of them was compiled for.
+        /// The target of the newest of these images.
         image: u32,
     },
 
-    /// There is not enough free device memory.
+    /// Not enough free device memory.
     #[error(
         "out of device memory: {requested} bytes requested, {free} of {total} are free; use a smaller input or free buffers first"
     )]
     OutOfMemory {
-        /// Bytes asked for.
+        /// Requested bytes.
         requested: usize,
-        /// Bytes free on the device when it failed.
+        /// Bytes that were free on the device at the time of the failure.
         free: usize,
-        /// All bytes of the device.
+        /// Total bytes of the device.
         total: usize,
     },
 
@@ -101,90 +101,90 @@ pub enum DeviceError {
         given: usize,
     },
 
-    /// An array is spread in stripes that part a tile.
+    /// An array is distributed in stripes that split a tile.
     #[error(
         "stripes of {stripe} elements are too short for {what}, whose tiles have {tile}: spread the array by Spread::alloc, or in longer stripes"
     )]
     ShortStripes {
-        /// What was to take the array.
+        /// The operation on the array.
         what: &'static str,
-        /// Elements of a stripe.
+        /// Elements per stripe.
         stripe: usize,
-        /// Elements of a tile.
+        /// Elements per tile.
         tile: usize,
     },
 
-    /// A matrix of another size than was planned for.
+    /// A matrix of a different size than planned.
     #[error(
         "{given} elements are no matrix of {rows} rows of {columns}: plan for the size that the data has"
     )]
     ShapeMismatch {
-        /// Rows planned for.
+        /// Planned number of rows.
         rows: usize,
-        /// Elements of a row planned for.
+        /// Planned number of elements per row.
         columns: usize,
-        /// Elements given.
+        /// Elements passed.
         given: usize,
     },
 
-    /// A buffer of one device was given to work on another.
+    /// A buffer of one device was passed to an operation on another.
     #[error(
         "a buffer on {other} was given to work on {own}: open each device once, make further streams of it by Device::new_stream, or copy the data"
     )]
     OtherDevice {
-        /// The device that was to work.
+        /// The device of the operation.
         own: String,
         /// The device of the buffer.
         other: String,
     },
 
-    /// A stream or memory is of another CUDA context than the device.
+    /// A stream or memory belongs to another CUDA context than the device.
     #[error(
         "{what} is of another CUDA context than {device} works in: make it while the context of the device is current"
     )]
     OtherContext {
-        /// What does.
+        /// The kind of object.
         what: &'static str,
-        /// The device that was to work with it.
+        /// The device that was to use it.
         device: String,
     },
 
-    /// There is no allocation that has all of this memory.
+    /// No allocation contains all of this memory.
     #[error(
         "{bytes} bytes from {address:#x} on do not lie in one live allocation of {device}: give the address and the length of memory that has been allocated there and not freed"
     )]
     NoMemory {
         /// The address.
         address: u64,
-        /// Bytes from there on.
+        /// Bytes starting at this address.
         bytes: usize,
         /// The device.
         device: String,
     },
 
-    /// Memory begins at an address that kernels cannot take.
+    /// Memory starts at an address that kernels cannot use.
     #[error(
         "memory at {address:#x} cannot be a buffer, which begins at a multiple of {alignment} bytes: take the whole allocation, and name a part of it in the call"
     )]
     Misaligned {
         /// The address.
         address: u64,
-        /// What it has to be a multiple of.
+        /// The required alignment.
         alignment: u64,
     },
 
-    /// A block asks for more shared memory than the device gives one.
+    /// A block needs more shared memory than the device gives one.
     #[error(
         "`{kernel}` needs {static_shared} B of static and {dynamic_shared} B of dynamic shared memory a block; the device has {limit} B: use smaller blocks or tiles"
     )]
     SharedTooLarge {
         /// The kernel.
         kernel: &'static str,
-        /// Its static shared memory, bytes.
+        /// Its static shared memory in bytes.
         static_shared: u32,
-        /// The dynamic shared memory asked for, bytes.
+        /// The requested dynamic shared memory in bytes.
         dynamic_shared: u32,
-        /// What a block may have, bytes.
+        /// The limit per block in bytes.
         limit: u32,
     },
 
@@ -199,26 +199,26 @@ pub enum DeviceError {
         geometry: Geometry,
         /// Blocks of this size that the device can hold.
         resident: u64,
-        /// The device's name.
+        /// Name of the device.
         device: String,
-        /// Its streaming multiprocessors.
+        /// Number of its streaming multiprocessors.
         multiprocessors: u32,
     },
 
-    /// A block of no threads, or of more than the kernel can have.
+    /// A block with no threads, or more than the kernel allows.
     #[error(
         "`{kernel}` cannot run in blocks of {threads} threads: a block of it has 1 to {limit} here"
     )]
     BadBlock {
         /// The kernel.
         kernel: &'static str,
-        /// Threads asked for.
+        /// Requested threads.
         threads: u32,
-        /// The most it can have.
+        /// The limit.
         limit: u32,
     },
 
-    /// A grid of no blocks.
+    /// A grid without blocks.
     #[error("`{kernel}` was to be launched with 0 blocks: launch at least 1")]
     EmptyGrid {
         /// The kernel.
@@ -236,41 +236,41 @@ pub enum DeviceError {
         geometry: Geometry,
     },
 
-    /// The device, or its driver, cannot do this at all.
+    /// The device or its driver does not support this.
     #[error("{device} cannot do {what}: {needs}")]
     Unsupported {
-        /// What was asked.
+        /// The requested operation.
         what: &'static str,
-        /// The device's name.
+        /// Name of the device.
         device: String,
-        /// What the device or the driver would need.
+        /// The requirement that is not met.
         needs: &'static str,
     },
 
-    /// The call cannot be part of a graph, and this thread records one.
+    /// The call cannot be part of a graph, and this thread is recording one.
     #[error(
         "{doing} cannot be recorded: a graph is made of launches and of fillings with zero; do it before recording or after"
     )]
     NotRecordable {
-        /// What was asked.
+        /// The requested operation.
         doing: &'static str,
     },
 
-    /// Another thread records a graph on this device.
+    /// Another thread is recording a graph on this device.
     #[error(
         "{doing} has to wait: another thread is recording a graph on this device; let threads that share a device take turns"
     )]
     RecordingElsewhere {
-        /// What was asked.
+        /// The requested operation.
         doing: &'static str,
     },
 
-    /// There is no result: nothing was launched, or the last launch failed.
+    /// No result to read: nothing was launched, or the last launch failed.
     #[error(
         "there is no {what} to read: nothing was launched, or the last launch failed; launch it first"
     )]
     NoResult {
-        /// What was asked for.
+        /// The requested result.
         what: &'static str,
     },
 
@@ -279,15 +279,15 @@ pub enum DeviceError {
         "{what} for {needed} places is refused: a graph has recorded launches that use its memory of {room} places, and replacing that would leave the graph without; make it for the longest array before recording"
     )]
     InGraph {
-        /// Whose memory it is.
+        /// The owner of the memory.
         what: &'static str,
-        /// Places that the array needs.
+        /// Number of elements needed.
         needed: usize,
-        /// Places that there are.
+        /// Number of elements that fit.
         room: usize,
     },
 
-    /// A launch asks for more than the device gives, or the kernel allows.
+    /// A launch exceeds a limit of the device or the kernel.
     #[error(
         "`{kernel}` cannot be launched with {geometry}: {asked} {what} are {} more than the {limit} that there may be; {remedy}",
         .asked - .limit
@@ -297,13 +297,13 @@ pub enum DeviceError {
         kernel: &'static str,
         /// The launch.
         geometry: Geometry,
-        /// What there is too much of.
+        /// The resource.
         what: &'static str,
-        /// How much the launch asks for.
+        /// The requested amount.
         asked: u64,
-        /// How much there may be.
+        /// The limit.
         limit: u64,
-        /// What to do.
+        /// The fix.
         remedy: &'static str,
     },
 
@@ -314,58 +314,59 @@ pub enum DeviceError {
         kernel: &'static str,
         /// The launch.
         geometry: Geometry,
-        /// The driver's answer.
+        /// The driver's result.
         result: CUresult,
     },
 
-    /// Something failed on one of several GPUs that work together.
+    /// A failure on one of several GPUs that work together.
     #[error("GPU {gpu} ({name}): {error}")]
     OnGpu {
-        /// Its place among them.
+        /// Its index among them.
         gpu: usize,
-        /// Its name.
+        /// Name of the GPU.
         name: String,
-        /// What failed. The message has it, so it is no source.
+        /// The failure. The message includes it, so it is not a `source`.
         error: Box<DeviceError>,
     },
 
-    /// Two GPUs cannot reach each other's memory.
+    /// Two GPUs cannot access each other's memory.
     #[error(
         "CUDA devices {from} and {to} cannot reach each other's memory: they need NVLink or a shared PCIe root; use those that can (nvidia-smi topo -p2p r), or one process for each (--ranks)"
     )]
     NoPeerAccess {
         /// The device that would read and write.
         from: u32,
-        /// The device whose memory it would be.
+        /// The device that owns the memory.
         to: u32,
     },
 
-    /// The driver lets each launch wait for its kernel, and the kernel waits for one on another GPU.
+    /// The driver makes each launch wait for its kernel, but the kernel waits for one on another
+    /// GPU.
     #[error(
         "CUDA_LAUNCH_BLOCKING={value} lets each launch wait until its kernel has ended, and kernels on {gpus} GPUs that wait for each other would never end: start the program without CUDA_LAUNCH_BLOCKING"
     )]
     LaunchBlocking {
         /// The value of the variable.
         value: String,
-        /// How many GPUs there are.
+        /// Number of GPUs.
         gpus: usize,
     },
 
-    /// An array that is spread over other GPUs.
+    /// An array that is distributed over other GPUs.
     #[error(
         "an array that is spread over {parts} GPUs was given to work on {gpus}: spread it over the same Devices"
     )]
     SpreadElsewhere {
-        /// Over how many GPUs it is spread.
+        /// Number of GPUs that hold the array.
         parts: usize,
-        /// How many were to work.
+        /// Number of GPUs of the operation.
         gpus: usize,
     },
 
     /// No GPU, or more than can work together.
     #[error("{asked} GPUs cannot work together: name 1 to {limit}")]
     GpuCount {
-        /// How many were named.
+        /// Number of GPUs named.
         asked: usize,
         /// The most that can work together.
         limit: usize,
@@ -376,16 +377,16 @@ pub enum DeviceError {
         "{name} is given up: another GPU has failed, and what runs here may wait for it for ever. Start the program again"
     )]
     GivenUp {
-        /// The device's name.
+        /// Name of the device.
         name: String,
     },
 
     /// A kernel faulted, and the context is lost.
     #[error("{during}: {result}, {}. The CUDA context is lost: every later call on this device fails. Start the program again; compute-sanitizer or the emulator shows where the fault is", meaning(.result))]
     Lost {
-        /// What was being done when the fault was reported; earlier work may have caused it.
+        /// The operation during which the fault was reported; earlier work may have caused it.
         during: String,
-        /// The driver's answer.
+        /// The driver's result.
         result: CUresult,
     },
 
@@ -393,12 +394,12 @@ pub enum DeviceError {
     #[error("the emulator stopped the grid: {0}")]
     Fault(Box<simt::Fault>),
 
-    /// The emulator has stopped a grid before, and has been lost since.
+    /// The emulator stopped a grid earlier, and has been lost since.
     #[error(
         "{doing} is refused: the emulator is lost since it stopped a grid halfway, and its memory means nothing; make another Emulator. The fault was: {fault}"
     )]
     Stopped {
-        /// What was asked.
+        /// The requested operation.
         doing: &'static str,
         /// Why the grid was stopped.
         fault: Box<simt::Fault>,
@@ -408,30 +409,30 @@ pub enum DeviceError {
     #[error("emulated device memory: {0}")]
     EmulatedMemory(Box<simt::MemoryError>),
 
-    /// Any other answer of the driver.
+    /// Any other error of the driver.
     #[error("{during}: {result}, {}", meaning(.result))]
     Driver {
-        /// What was being done.
+        /// The operation that failed.
         during: String,
-        /// The driver's answer.
+        /// The driver's result.
         result: CUresult,
     },
 }
 
-/// What the driver API says about a result, for the end of a message.
+/// The driver's description of a result, for the end of a message.
 fn meaning(result: &CUresult) -> &'static str {
     result
         .meaning()
         .map_or("which this program does not know", |meaning| meaning.trim_end_matches('.'))
 }
 
-/// The paths, one after the other.
+/// Joins the paths for a message.
 fn paths(paths: &[PathBuf]) -> String {
     let shown: Vec<_> = paths.iter().map(|path| path.display().to_string()).collect();
     shown.join(", ")
 }
 
-/// A log as the end of a message, if anything was logged.
+/// A log as the end of a message, or an empty string if nothing was logged.
 fn after_a_line(log: &str) -> String {
     match log.trim_end() {
         "" => String::new(),
@@ -440,12 +441,12 @@ fn after_a_line(log: &str) -> String {
 }
 
 impl DeviceError {
-    /// The error as that of one of several GPUs, unless it names one already.
+    /// Attributes the error to one of several GPUs, unless it already names one.
     pub(crate) fn on_gpu(self, gpu: usize, device: &Device) -> Self {
         self.on_gpu_named(gpu, &device.properties().name)
     }
 
-    /// As [`on_gpu`](Self::on_gpu), with the name of the GPU.
+    /// Like [`on_gpu`](Self::on_gpu), with the name of the GPU.
     pub(super) fn on_gpu_named(self, gpu: usize, name: &str) -> Self {
         if let Self::OnGpu { .. } = self {
             return self;
@@ -453,7 +454,7 @@ impl DeviceError {
         Self::OnGpu { gpu, name: name.into(), error: Box::new(self) }
     }
 
-    /// Whether a call was only refused because somebody records a graph.
+    /// Whether a call was refused only because a graph is being recorded.
     pub(super) fn is_about_recording(&self) -> bool {
         match self {
             Self::NotRecordable { .. } | Self::RecordingElsewhere { .. } => true,
@@ -462,7 +463,7 @@ impl DeviceError {
         }
     }
 
-    /// `Ok` for success; otherwise the [error](Self::of_driver), with what was being done.
+    /// `Ok` for success; otherwise the [error](Self::of_driver), with the operation that failed.
     #[cfg(feature = "cuda")]
     pub(super) fn check(
         result: CUresult,
@@ -471,7 +472,7 @@ impl DeviceError {
         result.ok().map_err(|result| Self::of_driver(result, during()))
     }
 
-    /// [`Lost`](Self::Lost) or [`Driver`](Self::Driver), with what was being done.
+    /// [`Lost`](Self::Lost) or [`Driver`](Self::Driver), with the operation that failed.
     #[cfg(feature = "cuda")]
     pub(super) fn of_driver(result: CUresult, during: String) -> Self {
         if result.is_sticky() {

@@ -1,14 +1,15 @@
-//! Events: what orders the work of several streams.
+//! Events, which order the work of several streams.
 
 #[cfg(feature = "cuda")]
 use super::cuda;
 use super::{Device, DeviceError};
 use std::{fmt, time::Instant};
 
-/// What had been put into the stream of a device when it was [recorded](Device::record_event).
+/// Marks the work that had been submitted to a device's stream when the event was
+/// [recorded](Device::record_event).
 ///
-/// Other streams can [wait](Device::wait_for) for it, and so can the host. Work of two streams that
-/// nothing orders runs in any order, also at the same time.
+/// Other streams can [wait](Device::wait_for) for it, and so can the host. Work of two streams
+/// without an event between them runs in any order, or at the same time.
 ///
 /// ```
 /// use gridsync::device::Device;
@@ -20,7 +21,7 @@ use std::{fmt, time::Instant};
 /// let mut values = device.upload(&[1.0f32; 1000])?;
 /// values.zero()?; // in the stream of `device`
 /// let zeroed = device.record_event()?;
-/// other.wait_for(&zeroed)?; // what comes into `other` from here on sees the zeros
+/// other.wait_for(&zeroed)?; // later work in `other` sees the zeros
 /// let mut sum = Reducer::new(Sum::<f32>::new(), &other)?;
 /// assert_eq!(sum.reduce(&values)?, 0.0);
 /// # Ok::<(), gridsync::device::DeviceError>(())
@@ -30,18 +31,18 @@ pub struct Event {
     marked: Marked,
 }
 
-/// What a backend notes of an event.
+/// A backend's part of an event.
 pub struct Marked(At);
 
 enum At {
-    /// The work was done by then.
+    /// The work was done at this time.
     Passed(Instant),
     #[cfg(feature = "cuda")]
     InStream(cuda::Mark),
 }
 
 impl Marked {
-    /// All work is done, now: for a backend whose calls return when their work is done.
+    /// All work is done by now: for a backend whose calls return when their work is done.
     #[must_use]
     pub fn passed() -> Self {
         Self(At::Passed(Instant::now()))
@@ -54,7 +55,7 @@ impl Marked {
 }
 
 impl Event {
-    /// The CUDA event, unless the work was done at once.
+    /// The CUDA event, unless the work was done immediately.
     #[cfg(feature = "cuda")]
     pub(super) fn in_stream(&self) -> Option<&cuda::Mark> {
         match &self.marked.0 {
@@ -88,7 +89,8 @@ impl Event {
     }
 
     /// Microseconds of device time from `earlier` to this event, with a resolution of about half a
-    /// microsecond; in the emulator, time of the host. Negative if `earlier` happened later. Waits for both.
+    /// microsecond; in the emulator, host time. Negative if `earlier` happened later. Waits for
+    /// both.
     ///
     /// # Errors
     /// The error of the work that failed; [`DeviceError::Unsupported`] for events of two devices.
@@ -118,17 +120,17 @@ impl Event {
 }
 
 impl Device {
-    /// An event that marks what has been put into the device's stream so far.
+    /// Records an event that marks the work submitted to the device's stream so far.
     ///
     /// # Errors
-    /// If the driver refuses; [`DeviceError::NotRecordable`] and [`DeviceError::RecordingElsewhere`] while
-    /// somebody records a graph in the stream.
+    /// If the driver refuses; [`DeviceError::NotRecordable`] and
+    /// [`DeviceError::RecordingElsewhere`] while a graph is being recorded in the stream.
     pub fn record_event(&self) -> Result<Event, DeviceError> {
         Ok(Event { marked: self.0.clone().mark()?, device: self.clone() })
     }
 
-    /// Lets what is put into the device's stream from now on wait for the event, which may be of another
-    /// stream or of another GPU. The host does not wait, except for a GPU's event in the stream of an
+    /// Makes later work in the device's stream wait for the event, which may belong to another
+    /// stream or another GPU. The host does not wait, except for a GPU's event in the stream of an
     /// emulator.
     ///
     /// # Errors

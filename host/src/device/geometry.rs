@@ -3,31 +3,31 @@
 pub use cuda_std::Dim3;
 use std::fmt;
 
-/// How many blocks of how many threads, with how much shared memory, and whether blocks must be
-/// resident together.
+/// The number of blocks and of threads per block, the shared memory, and whether all blocks must be
+/// resident at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Geometry {
-    /// Blocks of the grid.
+    /// Blocks in the grid.
     pub grid: Dim3,
-    /// Threads of a block.
+    /// Threads per block.
     pub block: Dim3,
-    /// Bytes of dynamic shared memory of a block.
+    /// Bytes of dynamic shared memory per block.
     pub dynamic_shared: u32,
-    /// Whether all blocks must be resident at once. A cooperative kernel is launched in this way in
-    /// any case.
+    /// Whether all blocks must be resident at once. A cooperative kernel is always launched this
+    /// way.
     pub cooperative: bool,
-    /// Consecutive blocks in x that form a cluster, if any do.
+    /// Number of consecutive blocks in x that form a cluster, or `None`.
     pub cluster: Option<u32>,
     /// Whether the grid may start before the previous kernel in the stream has ended.
     pub overlapping: bool,
 }
 
 impl Geometry {
-    /// The most blocks that a grid may have along y, and along z (CUDA C++ Programming Guide, "Technical
+    /// The most blocks of a grid along y, and along z (CUDA C++ Programming Guide, "Technical
     /// Specifications").
     pub const MOST_ALONG_Y: u32 = 65_535;
 
-    /// `grid` blocks of `block` threads, and nothing more.
+    /// `grid` blocks of `block` threads, without further options.
     #[must_use]
     pub fn new(grid: impl Into<Dim3>, block: impl Into<Dim3>) -> Self {
         Self {
@@ -40,7 +40,7 @@ impl Geometry {
         }
     }
 
-    /// This launch with `bytes` of dynamic shared memory a block.
+    /// This launch with `bytes` of dynamic shared memory per block.
     #[must_use]
     pub const fn with_dynamic_shared(mut self, bytes: u32) -> Self {
         self.dynamic_shared = bytes;
@@ -61,12 +61,12 @@ impl Geometry {
         self
     }
 
-    /// This launch, which may start before the previous kernel in the stream has ended:
+    /// This launch, allowed to start before the previous kernel in the stream has ended:
     /// programmatic dependent launch, compute capability 9.0.
     ///
-    /// The kernel must call [`cuda_std::dependent::wait_for_previous`] before it touches what the
-    /// previous kernel writes, and before it writes what the previous kernel uses. The caller of
-    /// the launch answers for that.
+    /// The kernel must call [`cuda_std::dependent::wait_for_previous`] before it accesses data that
+    /// the previous kernel writes, and before it writes data that the previous kernel uses. The
+    /// caller of the launch is responsible for that.
     #[must_use]
     pub const fn overlapping(mut self) -> Self {
         self.overlapping = true;
@@ -74,7 +74,7 @@ impl Geometry {
     }
 }
 
-/// The end of a noun after this many.
+/// The plural ending of a noun after this number.
 fn plural(dim: Dim3) -> &'static str {
     if dim.volume() == 1 { "" } else { "s" }
 }

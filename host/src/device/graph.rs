@@ -1,31 +1,32 @@
-//! Graphs: launches recorded once and put into the stream again and again by one call.
+//! Graphs: launches that are recorded once and then submitted to the stream repeatedly, each time
+//! with one call.
 
 use super::{Device, DeviceError, Ordered, Way, backend::Recording};
 use std::fmt;
 
-/// Launches and fillings with zero, in the order in which they were recorded, with their arguments.
+/// Launches and zero fills, in the order in which they were recorded, with their arguments.
 ///
-/// Each [`launch`](Self::launch) puts all of them into the stream of the device that recorded them.
-/// On CUDA that is a graph (CUDA C++ Programming Guide, "CUDA Graphs"): the host makes one call for
-/// any number of launches, and the device takes less time between two of them. Cooperative
+/// Each [`launch`](Self::launch) submits all of them to the stream of the device that recorded
+/// them. On CUDA this is a graph (CUDA C++ Programming Guide, "CUDA Graphs"): the host makes one
+/// call for any number of launches, and the device needs less time between launches. Cooperative
 /// launches, clusters and [overlapping](super::Geometry::overlapping) launches can be part of one.
 pub struct Graph(Box<dyn Recording>);
 
 impl Graph {
-    /// Puts everything that was recorded into the stream.
+    /// Submits everything that was recorded to the stream.
     ///
     /// # Errors
-    /// If it cannot be put there; [`DeviceError::NotRecordable`] while this thread records a graph,
+    /// If it cannot be submitted; [`DeviceError::NotRecordable`] while this thread records a graph,
     /// and [`DeviceError::RecordingElsewhere`] while another thread does. [`Device::synchronize`]
     /// reports a fault of a kernel, under the name of the graph's last kernel. The emulator runs
-    /// everything at once, so it reports the fault here.
+    /// everything immediately, so it reports the fault here.
     ///
     /// # Safety
     /// As for [`Device::launch`], for each recorded launch again: the contracts of the kernels hold
-    /// for what the memory contains now. The graph does not own the buffers that its arguments
-    /// view: they stay alive until it has run.
+    /// for the current contents of the memory. The graph does not own the buffers that its
+    /// arguments view: they must stay alive until it has run.
     pub unsafe fn launch(&self) -> Result<(), DeviceError> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller upholds the contract, which is that of `Recording::launch`.
         unsafe { self.0.launch() }
     }
 }
@@ -37,20 +38,21 @@ impl fmt::Debug for Graph {
 }
 
 impl Device {
-    /// Runs `work` once, and records what it launches instead of running it.
+    /// Runs `work` once, and records its launches instead of running them.
     ///
-    /// `work` may launch kernels and [zero](super::Buffer::zero) buffers. Every other call of it to
-    /// the device, such as a copy, an allocation or [`synchronize`](Self::synchronize), is refused
-    /// with [`DeviceError::NotRecordable`]. Calls of other threads meanwhile are refused with
-    /// [`DeviceError::RecordingElsewhere`]: there is one stream, and a recording would take up
-    /// their work too. [Other streams](Self::new_stream) of the device go on. A buffer that is dropped
-    /// meanwhile is freed when the recording has ended. Waits for the stream first.
+    /// `work` may launch kernels and [zero](super::Buffer::zero) buffers. Every other call to the
+    /// device in `work`, such as a copy, an allocation or [`synchronize`](Self::synchronize), is
+    /// refused with [`DeviceError::NotRecordable`]. Concurrent calls of other threads are refused
+    /// with [`DeviceError::RecordingElsewhere`]: there is only one stream, and the recording would
+    /// capture their work too. [Other streams](Self::new_stream) of the device keep running. A
+    /// buffer that is dropped during the recording is freed afterwards. Waits for the stream first.
     ///
     /// # Errors
-    /// The error of `work`, and then nothing is kept; errors of the driver when it makes the graph;
+    /// The error of `work`, after which nothing is kept; if the driver fails to make the graph;
     /// [`DeviceError::Unsupported`] from a backend without graphs.
     ///
     /// # Examples
+    ///
     /// ```
     /// use cuda_std::prelude::*;
     /// use gridsync::device::{Device, Geometry};
@@ -67,7 +69,7 @@ impl Device {
     /// // SAFETY: an element for each thread; `values` outlives the graph.
     /// let graph = device.record(|| unsafe { device.launch::<double>(&geometry, (&values,)) })?;
     /// for _ in 0..10 {
-    ///     // SAFETY: as above.
+    ///     // SAFETY: an element for each thread; `values` is still alive.
     ///     unsafe { graph.launch()? };
     /// }
     /// assert_eq!(values.download()?, [1024; 64]);
@@ -80,8 +82,8 @@ impl Device {
         self.0.clone().record(&mut work).map(Graph)
     }
 
-    /// Checks launches that depend on each other, and gets them ready to be run again and again. The
-    /// emulator draws an order from those that are possible.
+    /// Checks launches that depend on each other, and prepares them for repeated runs. The emulator
+    /// draws an order from all valid ones.
     ///
     /// # Errors
     /// As for [`Backend::assemble`](super::Backend::assemble).

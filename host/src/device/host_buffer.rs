@@ -1,17 +1,18 @@
-//! Memory of the host that files and devices are copied through.
+//! Host memory for copies to and from files and devices.
 
 use super::{Device, DeviceError};
 use crate::memory::{self, NoRoom};
 use bytemuck::Pod;
 use std::{fmt, mem};
 
-/// Where a buffer begins: a multiple of the pages of any host, which are pinned one by one.
+/// Alignment of a buffer: a multiple of the page size of any host, because pages are pinned one by
+/// one.
 const PAGE: usize = 1 << 16;
 
-/// Memory of the host whose pages are reused. Once it is [pinned](Self::pin), a device copies from and to it by
-/// itself, at the speed of the bus.
+/// Host memory whose pages are reused. Once it is [pinned](Self::pin), a device can copy from and
+/// to it directly, at the speed of the bus.
 ///
-/// It begins at a multiple of 64 KiB.
+/// It is aligned to 64 KiB.
 ///
 /// ```
 /// use gridsync::device::{Device, HostBuffer};
@@ -26,14 +27,14 @@ const PAGE: usize = 1 << 16;
 /// ```
 pub struct HostBuffer {
     storage: Vec<u8>,
-    /// The buffer is what follows these bytes.
+    /// Number of bytes before the start of the buffer.
     start: usize,
     /// The device that has pinned it.
     pinned: Option<Device>,
 }
 
 impl HostBuffer {
-    /// `bytes` bytes of zero.
+    /// `bytes` zero bytes.
     ///
     /// # Errors
     /// [`NoRoom`].
@@ -46,16 +47,17 @@ impl HostBuffer {
         Ok(Self { storage, start, pinned: None })
     }
 
-    /// Pins the memory for copies from and to `device`, and all others of this process. If it is pinned already,
-    /// nothing changes. It takes about a millisecond for 4 MiB, so it pays for buffers that are reused. The emulator
-    /// has nothing to pin.
+    /// Pins the memory for copies from and to `device`, and all other devices of this process. Does
+    /// nothing if it is already pinned. Pinning 4 MiB takes about a millisecond, so it pays off for
+    /// buffers that are reused. The emulator has nothing to pin.
     ///
     /// # Errors
-    /// What the driver says: pinned memory may be limited. Copies work all the same, and are slower.
+    /// If the driver fails: pinned memory may be limited. Copies still work, but are slower.
     pub fn pin(&mut self, device: &Device) -> Result<(), DeviceError> {
         if self.pinned.is_none() && !self.bytes().is_empty() {
             let memory = self.bytes_mut();
-            // SAFETY: the memory is freed when this is dropped, which unpins it first. Moving this does not move it.
+            // SAFETY: the memory is freed when this is dropped, which unpins it first. Moving this
+            // does not move the memory.
             unsafe { device.backend().pin(memory.as_mut_ptr(), memory.len())? };
             self.pinned = Some(device.clone());
         }
@@ -74,13 +76,13 @@ impl HostBuffer {
         &self.storage[self.start..]
     }
 
-    /// All bytes, to be written.
+    /// All bytes, for writing.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.storage[self.start..]
     }
 
-    /// The memory as elements, as many as fit. A type without a size, which would fit any number of times, does
-    /// not compile:
+    /// The memory as elements, as many as fit. A zero-sized type, which would fit any number of
+    /// times, does not compile:
     ///
     /// ```compile_fail,E0080
     /// let buffer = gridsync::device::HostBuffer::zeroed(4)?;
@@ -93,7 +95,7 @@ impl HostBuffer {
         bytemuck::cast_slice(&bytes[..whole::<T>(bytes.len())])
     }
 
-    /// The memory as elements, as many as fit, to be written.
+    /// The memory as elements, as many as fit, for writing.
     pub fn elements_mut<T: Pod>(&mut self) -> &mut [T] {
         let whole = whole::<T>(self.bytes().len());
         bytemuck::cast_slice_mut(&mut self.bytes_mut()[..whole])
@@ -109,7 +111,7 @@ fn whole<T>(bytes: usize) -> usize {
 impl Drop for HostBuffer {
     fn drop(&mut self) {
         if let Some(device) = self.pinned.take() {
-            // SAFETY: this buffer was pinned by this device. Copies have ended when they return.
+            // SAFETY: this buffer was pinned by this device. Copies are complete when they return.
             if !unsafe { device.backend().unpin(self.bytes_mut().as_mut_ptr()) } {
                 mem::forget(mem::take(&mut self.storage));
             }
@@ -129,7 +131,7 @@ mod tests {
     use crate::device::{Emulator, EmulatorConfig};
 
     #[test]
-    fn a_buffer_is_aligned_zero_and_of_the_length_that_was_asked_for() {
+    fn a_buffer_is_aligned_zeroed_and_of_the_requested_length() {
         for bytes in [0, 1, 7, PAGE - 1, PAGE, 3 * PAGE + 5] {
             let mut buffer = HostBuffer::zeroed(bytes).expect("it fits");
             assert_eq!(buffer.bytes(), vec![0; bytes]);
@@ -140,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn pinning_changes_no_byte_and_may_be_asked_twice() {
+    fn pinning_twice_keeps_the_contents() {
         let device = Device::new(Emulator::new(EmulatorConfig::default()));
         let mut buffer = HostBuffer::zeroed(100).expect("it fits");
         buffer.bytes_mut().fill(7);
@@ -153,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_there_is_is_an_error() {
+    fn more_memory_than_available_is_an_error() {
         assert!(HostBuffer::zeroed(usize::MAX).is_err());
         assert!(HostBuffer::zeroed(1 << 60).is_err());
     }

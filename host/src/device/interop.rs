@@ -1,48 +1,48 @@
-//! Devices for programs that use CUDA by themselves, through any library.
+//! Devices for programs that use CUDA directly, through any library.
 
 use super::{Device, DeviceError, cuda::Cuda, cuda::PtxImage};
 use std::ffi::c_void;
 
 impl Device {
-    /// The device of a `CUcontext`, primary or not, with those of `images` that it can run. All its work goes
-    /// into `stream`, a `CUstream` of the context, in order with other work that is put there. Null is CUDA's
-    /// default stream, in which no graph can be recorded. A non-blocking stream does not follow that one: wait
-    /// for a copy in the default stream before its memory is used. Neither context nor stream is ever destroyed
-    /// here.
+    /// The device of a `CUcontext`, primary or not, with those of `images` that it can run. All its
+    /// work goes into `stream`, a `CUstream` of the context, in order with other work submitted
+    /// there. Null is CUDA's default stream, in which no graph can be recorded. A non-blocking
+    /// stream does not follow the default stream: wait for a copy in the default stream before
+    /// using its memory. This never destroys the context or the stream.
     ///
     /// # Errors
     /// As for [`Device::cuda`]; [`DeviceError::OtherContext`] for a stream of another context;
     /// [`DeviceError::Unsupported`] for `CU_STREAM_PER_THREAD`.
     ///
     /// # Safety
-    /// The context and the stream are live. They stay so until everything that was made from this device has
-    /// been dropped: other streams of it, buffers, primitives, graphs and events. Nobody else captures the
-    /// stream until then.
+    /// The context and the stream are live. They stay live until everything made from this device
+    /// has been dropped: its other streams, buffers, primitives, graphs and events. Nothing else
+    /// captures the stream until then.
     pub unsafe fn from_raw(
         context: *mut c_void,
         stream: *mut c_void,
         images: &[PtxImage],
     ) -> Result<Self, DeviceError> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller upholds the contract, which is that of `Cuda::in_raw`.
         unsafe { Cuda::in_raw(context.cast(), stream.cast(), images) }.map(Self::new)
     }
 
-    /// The same device with another `CUstream` of its context, which is never destroyed here. It shares the memory
-    /// and the kernels that have been loaded, and takes buffers of this one.
+    /// The same device with another `CUstream` of its context, which is never destroyed here. It
+    /// shares the memory and the loaded kernels, and accepts buffers of this device.
     ///
     /// # Errors
-    /// [`DeviceError::OtherContext`] for a stream of another context; [`DeviceError::Unsupported`] in the
-    /// emulator, and for `CU_STREAM_PER_THREAD`.
+    /// [`DeviceError::OtherContext`] for a stream of another context; [`DeviceError::Unsupported`]
+    /// in the emulator, and for `CU_STREAM_PER_THREAD`.
     ///
     /// # Safety
-    /// The stream is live, and stays so until everything that was made from the new device has been dropped.
-    /// Nobody else captures it until then.
+    /// The stream is live, and stays live until everything made from the new device has been
+    /// dropped. Nothing else captures it until then.
     pub unsafe fn with_raw_stream(&self, stream: *mut c_void) -> Result<Self, DeviceError> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller upholds the contract, which is that of `Cuda::in_raw_stream`.
         unsafe { self.expect_cuda()?.in_raw_stream(stream.cast()) }.map(Self::new)
     }
 
-    /// The CUDA device, or why it is none.
+    /// The CUDA device, or an error if this is not one.
     pub(super) fn expect_cuda(&self) -> Result<&Cuda, DeviceError> {
         self.backend()
             .cuda()

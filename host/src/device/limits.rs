@@ -1,30 +1,31 @@
-//! Which limit a launch exceeds, and by how much: the driver only says that it refuses.
+//! Which limit a launch exceeds, and by how much. The driver only reports that it refuses the
+//! launch.
 
 use super::{Geometry, KernelAttributes, Properties, occupancy};
 
-/// Threads of a block along z, at most (CUDA C++ Programming Guide, "Technical Specifications per
+/// The most threads of a block along z (CUDA C++ Programming Guide, "Technical Specifications per
 /// Compute Capability").
 const MOST_THREADS_ALONG_Z: u32 = 64;
 
-/// Blocks of a cluster, at most, even for a kernel that has opted in (CUDA C++ Programming Guide,
+/// The most blocks in a cluster, even for a kernel that has opted in (CUDA C++ Programming Guide,
 /// "Thread Block Clusters").
 const MOST_BLOCKS_OF_A_CLUSTER: u32 = 16;
 
 /// A limit that a launch exceeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Exceeded {
-    /// What there is too much of.
+    /// The resource.
     pub(super) what: &'static str,
-    /// How much the launch asks for.
+    /// The requested amount.
     pub(super) asked: u64,
-    /// How much there may be.
+    /// The limit.
     pub(super) limit: u64,
-    /// What to do.
+    /// The fix.
     pub(super) remedy: &'static str,
 }
 
-/// The first limit of the device or of the kernel that `geometry` exceeds. None if it exceeds none
-/// of those that are known here. Shared memory and resident blocks are checked elsewhere.
+/// The first limit of the device or of the kernel that `geometry` exceeds. `None` if it exceeds
+/// none of the limits checked here. Shared memory and resident blocks are checked elsewhere.
 pub(super) fn exceeded(
     device: &Properties,
     kernel: &KernelAttributes,
@@ -66,7 +67,7 @@ pub(super) fn exceeded(
     ];
     limits.into_iter().find_map(|(what, asked, limit, remedy)| {
         let limit = u64::from(limit);
-        // A device or a driver that does not tell a limit gives 0.
+        // A limit that the device or the driver does not report is 0.
         (limit > 0 && asked > limit).then_some(Exceeded { what, asked, limit, remedy })
     })
 }
@@ -87,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_launch_at_each_limit_exceeds_none_and_one_past_it_names_it() {
+    fn a_launch_one_past_a_limit_names_the_limit() {
         for (at, past, what) in [
             (Geometry::new(1, 1024), Geometry::new(1, 1025), "threads of a block"),
             (
@@ -113,11 +114,11 @@ mod tests {
     }
 
     #[test]
-    fn registers_count_for_whole_warps_and_in_units() {
+    fn registers_are_allocated_for_whole_warps_in_units() {
         assert_eq!(first(64, Geometry::new(1, 1024)), None);
         let all = ("registers of a block", 1024 * 72, 65_536);
         assert_eq!(first(65, Geometry::new(1, 1024)), Some(all));
-        // 897 threads are 29 warps, and take the registers of 32.
+        // 897 threads are 29 warps, and use the registers of 32.
         assert_eq!(first(72, Geometry::new(1, 896)), None);
         assert_eq!(first(72, Geometry::new(1, 897)), Some(all));
     }

@@ -1,48 +1,50 @@
-//! Words that a kernel writes and the host reads, without a copy between them.
+//! Words that a kernel writes and the host reads, without a copy.
 
 use super::{Device, DeviceError};
 use cuda_std::memory::Global;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-/// What an empty word holds. A kernel may write it too: then its end says that the word is there.
+/// The value of an empty word. A kernel may write it too: then the end of the launch shows that the
+/// word was written.
 const EMPTY: u32 = 0xffb7_3c91;
 
-/// How long the host looks into the mailbox before it waits for the stream. A word is there about
-/// a microsecond after the kernel has written it; after a wait for the stream a thread goes on some
-/// microseconds later, which a kernel as long as this does not feel.
+/// How long the host polls the mailbox before it waits for the stream. A word arrives about a
+/// microsecond after the kernel has written it. After a wait for the stream, a thread wakes up some
+/// microseconds later, which is negligible for a kernel that runs for this long.
 const LOOKING: Duration = Duration::from_micros(100);
 
-/// Words in host memory that kernels of a device can write. One launch at a time fills it.
+/// Words in host memory that kernels of a device can write. Only one launch at a time fills it.
 pub(crate) struct Mailbox {
     device: Device,
-    /// Where the words are, for host and device.
+    /// The address of the words, for host and device.
     address: u64,
-    /// How many there are.
+    /// Number of words.
     len: usize,
-    /// The words that a launch may still write.
+    /// Number of words that a launch may still write.
     awaited: usize,
 }
 
 impl Mailbox {
-    /// A mailbox of `device` with room for `len` words; none if it has none to lend. Then results have to be
-    /// copied.
+    /// A mailbox of `device` with room for `len` words; `None` if the device has none to lend. Then
+    /// results have to be copied.
     ///
     /// # Errors
-    /// Errors of the device.
+    /// If the device fails.
     pub(crate) fn of(device: &Device, len: usize) -> Result<Option<Self>, DeviceError> {
         let lent = device.backend().lend_mailbox(len)?;
         Ok(lent.map(|address| Self { device: device.clone(), address, len, awaited: 0 }))
     }
 
-    /// Empties `words` words and lets `launch` put a launch into the stream that writes each of them once.
+    /// Empties `words` words and calls `launch`, which must submit a launch that writes each of
+    /// them once.
     ///
     /// # Errors
-    /// Those of `launch`; and as for [`wait`](Self::wait) if the last wait failed, because the words are still
-    /// awaited then.
+    /// If `launch` fails; and as for [`wait`](Self::wait) if the last wait failed, because its
+    /// words are still awaited then.
     ///
     /// # Panics
-    /// If there are not so many words.
+    /// If the mailbox has fewer words.
     pub(crate) fn fill(
         &mut self,
         words: usize,
@@ -51,20 +53,22 @@ impl Mailbox {
         assert!(words <= self.len, "{words} of {} words", self.len);
         self.wait()?;
         self.words()[..words].iter().for_each(|word| word.store(EMPTY, Ordering::Relaxed));
-        // SAFETY: the words are this mailbox's. It stays lent as long as a launch may write them.
+        // SAFETY: the words belong to this mailbox, which stays lent as long as a launch may write
+        // them.
         launch(unsafe { Global::from_address(self.address, words) })?;
         self.awaited = words;
         Ok(())
     }
 
-    /// Waits for the words that the last launch writes; none if there was no launch since the last wait.
+    /// Waits for the words of the last launch. Returns nothing if there was no launch since the
+    /// last wait.
     ///
     /// # Errors
-    /// Errors of the stream. Then nobody knows whether something is still going to write.
+    /// If the stream fails. Then it is unknown whether something will still write.
     pub(crate) fn wait(&mut self) -> Result<Vec<u32>, DeviceError> {
         let awaited = &self.words()[..self.awaited];
         let begun = Instant::now();
-        // Each word says by itself that it is there.
+        // Each word shows whether it has arrived.
         while awaited.iter().any(|word| word.load(Ordering::Acquire) == EMPTY) {
             if begun.elapsed() > LOOKING {
                 self.device.synchronize()?;
@@ -79,17 +83,17 @@ impl Mailbox {
 
     fn words(&self) -> &[AtomicU32] {
         let words = std::ptr::with_exposed_provenance(self.address as usize);
-        // SAFETY: the backend lends so many words, aligned, as long as it lives, and this has its
-        // device. Only atomic accesses are made here, and single ones by the kernel.
+        // SAFETY: the backend lends this many words, aligned, as long as it lives, and this holds
+        // its device. The host makes only atomic accesses, and the kernel single ones.
         unsafe { std::slice::from_raw_parts(words, self.len) }
     }
 }
 
 impl Drop for Mailbox {
     fn drop(&mut self) {
-        // What may still be written to is not lent to anybody else.
+        // A mailbox that may still be written to is not lent again.
         if self.awaited == 0 {
-            // SAFETY: it was lent by this backend, and no launch is going to write to it.
+            // SAFETY: it was lent by this backend, and no launch will write to it.
             unsafe { self.device.backend().take_mailbox_back(self.address, self.len) };
         }
     }

@@ -1,24 +1,25 @@
-//! Devices: memory, launches and time, on a GPU or in the emulator.
+//! Devices: memory, launches and timing, on a GPU or in the emulator.
 //!
 //! [`Device`] is the handle that all other modules hold. It is cheap to clone and can be shared
 //! between threads. It refers to a [`Backend`]: [`cuda::Cuda`] drives an NVIDIA GPU, and
 //! [`Emulator`] runs the same kernels on the CPU.
 //!
-//! Each handle that is opened, and each [new stream](Device::new_stream), is one stream of work. Work in
-//! one stream runs in the order in which it was put there. Work in two streams runs in any order, also at
-//! the same time, unless an [`Event`] orders it: the one that uses a buffer after the other waits for an
-//! event of the other's stream. Without that, a buffer that both use has any mixture of contents that the
-//! two may leave, and a result may come from any of them. It is never more than that: a buffer is freed
-//! only after all streams of its device. Copies between host and device are done on return, and wait for
-//! the stream of the buffer's handle alone.
+//! Each opened handle, and each [new stream](Device::new_stream), is one stream of work. Work in
+//! one stream runs in the order of submission. Work in two streams runs in any order, or at the
+//! same time, unless an [`Event`] orders it: the stream that uses a buffer second waits for an
+//! event of the first. Without the event, a buffer that both use may contain any mixture of their
+//! writes, and a result may be computed from any such mixture. It is never worse than that: a
+//! buffer is freed only after all streams of its device. Copies between host and device are
+//! complete on return, and wait only for the stream of the buffer's handle.
 //!
-//! A program that uses CUDA by itself can let all of this happen in its own context and stream
-//! (`Device::from_raw`), and on its own memory (`Buffer::from_raw`). With the feature `cust`, one that uses cust
-//! does so without `unsafe`: `Device::from_cust`, `Device::lend`, `Buffer::from_cust`.
+//! A program that uses CUDA directly can make gridsync work in its own context and stream
+//! (`Device::from_raw`), and on its own memory (`Buffer::from_raw`). With the feature `cust`, a
+//! program that uses cust can do so without `unsafe`: `Device::from_cust`, `Device::lend`,
+//! `Buffer::from_cust`.
 //!
-//! A fault of a kernel loses the device, and every later call says so: a grid that was stopped
-//! halfway leaves memory that means nothing, and nobody has to repair it. A launch that was refused
-//! has changed nothing.
+//! A fault of a kernel loses the device, and every later call reports that. The grid was stopped
+//! halfway and left its memory in a meaningless state, which does not need repair. A launch that
+//! was refused has changed nothing.
 
 pub(crate) mod assembled;
 mod backend;
@@ -81,15 +82,16 @@ impl Device {
         Self(Arc::new(backend))
     }
 
-    /// The emulator with the default [configuration](EmulatorConfig::default), which is fast and does not look for data
-    /// races. To test a kernel, take [`Check`](crate::check::Check), or [`EmulatorConfig::checking`].
+    /// The emulator with the default [configuration](EmulatorConfig::default), which is fast and
+    /// does not check for data races. To test a kernel, use [`Check`](crate::check::Check), or
+    /// [`EmulatorConfig::checking`].
     #[must_use]
     pub fn emulator() -> Self {
         Self::new(Emulator::new(EmulatorConfig::default()))
     }
 
-    /// CUDA device `ordinal`, with those of `images` that it can run: [`KERNELS`], one's own, or
-    /// both together. A kernel is taken from the newest image that has it.
+    /// Opens CUDA device `ordinal`, with those of `images` that it can run: [`KERNELS`], your own,
+    /// or both. Each kernel comes from the newest image that contains it.
     ///
     /// # Errors
     /// As for [`cuda::Cuda::new`].
@@ -98,22 +100,22 @@ impl Device {
         cuda::Cuda::new(ordinal, images).map(Self::new)
     }
 
-    /// The same device with another stream, empty at first. It shares the memory and the kernels that have
-    /// been loaded, and takes buffers of this one.
+    /// The same device with another stream, which starts empty. It shares the memory and the loaded
+    /// kernels, and accepts buffers of this device.
     ///
     /// # Errors
-    /// What the driver says.
+    /// If the driver fails.
     pub fn new_stream(&self) -> Result<Self, DeviceError> {
         self.0.new_stream().map(Self)
     }
 
-    /// Whether buffers of one are buffers of the other: both are streams of one device.
+    /// Whether the two accept each other's buffers, because both are streams of one device.
     #[must_use]
     pub fn shares_memory_with(&self, other: &Self) -> bool {
         self.0.memory_id() == other.0.memory_id()
     }
 
-    /// Refuses a buffer of another device, whose addresses mean nothing on this one.
+    /// Refuses a buffer of another device, whose addresses are meaningless on this one.
     pub(crate) fn expect_own<T: Pod>(&self, buffer: &Buffer<T>) -> Result<(), DeviceError> {
         if self.shares_memory_with(buffer.device()) {
             return Ok(());
@@ -130,38 +132,38 @@ impl Device {
         &*self.0
     }
 
-    /// What the device is and how much it has.
+    /// The properties of the device.
     #[must_use]
     pub fn properties(&self) -> &Properties {
         self.0.properties()
     }
 
-    /// What the emulator has done in all launches so far that succeeded: threads, steps, accesses,
-    /// barriers. None on a GPU.
+    /// Statistics of all successful launches so far in the emulator: threads, steps, accesses,
+    /// barriers. `None` on a GPU.
     ///
-    /// The difference of two answers is what the launches in between did. The numbers depend on the
-    /// schedule, and say nothing about the time that a GPU would take.
+    /// The difference between two calls gives the statistics of the launches in between. The
+    /// numbers depend on the schedule, and do not predict the time on a GPU.
     #[must_use]
     pub fn emulated(&self) -> Option<Stats> {
         self.0.emulated()
     }
 
-    /// The places that order memory or wait, in all launches so far, by file and line. None unless an emulator
-    /// notes them ([`EmulatorConfig::sites`]).
+    /// The source locations that order memory or wait, in all launches so far, by file and line.
+    /// Empty unless an emulator records them ([`EmulatorConfig::sites`]).
     #[must_use]
     pub fn order_sites(&self) -> Vec<OrderSite> {
         self.0.order_sites()
     }
 
-    /// Bytes of its memory that nobody has allocated, in this process or another.
+    /// Bytes of memory that are not allocated, by this process or another.
     ///
     /// # Errors
-    /// If the device does not answer.
+    /// If the device does not respond.
     pub fn free_memory(&self) -> Result<usize, DeviceError> {
         self.0.free_memory()
     }
 
-    /// A buffer of `len` elements whose contents are whatever the memory held.
+    /// A buffer of `len` elements with uninitialised contents.
     ///
     /// # Errors
     /// [`DeviceError::OutOfMemory`].
@@ -172,7 +174,7 @@ impl Device {
     /// A buffer of `len` elements with every byte zero.
     ///
     /// # Errors
-    /// [`DeviceError::OutOfMemory`], and errors of the filling.
+    /// [`DeviceError::OutOfMemory`], and if the fill fails.
     pub fn zeroed<T: Pod>(&self, len: usize) -> Result<Buffer<T>, DeviceError> {
         let mut buffer = self.alloc(len)?;
         buffer.zero()?;
@@ -182,14 +184,14 @@ impl Device {
     /// A buffer with the contents of `host`.
     ///
     /// # Errors
-    /// [`DeviceError::OutOfMemory`], and errors of the copy.
+    /// [`DeviceError::OutOfMemory`], and if the copy fails.
     pub fn upload<T: Pod>(&self, host: &[T]) -> Result<Buffer<T>, DeviceError> {
         let mut buffer = self.alloc(host.len())?;
         buffer.copy_from(host)?;
         Ok(buffer)
     }
 
-    /// Waits for everything put into the device's stream.
+    /// Waits for all work in the device's stream.
     ///
     /// # Errors
     /// The error of the work that failed.
@@ -197,7 +199,8 @@ impl Device {
         self.0.synchronize()
     }
 
-    /// Waits for everything in all streams of the device. A stream that is recorded runs nothing.
+    /// Waits for all work in all streams of the device. A stream that is being recorded runs
+    /// nothing.
     ///
     /// # Errors
     /// The error of the work that failed.
@@ -205,20 +208,20 @@ impl Device {
         self.0.synchronize_all()
     }
 
-    /// Puts `work` into the stream, and returns the microseconds of device time that it takes.
+    /// Submits `work` to the stream, and returns its device time in microseconds.
     ///
     /// # Errors
-    /// Errors of `work` and of the stream.
+    /// If `work` or the stream fails.
     pub fn time(&self, work: impl FnMut() -> Result<(), DeviceError>) -> Result<f64, DeviceError> {
         self.time_behind(|| Ok(()), work)
     }
 
-    /// Puts `before` into the stream, and then `work`, and times `work` only. If `before` runs
-    /// longer than the host takes to put `work` into the stream, the device does not wait for the
-    /// host in between.
+    /// Submits `before` and then `work` to the stream, and times only `work`. If `before` runs
+    /// longer than the host needs to submit `work`, the device does not wait for the host in
+    /// between.
     ///
     /// # Errors
-    /// Errors of `before`, of `work`, and of the stream.
+    /// If `before`, `work` or the stream fails.
     pub fn time_behind(
         &self,
         mut before: impl FnMut() -> Result<(), DeviceError>,

@@ -1,9 +1,9 @@
-//! Why there is no CUDA device to use.
+//! Why CUDA cannot be used.
 
 use libcuda::{CUresult, Unavailable};
 
-/// The oldest CUDA version of a driver that can be used, 1000·major + 10·minor: 11.4, the version
-/// of the declarations in cust 0.3.2.
+/// The oldest CUDA version of a supported driver, 1000·major + 10·minor: 11.4, the version of the
+/// declarations in cust 0.3.2.
 pub const OLDEST_DRIVER: u32 = 11_040;
 
 /// Why no CUDA device can be used.
@@ -12,7 +12,7 @@ pub enum NoCuda {
     /// No driver is installed.
     #[error(transparent)]
     NoLibrary(#[from] Unavailable),
-    /// There is a driver, but no device.
+    /// The driver is installed, but finds no device.
     #[error(
         "the CUDA driver sees no device: there is no NVIDIA GPU here, or CUDA_VISIBLE_DEVICES hides it"
     )]
@@ -26,7 +26,7 @@ pub enum NoCuda {
     /// The driver does not start.
     #[error("the CUDA driver does not start: {result}, {}; nvidia-smi may say more", .result.meaning().unwrap_or("an error it has no name for").trim_end_matches('.'))]
     Broken {
-        /// What it answered.
+        /// The driver's result.
         result: CUresult,
     },
 }

@@ -1,17 +1,18 @@
 //! How many blocks of a kernel a multiprocessor holds, computed from the limits of the device.
 //!
-//! [`Backend::occupancy`](super::Backend::occupancy) asks the driver, for one kernel as it is loaded.
-//! This answers for any number of registers and threads, and says what limits the blocks.
+//! [`Backend::occupancy`](super::Backend::occupancy) asks the driver about one loaded kernel. This
+//! works for any number of registers and threads, and reports what limits the number of blocks.
 
 use super::{KernelAttributes, Properties};
 
-/// A warp gets registers in units of 256, so a thread in units of 8 (NVIDIA, `cuda_occupancy.h`).
+/// A warp gets registers in units of 256, so a thread gets them in units of 8 (NVIDIA,
+/// `cuda_occupancy.h`).
 const UNIT: u32 = 8;
 
-/// The parts of a multiprocessor. Each has a fourth of the registers, for its own warps.
+/// The partitions of a multiprocessor. Each has a fourth of the registers, for its own warps.
 const PARTS: u32 = 4;
 
-/// Shared memory is given to blocks in units of so many bytes (NVIDIA, `cuda_occupancy.h`).
+/// Blocks get shared memory in units of this many bytes (NVIDIA, `cuda_occupancy.h`).
 const SHARED_UNIT: u32 = 128;
 
 /// Lanes of a warp.
@@ -22,18 +23,18 @@ const LANES: u32 = 32;
 pub struct Occupancy {
     /// Blocks at once.
     pub blocks: u32,
-    /// What there would be too much of with one block more.
+    /// The resource that one more block would exceed.
     pub limited_by: &'static str,
 }
 
 impl Occupancy {
-    /// Registers of a thread, at most (CUDA C++ Programming Guide, "Technical Specifications per
+    /// The most registers of a thread (CUDA C++ Programming Guide, "Technical Specifications per
     /// Compute Capability").
     pub const MOST_REGISTERS: u32 = 255;
 
-    /// Computes it from the limits of the device and the needs of the kernel, for blocks of `threads`
-    /// threads with `dynamic_shared` bytes of dynamic shared memory. No blocks if one alone is too
-    /// large.
+    /// Computes the occupancy from the limits of the device and the needs of the kernel, for blocks
+    /// of `threads` threads with `dynamic_shared` bytes of dynamic shared memory. Returns no blocks
+    /// if a single one is too large.
     #[must_use]
     pub fn of(
         device: &Properties,
@@ -63,8 +64,8 @@ impl Occupancy {
         Self { blocks: if too_large { 0 } else { blocks }, limited_by }
     }
 
-    /// The registers that a thread may have in a block of `threads` threads: 0 if there is no such
-    /// block.
+    /// The most registers per thread in a block of `threads` threads; 0 if such a block is not
+    /// possible.
     #[must_use]
     pub fn most_registers(device: &Properties, threads: u32) -> u32 {
         if threads == 0 || threads > device.max_threads_per_block {
@@ -75,7 +76,7 @@ impl Occupancy {
         (fair / UNIT * UNIT).min(Self::MOST_REGISTERS)
     }
 
-    /// The share of the threads that the multiprocessor can hold, percent.
+    /// The percentage of the multiprocessor's threads that are resident.
     #[must_use]
     pub fn percent(self, device: &Properties, threads: u32) -> f64 {
         let resident = self.blocks * threads.div_ceil(LANES) * LANES;
@@ -83,18 +84,18 @@ impl Occupancy {
     }
 }
 
-/// Registers that a warp takes, if a thread has `registers`.
+/// Registers of a warp whose threads use `registers` each.
 fn of_a_warp(registers: u32) -> u32 {
     registers.next_multiple_of(UNIT) * LANES
 }
 
-/// The warps for which a block of `threads` threads takes registers: as many from each part of the
-/// multiprocessor.
+/// The number of warps for which a block of `threads` threads allocates registers: the same number
+/// from each partition of the multiprocessor.
 fn warps_with_registers(threads: u64) -> u64 {
     threads.div_ceil(LANES.into()).next_multiple_of(PARTS.into())
 }
 
-/// Registers that a block of `threads` threads takes, if a thread has `registers`.
+/// Registers of a block of `threads` threads that use `registers` each.
 #[cfg(feature = "cuda")]
 pub(super) fn registers_of_a_block(threads: u64, registers: u32) -> u64 {
     warps_with_registers(threads) * u64::from(of_a_warp(registers))
@@ -104,7 +105,7 @@ pub(super) fn registers_of_a_block(threads: u64, registers: u32) -> u64 {
 mod tests {
     use super::*;
 
-    /// An H200, as far as blocks are concerned.
+    /// The properties of an H200 that determine the occupancy.
     fn hopper() -> Properties {
         Properties {
             max_threads_per_block: 1024,
@@ -119,14 +120,14 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_may_have_what_65536_registers_leave_it_and_255_at_most() {
+    fn a_thread_gets_its_share_of_65536_registers_up_to_255() {
         let most = [32, 256, 257, 512, 768, 1024, 1025]
             .map(|threads| Occupancy::most_registers(&hopper(), threads));
         assert_eq!(most, [255, 255, 168, 128, 80, 64, 0]);
     }
 
     #[test]
-    fn each_limit_of_a_multiprocessor_can_be_the_one_that_counts() {
+    fn each_limit_of_a_multiprocessor_can_limit_the_occupancy() {
         let of = |registers, static_shared, threads| {
             let kernel = KernelAttributes { registers, static_shared, local: 0, max_threads: 1024 };
             let found = Occupancy::of(&hopper(), &kernel, threads, 0);

@@ -1,11 +1,11 @@
-//! What a device has.
+//! The properties of a device.
 
-/// What a device is and how much it has.
+/// The properties of a device.
 ///
-/// A number that the device does not tell is 0.
+/// A number that the device does not report is 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Properties {
-    /// Its name, as the vendor gives it.
+    /// The vendor's name of the device.
     pub name: String,
     /// Compute capability, 10·major + minor.
     pub compute: u32,
@@ -23,35 +23,35 @@ pub struct Properties {
     pub memory_bus_bits: u32,
     /// Bytes of device memory.
     pub memory_bytes: u64,
-    /// Whether that memory has ECC on.
+    /// Whether ECC is enabled for that memory.
     pub ecc: bool,
     /// Bytes of L2 cache.
     pub l2_bytes: u32,
     /// Lanes of a warp.
     pub warp_size: u32,
-    /// Blocks of a grid in x, at most.
+    /// The most blocks of a grid in x.
     pub max_grid_x: u32,
-    /// Threads of a block, at most.
+    /// The most threads per block.
     pub max_threads_per_block: u32,
-    /// Threads resident on an SM, at most.
+    /// The most threads resident on an SM.
     pub max_threads_per_multiprocessor: u32,
-    /// Blocks resident on an SM, at most.
+    /// The most blocks resident on an SM.
     pub max_blocks_per_multiprocessor: u32,
-    /// 32-bit registers of a block, at most.
+    /// The most 32-bit registers of a block.
     pub registers_per_block: u32,
     /// 32-bit registers of an SM.
     pub registers_per_multiprocessor: u32,
-    /// Bytes of shared memory of a block that has not opted in to more.
+    /// Bytes of shared memory of a block without opt-in.
     pub shared_per_block: u32,
-    /// Bytes of shared memory of a block that has.
+    /// Bytes of shared memory of a block with opt-in.
     pub shared_per_block_optin: u32,
     /// Bytes of shared memory of an SM.
     pub shared_per_multiprocessor: u32,
-    /// Bytes of shared memory that the driver keeps of each block.
+    /// Bytes of shared memory that the driver reserves in each block.
     pub shared_reserved_per_block: u32,
-    /// Whether cooperative launches work.
+    /// Whether cooperative launches are supported.
     pub cooperative: bool,
-    /// Whether cluster launches work.
+    /// Whether cluster launches are supported.
     pub cluster: bool,
 }
 
@@ -62,8 +62,8 @@ impl Properties {
         self.compute == 0
     }
 
-    /// Memory bandwidth by clock and bus width, GB/s (10⁹ bytes), two transfers a clock; none if
-    /// the device does not tell them.
+    /// Memory bandwidth from clock and bus width, GB/s (10⁹ bytes), at two transfers per clock;
+    /// `None` if the device does not report them.
     #[must_use]
     pub fn peak_gb_per_s(&self) -> Option<f64> {
         let bytes_per_clock = 2.0 * f64::from(self.memory_bus_bits) / 8.0;

@@ -4,32 +4,33 @@ use super::{Buffer, Device, DeviceError, Emulator, EmulatorConfig, Launch};
 use bytemuck::Pod;
 use std::{ops::Index, slice, thread, time::Duration, time::Instant};
 
-/// The most GPUs that can work together: a lane of a warp for each.
+/// The most GPUs that can work together: one per lane of a warp.
 pub const MOST_GPUS: usize = gridsync_kernels::grid::barrier::MOST_GPUS;
 
-/// Several GPUs of one machine that reach each other's memory. One thread of the host drives all.
+/// Several GPUs of one machine that can access each other's memory. A single host thread drives
+/// them all.
 ///
-/// Each is a [`Device`] with a stream and memory of its own. What differs is a [launch](Self::launch) on all of
-/// them, whose grids may wait for each other, and [waiting](Self::synchronize) for all: if one fails, the others
-/// may wait for it for ever, so the call ends and all of them are given up. Copies, and dropping a buffer, look
-/// after the others too while they wait.
+/// Each is a [`Device`] with its own stream and memory. Two things differ: a [launch](Self::launch)
+/// on all of them, whose grids may wait for each other, and a [wait](Self::synchronize) for all. If
+/// one GPU fails, the others may wait for it forever, so the wait ends and all of them are given
+/// up. Copies, and dropping a buffer, also watch the other GPUs while they wait.
 ///
-/// Several threads may launch at the same time, on clones or on other `Devices` with the same GPUs. Each launch on
-/// all then comes, on every GPU, before or after each other one: grids of two launches never wait for each other's
-/// room.
+/// Several threads may launch at the same time, on clones or on other `Devices` with the same GPUs.
+/// Such launches run in the same order on every GPU, so that grids of two launches never wait for
+/// each other's resources.
 ///
-/// A GPU that is named twice counts as two. They share its multiprocessors, so their grids must be small enough
-/// to be resident together. This is for trying programs for several GPUs on one.
+/// A GPU that is named twice counts as two. They share its multiprocessors, so their grids must be
+/// small enough to be resident together. This allows testing multi-GPU programs on one GPU.
 #[derive(Clone, Debug)]
 pub struct Devices {
     devices: Vec<Device>,
-    /// How many of them are one GPU, at most.
+    /// The most handles that refer to the same GPU.
     sharing: u32,
 }
 
 impl Devices {
-    /// The CUDA devices with these ordinals, each with those of `images` that it can run, and with access to the
-    /// memory of each other.
+    /// Opens the CUDA devices with these ordinals, each with those of `images` that it can run, and
+    /// with access to the others' memory.
     ///
     /// # Errors
     /// [`DeviceError::GpuCount`] for none or too many, [`DeviceError::OnGpu`] with an error of
@@ -51,7 +52,7 @@ impl Devices {
         Ok(Self { devices: all.into_iter().map(|one| Device(one)).collect(), sharing })
     }
 
-    /// All CUDA devices that the driver has.
+    /// Opens all CUDA devices of the driver.
     ///
     /// # Errors
     /// As for [`cuda`](Self::cuda).
@@ -71,8 +72,8 @@ impl Devices {
         Ok(Self::of(&Device::new(Emulator::new(config))))
     }
 
-    /// All GPUs of the emulated machine that `device` is part of, as new handles. A device that is in no such
-    /// machine is alone.
+    /// All GPUs of the emulated machine that `device` belongs to, as new handles. A device outside
+    /// such a machine is alone.
     #[must_use]
     pub fn of(device: &Device) -> Self {
         let machine = device.backend().machine();
@@ -83,26 +84,26 @@ impl Devices {
         Self { devices, sharing: 1 }
     }
 
-    /// How many there are.
+    /// Number of GPUs.
     #[must_use]
     #[expect(clippy::len_without_is_empty, reason = "there is always one")]
     pub fn len(&self) -> usize {
         self.devices.len()
     }
 
-    /// One after the other.
+    /// Iterates over the GPUs in order.
     pub fn iter(&self) -> slice::Iter<'_, Device> {
         self.devices.iter()
     }
 
-    /// How many of them are the same GPU, at most; 1 unless one is named twice. So many grids share its
-    /// multiprocessors.
+    /// The most handles that refer to the same GPU; 1 unless a GPU is named twice. This many grids
+    /// share its multiprocessors.
     #[must_use]
     pub fn sharing(&self) -> u32 {
         self.sharing
     }
 
-    /// A buffer of `len` zeros on each.
+    /// A buffer of `len` zeros on each GPU.
     ///
     /// # Errors
     /// [`DeviceError::OnGpu`] with an error of [`Device::zeroed`].
@@ -110,11 +111,11 @@ impl Devices {
         self.each(|_, device| device.zeroed(len))
     }
 
-    /// What `work` gives for each, with its place among them.
+    /// Calls `work` with each index and device, and returns the results.
     ///
     /// # Errors
-    /// [`DeviceError::OnGpu`] with the first error of `work`. If it tells that a kernel has faulted, all devices
-    /// are given up.
+    /// [`DeviceError::OnGpu`] with the first error of `work`. If it reports that a kernel has
+    /// faulted, all devices are given up.
     pub fn each<R>(
         &self,
         mut work: impl FnMut(usize, &Device) -> Result<R, DeviceError>,
@@ -126,26 +127,29 @@ impl Devices {
         self.give_up_if_lost(done)
     }
 
-    /// Puts one of `launches` into the stream of each device. They are of the same kernel and geometry, and their
-    /// grids may wait for each other: all blocks of each have to be resident.
+    /// Submits one of `launches` to the stream of each device. All must have the same kernel and
+    /// geometry, and their grids may wait for each other: all blocks of each have to be resident.
     ///
     /// # Errors
-    /// [`DeviceError::OnGpu`] with an error of [`Device::launch`]. If grids on other devices have started by then,
-    /// or a kernel has faulted, all devices are given up. [`DeviceError::NotRecordable`] while this thread records
-    /// a graph on one of them. [`DeviceError::LaunchBlocking`] if the environment variable `CUDA_LAUNCH_BLOCKING`
-    /// makes launches wait.
+    /// [`DeviceError::OnGpu`] with an error of [`Device::launch`]. If grids on other devices have
+    /// started by then, or a kernel has faulted, all devices are given up.
+    /// [`DeviceError::NotRecordable`] while this thread records a graph on one of them.
+    /// [`DeviceError::LaunchBlocking`] if the environment variable `CUDA_LAUNCH_BLOCKING` makes
+    /// launches wait.
     ///
     /// # Panics
-    /// If there is not one launch for each device, or they differ in kernel or geometry.
+    /// If the number of launches is not the number of devices, or they differ in kernel or
+    /// geometry.
     ///
     /// # Safety
-    /// As for [`Device::launch`], on each device. The buffers of all devices that the kernels reach stay alive
-    /// until all kernels have run: a buffer that is dropped waits for all streams of all devices that were opened
-    /// together.
+    /// As for [`Device::launch`], on each device. The buffers of all devices that the kernels
+    /// access stay alive until all kernels have run: dropping a buffer waits for all streams of all
+    /// devices that were opened together.
     ///
-    /// Streams do not wait for each other. When a grid starts, work that was put into another stream before, such
-    /// as a filling with zero, may still run. A kernel that reaches memory of another GPU first crosses a barrier
-    /// with that GPU, or all devices are waited for before the launch.
+    /// Streams do not wait for each other. When a grid starts, earlier work in another stream, such
+    /// as a zero fill, may still be running. A kernel that accesses memory of another GPU must
+    /// first cross a barrier with that GPU, or the host must wait for all devices before the
+    /// launch.
     pub unsafe fn launch(&self, launches: &[Launch]) -> Result<(), DeviceError> {
         assert_eq!(launches.len(), self.len(), "a launch for each device");
         let Launch { kernel, geometry, .. } = &launches[0];
@@ -154,12 +158,12 @@ impl Devices {
         assert!(launches.iter().all(is_same), "the same kernel and geometry on each device");
         let (mut kernel, mut geometry) = (*kernel, *geometry);
         if self.sharing > 1 {
-            // Nobody promises that one GPU runs two cooperative grids at the same time.
+            // One GPU is not guaranteed to run two cooperative grids at the same time.
             kernel.cooperative = false;
             geometry.cooperative = false;
         }
-        // Loading a kernel may wait for the device, so all are loaded before any grid starts. And a grid that is
-        // recorded does not start, though others would wait for it.
+        // Loading a kernel may wait for the device, so load all before any grid starts. And a
+        // recorded grid does not start, but others would wait for it.
         self.each(|_, device| match device.backend().is_recording() {
             true => Err(DeviceError::NotRecordable { doing: "a launch on several GPUs" }),
             false => device.backend().attributes(&kernel),
@@ -167,13 +171,13 @@ impl Devices {
         let args: Vec<Vec<_>> = launches.iter().map(|launch| launch.args.pointers()).collect();
         let args: Vec<_> = args.iter().map(Vec::as_slice).collect();
         let first = self.devices[0].backend();
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller upholds the contract, which is that of `Backend::launch_on_all`.
         let launched = unsafe { first.launch_on_all(&self.devices, &kernel, &geometry, &args) };
         self.give_up_if_lost(launched)
     }
 
-    /// Lets what comes into any of the streams from now on wait for what is in all of them now. The host does not
-    /// wait.
+    /// Makes later work in any of the streams wait for the current work in all of them. The host
+    /// does not wait.
     ///
     /// # Errors
     /// [`DeviceError::OnGpu`] with an error of [`Device::record_event`] or [`Device::wait_for`].
@@ -186,14 +190,15 @@ impl Devices {
         Ok(())
     }
 
-    /// Waits for everything in all streams.
+    /// Waits for all work in all streams.
     ///
     /// # Errors
-    /// [`DeviceError::OnGpu`] with the error of the work that failed. Then all devices are given up. While somebody
-    /// records a graph on one of them, it is refused, which changes nothing.
+    /// [`DeviceError::OnGpu`] with the error of the work that failed. Then all devices are given
+    /// up. While a graph is being recorded on one of them, the call is refused, which changes
+    /// nothing.
     pub fn synchronize(&self) -> Result<(), DeviceError> {
         let patience = Patience::new();
-        // In turns: a stream that waits for a device that has failed never ends.
+        // Polls each in turn: a stream that waits for a failed device never ends.
         let ended = loop {
             match self.each(|_, device| device.backend().is_idle()) {
                 Ok(idle) if idle.contains(&false) => patience.pause(),
@@ -212,8 +217,8 @@ impl Devices {
         self.iter().for_each(|device| device.backend().give_up());
     }
 
-    /// Gives up all devices if the result tells that a kernel has faulted on one: grids on the others may wait for
-    /// that kernel.
+    /// Gives up all devices if the result reports that a kernel has faulted on one, because grids
+    /// on the others may wait for that kernel.
     fn give_up_if_lost<R>(&self, result: Result<R, DeviceError>) -> Result<R, DeviceError> {
         if let Err(DeviceError::OnGpu { error, .. }) = &result
             && matches!(**error, DeviceError::Lost { .. })
@@ -224,11 +229,11 @@ impl Devices {
     }
 }
 
-/// How long to ask again and again whether a stream is empty, and how long to sleep between asking after that.
+/// How long to poll a stream continuously, and how long to sleep between polls after that.
 const SPIN: Duration = Duration::from_millis(20);
 const NAP: Duration = Duration::from_micros(200);
 
-/// What whoever asks again and again does in between.
+/// The pause between two polls.
 pub(super) struct Patience(Instant);
 
 impl Patience {
@@ -236,7 +241,7 @@ impl Patience {
         Self(Instant::now())
     }
 
-    /// Nothing at first, and later a short sleep.
+    /// Returns immediately at first, and later sleeps briefly.
     pub(super) fn pause(&self) {
         if self.0.elapsed() > SPIN {
             thread::sleep(NAP);
@@ -252,7 +257,7 @@ fn expect_count(asked: usize) -> Result<(), DeviceError> {
 }
 
 impl From<&Device> for Devices {
-    /// This device, alone.
+    /// This device alone.
     fn from(device: &Device) -> Self {
         Self { devices: vec![device.clone()], sharing: 1 }
     }

@@ -60,7 +60,7 @@ unsafe impl Backend for Arc<Shelf> {
     }
 
     unsafe fn zero(&self, at: u64, bytes: usize) -> Result<(), DeviceError> {
-        // SAFETY: the same promise as this function's.
+        // SAFETY: the caller upholds the contract of `zero`, which covers that of `upload`.
         unsafe { self.upload(at, &vec![0; bytes]) }
     }
 
@@ -103,7 +103,7 @@ fn shelf() -> (Arc<Shelf>, Device) {
 }
 
 #[test]
-fn what_is_uploaded_comes_back() {
+fn uploaded_data_is_downloaded_unchanged() {
     let (_, device) = shelf();
     let host: Vec<f64> = (0..1000).map(f64::from).collect();
     let mut buffer = device.upload(&host).expect("1000 elements fit");
@@ -114,7 +114,7 @@ fn what_is_uploaded_comes_back() {
 }
 
 #[test]
-fn an_empty_buffer_takes_no_memory_and_works() {
+fn an_empty_buffer_allocates_no_memory() {
     let (shelf, device) = shelf();
     let mut empty = device.upload::<u64>(&[]).expect("nothing always fits");
     assert_eq!((empty.address(), empty.len(), empty.bytes()), (0, 0, 0));
@@ -136,7 +136,7 @@ fn a_dropped_buffer_is_freed_and_outlives_its_device_handle() {
 }
 
 #[test]
-fn lengths_that_differ_and_lengths_that_overflow_are_refused_with_numbers() {
+fn mismatched_and_overflowing_lengths_are_refused_with_numbers() {
     let (_, device) = shelf();
     let mut buffer = device.zeroed::<u32>(4).expect("4 fit");
     assert_eq!(
@@ -150,7 +150,7 @@ fn lengths_that_differ_and_lengths_that_overflow_are_refused_with_numbers() {
 }
 
 #[test]
-fn without_hardware_help_clusters_are_counted_from_blocks() {
+fn clusters_are_counted_from_blocks_by_default() {
     let (_, device) = shelf();
     let kernel =
         KernelInfo { name: "k", cooperative: false, args: &[], parameters: &[], run: |_| {} };
@@ -161,7 +161,7 @@ fn without_hardware_help_clusters_are_counted_from_blocks() {
 }
 
 #[test]
-fn a_geometry_reads_as_a_sentence_with_its_numbers() {
+fn a_geometry_is_displayed_with_its_numbers() {
     let plain = Geometry::new(132, Dim3::new(16, 8, 1));
     assert_eq!(plain.to_string(), "132 blocks of 16×8 threads");
     assert_eq!(

@@ -1,4 +1,5 @@
-//! Devices and buffers for programs that use [cust](https://docs.rs/cust/0.3.2): the feature `cust`.
+//! Devices and buffers for programs that use [cust](https://docs.rs/cust/0.3.2): the feature
+//! `cust`.
 
 use super::{Buffer, Device, DeviceError, cuda::Cuda, cuda::PtxImage};
 use bytemuck::Pod;
@@ -8,9 +9,10 @@ use cust::stream::Stream;
 use std::{mem, sync::Arc};
 
 impl Device {
-    /// The device of cust's `context`, with those of `images` that it can run. All its work goes into
-    /// `stream`, in order with what else is put there: so cust's kernels and gridsync's need no event between
-    /// them. To go on using the stream, give an `Arc` of it. The types are those of cust 0.3.
+    /// The device of cust's `context`, with those of `images` that it can run. All its work goes
+    /// into `stream`, in order with other work submitted there, so cust's kernels and gridsync's
+    /// need no event between them. To keep using the stream, pass an `Arc` of it. The types are
+    /// those of cust 0.3.
     ///
     /// ```no_run
     /// use cust::{memory::DeviceBuffer, stream::{Stream, StreamFlags}};
@@ -29,10 +31,11 @@ impl Device {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// Buffers and other devices of the same context, opened elsewhere, are not its own. For another stream
-    /// of this device take [`with_cust_stream`](Self::with_cust_stream) or [`new_stream`](Self::new_stream).
-    /// Every call makes the context current on its thread. The context and the stream outlive what was made
-    /// from this device, because it holds both; then cust destroys them.
+    /// Buffers of other devices in the same context, opened elsewhere, are not accepted. For
+    /// another stream of this device use [`with_cust_stream`](Self::with_cust_stream) or
+    /// [`new_stream`](Self::new_stream). Every call makes the context current on its thread. The
+    /// context and the stream outlive everything made from this device, because it holds both; then
+    /// cust destroys them.
     ///
     /// # Errors
     /// As for [`Device::cuda`], and [`DeviceError::OtherContext`] for a stream of another context.
@@ -44,21 +47,21 @@ impl Device {
         Cuda::in_cust(context, stream, images).map(Self::new)
     }
 
-    /// The same device with cust's `stream`. It shares the memory and the kernels that have been loaded, and
-    /// takes buffers of this one.
+    /// The same device with cust's `stream`. It shares the memory and the loaded kernels, and
+    /// accepts buffers of this device.
     ///
     /// # Errors
-    /// [`DeviceError::OtherContext`] for a stream of another context; [`DeviceError::Unsupported`] in the
-    /// emulator.
+    /// [`DeviceError::OtherContext`] for a stream of another context; [`DeviceError::Unsupported`]
+    /// in the emulator.
     pub fn with_cust_stream(&self, stream: impl Into<Arc<Stream>>) -> Result<Self, DeviceError> {
         self.expect_cuda()?.in_cust_stream(stream).map(Self::new)
     }
 
-    /// Lends cust's memory to calls that take a buffer to read, such as [`Reducer::reduce`]: a
-    /// `&DeviceBuffer`, or a slice of one. Waits for all streams of the device before it returns, so that
+    /// Lends cust's memory, a `&DeviceBuffer` or a slice of one, to calls that read a buffer, such
+    /// as [`Reducer::reduce`]. Waits for all streams of the device before it returns, so that
     /// nothing uses the memory any more.
     ///
-    /// The buffer ends with the call:
+    /// The buffer cannot outlive the call:
     ///
     /// ```compile_fail,E0521
     /// # fn f(device: &gridsync::device::Device, memory: &cust::memory::DeviceBuffer<f32>) {
@@ -70,16 +73,17 @@ impl Device {
     /// # }
     /// ```
     ///
-    /// cust lets a slice outlive its buffer. One whose memory has been freed is refused, unless the driver has
-    /// given the place to somebody else.
+    /// cust lets a slice outlive its buffer. A slice whose memory has been freed is refused, unless
+    /// the driver has allocated the address again.
     ///
-    /// For memory that calls are to write, or that is not to be waited for, take [`Buffer::from_cust`],
+    /// For memory that calls write, or to avoid the wait, use [`Buffer::from_cust`],
     /// [`Buffer::from_shared`] or [`Buffer::from_raw`].
     ///
     /// # Errors
-    /// Those of `work`, and of work in the streams; [`DeviceError::Misaligned`], [`DeviceError::NoMemory`] or
-    /// [`DeviceError::OtherContext`] for memory that the device cannot take; [`DeviceError::Unsupported`] in the
-    /// emulator, and for one of several [`Devices`](super::Devices): if another GPU fails, the work may never end.
+    /// If `work` or work in the streams fails; [`DeviceError::Misaligned`],
+    /// [`DeviceError::NoMemory`] or [`DeviceError::OtherContext`] for memory that the device cannot
+    /// use; [`DeviceError::Unsupported`] in the emulator, and for one of several
+    /// [`Devices`](super::Devices): if another GPU fails, the work may never end.
     ///
     /// [`Reducer::reduce`]: crate::primitives::Reducer::reduce
     pub fn lend<T: Pod + DeviceCopy, R>(
@@ -91,8 +95,8 @@ impl Device {
             let needs = "share the memory (Buffer::from_shared): a grid that waits for another GPU may use it forever";
             return Err(self.unsupported("work on lent memory together with other GPUs", needs));
         }
-        // SAFETY: the memory is borrowed until this returns. The streams are waited for before that, also
-        // if `work` panics, and `work` cannot keep the buffer.
+        // SAFETY: the memory is borrowed until this returns. The streams are waited for before
+        // that, even if `work` panics, and `work` cannot keep the buffer.
         let buffer = unsafe { Buffer::lent(self, memory.as_device_ptr().as_raw(), memory.len())? };
         let waits = Waits(self);
         let result = work(&buffer);
@@ -108,28 +112,30 @@ struct Waits<'a>(&'a Device);
 
 impl Drop for Waits<'_> {
     fn drop(&mut self) {
-        // A panic is under way, which tells more than this could.
+        // The panic in progress says more than this error would.
         let _waited = self.0.synchronize_all();
     }
 }
 
 impl<T: Pod + DeviceCopy> Buffer<T> {
-    /// Takes cust's memory over, with what it holds. It is freed here, or goes [back](Self::into_cust).
+    /// Takes ownership of cust's memory and its contents. The memory is freed here, or returned by
+    /// [`into_cust`](Self::into_cust).
     ///
     /// # Errors
     /// [`DeviceError::OtherContext`] or [`DeviceError::NoMemory`] for memory of another device, and
-    /// [`DeviceError::Unsupported`] in the emulator. Then the memory has been freed by cust.
+    /// [`DeviceError::Unsupported`] in the emulator. Then cust has freed the memory.
     pub fn from_cust(device: &Device, memory: DeviceBuffer<T>) -> Result<Self, DeviceError> {
         device.expect_cuda()?;
         let (address, len) = (memory.as_device_ptr().as_raw(), memory.len());
-        // SAFETY: cust allocates with the same call of the driver, and frees only what is dropped below.
+        // SAFETY: cust allocates with the same driver call, and frees only the memory that is
+        // dropped below.
         let buffer = unsafe { Self::from_allocation(device, address, len)? };
         mem::forget(memory);
         Ok(buffer)
     }
 
-    /// Shares cust's memory, which is freed by whoever drops it last; here that is after the work in all
-    /// streams of the device.
+    /// Shares cust's memory. The last owner to drop it frees it; here that happens after the work
+    /// in all streams of the device.
     ///
     /// # Errors
     /// As for [`from_cust`](Self::from_cust).
@@ -139,39 +145,40 @@ impl<T: Pod + DeviceCopy> Buffer<T> {
     {
         device.expect_cuda()?;
         let (address, len) = (memory.as_device_ptr().as_raw(), memory.len());
-        // SAFETY: the memory is allocated as long as somebody shares it.
+        // SAFETY: the memory stays allocated as long as it has an owner.
         unsafe { Self::from_raw(device, address, len, memory) }
     }
 
-    /// Gives the memory to cust, after the work in all streams of the device.
+    /// Returns the memory to cust, after the work in all streams of the device.
     ///
     /// # Errors
-    /// The error of work in the streams; [`DeviceError::Unsupported`] in the emulator, and for memory that
-    /// has [another owner](Self::from_raw). Then the buffer is dropped.
+    /// If work in the streams failed; [`DeviceError::Unsupported`] in the emulator, and for memory
+    /// that has [another owner](Self::from_raw). Then the buffer is dropped.
     pub fn into_cust(mut self) -> Result<DeviceBuffer<T>, DeviceError> {
         self.device().expect_cuda()?.wait_for_users()?;
         let Some((address, len)) = self.take_allocation() else {
             let needs = "drop the buffer, and take the memory from its owner";
             return Err(self.device().unsupported("a transfer of memory of others", needs));
         };
-        // SAFETY: the memory was allocated with the call of the driver that cust allocates with, for so many
-        // elements, and nobody else frees it.
+        // SAFETY: the memory was allocated with the same driver call that cust uses, for this many
+        // elements, and nothing else frees it.
         Ok(unsafe { DeviceBuffer::from_raw_parts(DevicePointer::from_raw(address), len) })
     }
 
-    /// Where it starts, for cust.
+    /// The start address, for cust.
     #[must_use]
     pub fn device_pointer(&self) -> DevicePointer<T> {
         DevicePointer::from_raw(self.address())
     }
 
-    /// The buffer as a slice of cust's.
+    /// The buffer as a slice of cust.
     ///
     /// # Safety
     /// The slice and its copies are not used after the buffer has been dropped.
     #[must_use]
     pub unsafe fn device_slice(&self) -> DeviceSlice<T> {
-        // SAFETY: the buffer has so many elements there, and the caller does not outlive it.
+        // SAFETY: the buffer has this many elements at this address, and the caller does not use
+        // the slice after the buffer.
         unsafe { DeviceSlice::from_raw_parts(self.device_pointer(), self.len()) }
     }
 }

@@ -3,20 +3,21 @@
 use crate::device::{Device, DeviceError, Dim3, Geometry, KernelInfo};
 use cuda_std::launch::Kernel;
 
-/// How many blocks a cooperative launch is to have.
+/// The number of blocks of a cooperative launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blocks {
-    /// This many; more than fit is an error.
+    /// This many; fails if they do not fit.
     Exactly(u32),
     /// This many, or as many as fit.
     AtMost(u32),
-    /// This many on each multiprocessor; more than fit is an error.
+    /// This many per multiprocessor; fails if they do not fit.
     PerMultiprocessor(u32),
     /// As many as fit.
     Fill,
 }
 
-/// How many blocks of `threads` threads and `dynamic_shared` bytes can be resident at once.
+/// The number of blocks of `threads` threads and `dynamic_shared` bytes that can be resident at
+/// once.
 ///
 /// # Errors
 /// As for [`Backend::occupancy`](crate::device::Backend::occupancy).
@@ -33,8 +34,8 @@ pub fn resident_blocks<K: Kernel>(
 /// The geometry of a launch of `K` in which all blocks are resident at once.
 ///
 /// # Errors
-/// [`DeviceError::GridTooLarge`] with the largest grid that would fit, [`DeviceError::BadBlock`]
-/// if not one block fits, [`DeviceError::EmptyGrid`] if there is nothing to launch, and as for
+/// [`DeviceError::GridTooLarge`] with the largest grid that would fit, [`DeviceError::BadBlock`] if
+/// not even one block fits, [`DeviceError::EmptyGrid`] if there is nothing to launch, and as for
 /// [`resident_blocks`].
 pub fn cooperative<K: Kernel>(
     device: &Device,
@@ -46,16 +47,16 @@ pub fn cooperative<K: Kernel>(
     plan::<K>(device, blocks, one.cooperative())
 }
 
-/// The geometry of such a launch in clusters of `cluster` consecutive blocks. It takes a device
-/// with clusters ([`Properties::cluster`](crate::device::Properties::cluster)).
+/// The geometry of such a launch in clusters of `cluster` consecutive blocks. Needs a device with
+/// clusters ([`Properties::cluster`](crate::device::Properties::cluster)).
 ///
-/// The device says how many whole clusters fit. Each needs its multiprocessors within one GPC, so
-/// fewer blocks can be resident than without clusters. [`Blocks::AtMost`] and [`Blocks::Fill`] are
-/// rounded down to whole clusters.
+/// The device reports how many whole clusters fit. Each needs its multiprocessors within one GPC,
+/// so fewer blocks can be resident than without clusters. [`Blocks::AtMost`] and [`Blocks::Fill`]
+/// are rounded down to whole clusters.
 ///
 /// # Errors
-/// As for [`cooperative`]; [`DeviceError::GridTooLarge`] also if not one cluster fits,
-/// [`DeviceError::PartialCluster`] if the blocks are not a whole number of clusters, and errors of
+/// As for [`cooperative`]; [`DeviceError::GridTooLarge`] also if not even one cluster fits,
+/// [`DeviceError::PartialCluster`] if the blocks are not a whole number of clusters, and as for
 /// [`Backend::active_clusters`](crate::device::Backend::active_clusters).
 pub fn cooperative_in_clusters<K: Kernel>(
     device: &Device,
@@ -68,7 +69,7 @@ pub fn cooperative_in_clusters<K: Kernel>(
     plan::<K>(device, blocks, one.cooperative().clusters_of(cluster))
 }
 
-/// The geometry of as many `one`s, the smallest launch of its kind, as `blocks` says.
+/// The geometry of `blocks` blocks, in multiples of `one`, the smallest launch of its kind.
 fn plan<K: Kernel>(
     device: &Device,
     blocks: Blocks,
@@ -129,7 +130,7 @@ mod tests {
     use crate::device::{Emulator, EmulatorConfig};
     use gridsync_lab_kernels::barrier::barrier_only;
 
-    /// An emulated GPU that holds two blocks of 512 threads on each multiprocessor.
+    /// An emulated GPU with room for two blocks of 512 threads on each multiprocessor.
     fn emulator(multiprocessors: u32) -> Device {
         Device::new(Emulator::new(EmulatorConfig {
             multiprocessors,
@@ -160,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_launched_in_clusters_is_refused_with_its_numbers() {
+    fn invalid_cluster_launches_are_refused_with_numbers() {
         let device = emulator(7);
         let refusal = |blocks, cluster| {
             cooperative_in_clusters::<barrier_only>(&device, blocks, 512, 0, cluster)
@@ -188,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cluster_that_the_device_cannot_hold_is_too_large_a_grid() {
+    fn a_cluster_that_does_not_fit_is_a_too_large_grid() {
         let error = cooperative_in_clusters::<barrier_only>(&emulator(1), Blocks::Fill, 512, 0, 4)
             .expect_err("two of four blocks fit");
         assert!(matches!(error, DeviceError::GridTooLarge { resident: 0, .. }), "{error}");

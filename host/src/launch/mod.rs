@@ -1,10 +1,10 @@
-//! Geometry: how many blocks of how many threads, and whether they can all be resident.
+//! Geometry: the number of blocks and of threads per block, and whether all blocks can be resident.
 //!
 //! A grid barrier waits for every block of the grid. A block that does not fit on the device starts
-//! only when another has ended. But the other blocks wait at the barrier, so the grid hangs. So
+//! only after another has ended. But the other blocks wait at the barrier, so the grid hangs. So
 //! this module asks the driver how many blocks can be resident, for the same kernel, block size and
-//! shared memory, and refuses a larger grid before it is launched. [`plan`] takes one launch for
-//! each stage instead.
+//! shared memory, and refuses a larger grid before it is launched. [`plan`] uses one launch per
+//! stage instead.
 
 mod cooperative;
 mod several;

@@ -5,9 +5,10 @@ use crate::device::{Buffer, DeviceError, Devices, Geometry};
 use cuda_std::launch::Kernel;
 use gridsync_kernels::grid::barrier::{AcrossGpus, head};
 
-/// The geometry of a launch of `K` on every one of `devices`, the same on each: as many blocks as `blocks` says,
-/// all of them resident. [`Blocks::AtMost`], [`Blocks::PerMultiprocessor`] and [`Blocks::Fill`] give what the GPU
-/// with the least room has room for.
+/// The geometry of a launch of `K` on every one of `devices`, the same on each: the number of
+/// blocks given by `blocks`, all of them resident. For [`Blocks::AtMost`],
+/// [`Blocks::PerMultiprocessor`] and [`Blocks::Fill`], the GPU with the least room determines the
+/// number.
 ///
 /// # Errors
 /// [`DeviceError::OnGpu`] with an error of [`cooperative`] on one of them.
@@ -41,11 +42,11 @@ pub fn cooperative_on_all<K: Kernel>(
 
 /// The words of an `S` on each GPU, for launches of up to `blocks` blocks on each.
 ///
-/// They belong to one launch on all GPUs at a time, any number of times. They have to be made again only after a
-/// fault. One that is dropped waits for the kernels on all GPUs.
+/// Only one launch on all GPUs may use them at a time, but any number of launches in sequence. They
+/// have to be created again only after a fault. Dropping one waits for the kernels on all GPUs.
 ///
 /// # Errors
-/// [`DeviceError::OnGpu`] with [`DeviceError::OutOfMemory`], or an error of the copy.
+/// [`DeviceError::OnGpu`] with [`DeviceError::OutOfMemory`], or if the copy fails.
 pub fn system_words<S: AcrossGpus>(
     devices: &Devices,
     blocks: u32,
@@ -53,10 +54,11 @@ pub fn system_words<S: AcrossGpus>(
     words_with_heads(devices, S::words(blocks as usize))
 }
 
-/// `len` words on each GPU, which are zeros but for the [head] with the addresses of the words of all GPUs: for a
-/// protocol of one's own, or a scan of [stripes](gridsync_kernels::grid::scan::scan_spread).
+/// `len` words on each GPU, all zero except for the [head] with the addresses of the words of all
+/// GPUs: for your own protocol, or a scan of [stripes](gridsync_kernels::grid::scan::scan_spread).
 ///
-/// Wait for all devices before the first launch: a GPU may write to another one whose zeros are still under way.
+/// Wait for all devices before the first launch: a GPU may write to the memory of another one
+/// before its zero fill has run.
 ///
 /// # Errors
 /// As for [`system_words`].

@@ -1,20 +1,20 @@
-//! Chooses between one cooperative launch and one launch for each stage.
+//! Chooses between one cooperative launch and one launch per stage.
 
 use super::cooperative::{Blocks, cooperative, resident_blocks};
 use crate::device::{Device, DeviceError, Geometry, KernelInfo};
 use cuda_std::launch::Kernel;
 
-/// How to launch a computation of several stages, where each stage needs all results of the one
-/// before.
+/// How to launch a computation of several stages, where each stage needs all results of the
+/// previous one.
 ///
-/// The grid is the same either way, so that each thread takes the same elements.
+/// The grid is the same either way, so each thread processes the same elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Plan {
     /// One cooperative launch, with a grid barrier between the stages.
     Single(Geometry),
-    /// One plain launch for each stage, in order: the end of a launch is the barrier. Blocks need
-    /// not be co-resident, so grids may have any size. Each stage costs a launch, and cannot keep
-    /// anything in registers or shared memory for the next.
+    /// One plain launch per stage, in order: the end of a launch is the barrier. Blocks need not be
+    /// co-resident, so grids may have any size. Each stage costs a launch, and cannot keep anything
+    /// in registers or shared memory for the next one.
     Stages(Geometry),
 }
 
@@ -23,10 +23,11 @@ pub enum Plan {
 ///
 /// # Errors
 /// [`DeviceError::EmptyGrid`] if there is nothing to launch, [`DeviceError::BadBlock`] or
-/// [`DeviceError::SharedTooLarge`] if not one block of `Staged` fits either, and as for
+/// [`DeviceError::SharedTooLarge`] if not even one block of `Staged` fits, and as for
 /// [`resident_blocks`].
 ///
 /// # Examples
+///
 /// ```
 /// use cuda_std::prelude::*;
 /// use gridsync::device::Device;
@@ -81,7 +82,7 @@ pub fn plan<Cooperative: Kernel, Staged: Kernel>(
     if device.properties().cooperative {
         match cooperative::<Cooperative>(device, Blocks::Exactly(blocks), threads, dynamic_shared) {
             Ok(geometry) => return Ok(Plan::Single(geometry)),
-            // A grid that does not fit in one cooperative launch may still go stage by stage.
+            // A grid that does not fit in one cooperative launch may still run stage by stage.
             Err(
                 DeviceError::GridTooLarge { .. }
                 | DeviceError::BadBlock { .. }

@@ -5,12 +5,12 @@ use gridsync_kernels::grid::barrier::Barrier;
 
 /// The words of a barrier `B` for launches of `geometry`, or of fewer blocks.
 ///
-/// They belong to one launch at a time, so one set for each stream is enough for any number of
-/// launches and replays of graphs. Nothing has to be reset in between; only after a fault the words
-/// have to be allocated again.
+/// Only one launch at a time may use them, so one set per stream is enough for any number of
+/// launches and graph replays. They need no reset in between; only after a fault they have to be
+/// allocated again.
 ///
 /// # Errors
-/// [`DeviceError::OutOfMemory`], and errors of the device.
+/// [`DeviceError::OutOfMemory`], and if the device fails.
 pub fn barrier_words<B: Barrier>(
     device: &Device,
     geometry: &Geometry,

@@ -1,4 +1,4 @@
-//! Comparing a result with the reference.
+//! Compares a result with the reference.
 
 use crate::parallel::{self, CHUNK};
 use crate::reference::{Exact, ExactProduct, ExactSum, Reduction, compensated_bound, sum_bound};
@@ -9,37 +9,39 @@ use gridsync_kernels::op::{
 };
 use std::marker::PhantomData;
 
-/// What a result was compared with, and what came of it.
+/// The outcome of a comparison with the reference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Check<A> {
-    /// What the reference says.
+    /// The reference result.
     pub reference: A,
-    /// How far the result lies from it: 0 if they are the same, NaN if one of them is NaN.
+    /// The difference between the result and the reference: 0 if they are the same, NaN if one of
+    /// them is NaN.
     pub abs_err: f64,
-    /// How far it may lie: 0 where the operation is exact, infinite where nothing can be promised.
+    /// The largest allowed difference: 0 if the operation is exact, infinite if there is no
+    /// guarantee.
     pub bound: f64,
-    /// Whether the result is right.
+    /// Whether the result is correct.
     pub ok: bool,
 }
 
-/// A check of a result, reduced from elements of `E` that come part by part.
+/// A check of a result that is reduced from elements of `E`, which are passed part by part.
 pub trait Checking<E, R> {
-    /// Takes the next elements. Unless the operation is exact or this is the last part, they are a
-    /// multiple of a tile, as for [`Reduction::next`].
+    /// Adds the next elements. Unless the operation is exact or this is the last part, their number
+    /// must be a multiple of a tile, as for [`Reduction::next`].
     fn next(&mut self, input: &[E]);
 
-    /// Compares `result`, reduced from all elements with at most `depth` roundings on any element's
-    /// way, with the reference.
+    /// Compares `result` with the reference. It is reduced from all elements with at most `depth`
+    /// roundings on the path of any element.
     fn check(self: Box<Self>, result: R, depth: u64) -> Check<R>;
 }
 
 /// A reduction whose results can be checked against the reference.
 pub trait Checked: Operation {
-    /// Begins a check of a result that is reduced from `len` elements.
+    /// Starts a check of a result that is reduced from `len` elements.
     fn checking(self, len: usize) -> Box<dyn Checking<Self::Element, Self::Output>>;
 
-    /// Compares `result`, reduced from `input` with at most `depth` roundings on any element's way, with the
-    /// reference.
+    /// Compares `result` with the reference. It is reduced from `input` with at most `depth`
+    /// roundings on the path of any element.
     fn check(
         self,
         input: &[Self::Element],
@@ -51,19 +53,19 @@ pub trait Checked: Operation {
         checking.check(result, depth)
     }
 
-    /// Whether two results are the same, to the bit.
+    /// Whether two results are bit-identical.
     fn same(a: Self::Output, b: Self::Output) -> bool;
 }
 
-/// A check that allows no difference to the reference.
+/// A check that allows no difference from the reference.
 struct Exactly<O: Operation, S, D> {
     reference: Reduction<O>,
     same: S,
     distance: D,
 }
 
-/// Begins a check that allows no difference to the reference; says how far results lie apart by
-/// `distance`.
+/// Starts a check that allows no difference from the reference; `distance` measures the difference
+/// between results.
 fn exactly<O: Operation>(
     op: O,
     len: usize,
@@ -99,8 +101,8 @@ struct BySum<J> {
     judge: J,
 }
 
-/// Begins a check of what comes of a sum of `len` elements: `judge` gets the true sum, the depth, and
-/// the result.
+/// Starts a check of a result derived from a sum of `len` elements: `judge` gets the true sum, the
+/// depth, and the result.
 fn by_sum<T: Widen<f64>, R>(
     len: usize,
     judge: impl Fn(&Exact, usize, u64, R) -> Check<R> + 'static,
@@ -159,24 +161,25 @@ impl<T: Widen<A>, A: Into<i128>> Checking<T, Option<f64>> for ByTrueSum<A> {
     }
 }
 
-/// A number that results are, as far as checks have to know.
+/// The number type of a result, as far as checks need it.
 pub trait Judged: Number {
     /// Whether both have the same bits.
     fn same(self, other: Self) -> bool;
 
-    /// How far apart they lie.
+    /// The distance between the two.
     fn distance(self, other: Self) -> f64;
 }
 
-/// A number that elements of `T` are added up and multiplied in: how good the results have to be.
+/// The type in which elements of `T` are summed and multiplied; determines the required accuracy of
+/// results.
 pub trait Accumulates<T>: Judged {
-    /// Begins a check of a sum of `len` elements.
+    /// Starts a check of a sum of `len` elements.
     fn checking_sum(len: usize) -> Box<dyn Checking<T, Self>>;
 
-    /// Begins a check of a product of `len` elements.
+    /// Starts a check of a product of `len` elements.
     fn checking_product(len: usize) -> Box<dyn Checking<T, Self>>;
 
-    /// Begins a check of a mean of `len` elements, whose sum is taken in this type.
+    /// Starts a check of a mean of `len` elements, whose sum is computed in this type.
     fn checking_mean(len: usize) -> Box<dyn Checking<T, Option<f64>>>;
 }
 
@@ -187,7 +190,7 @@ macro_rules! integers {
                 self == other
             }
 
-            // In a type that holds the difference of any two.
+            // In a type that can hold the difference of any two.
             fn distance(self, other: Self) -> f64 {
                 (i128::from(self) - i128::from(other)).unsigned_abs() as f64
             }
@@ -253,7 +256,7 @@ macro_rules! floats {
             fn checking(self, len: usize) -> Box<dyn Checking<$ty, $ty>> {
                 by_sum(len, |exact, _len, depth, sum| {
                     let bound = compensated_bound(exact, depth, unit::<$ty>());
-                    // A plain sum, which is part of it, must not overflow.
+                    // The plain sum, which is part of it, must not overflow.
                     let reach = exact.magnitude + sum_bound(exact.magnitude, depth, unit::<$ty>());
                     within(exact.value, bound, reach, sum)
                 })
@@ -281,7 +284,7 @@ macro_rules! floats {
 }
 floats!(f32, f64);
 
-/// Half the machine epsilon: the greatest relative error of one rounding.
+/// Half the machine epsilon: the largest relative error of one rounding.
 fn unit<A: Rounded>() -> f64 {
     A::EPSILON / 2.0
 }
@@ -316,7 +319,7 @@ impl<T: Widen<A>, A: Accumulates<T> + Total> Checked for Mean<Sum<T, A>> {
     }
 }
 
-/// Operations whose results have to be those of the reference, to the bit.
+/// Operations whose results have to be bit-identical to the reference.
 macro_rules! exact {
     ($($op:ty $(, [$($generic:tt)*])?: $same:expr, $distance:expr;)*) => {$(
         impl $(<$($generic)*>)? Checked for $op {
@@ -348,7 +351,7 @@ exact! {
     WideSum<u64>: same_wide, distance_of_wide;
     Mean<WideSum<i64>>: same_mean, distance_of_means;
     Mean<WideSum<u64>>: same_mean, distance_of_means;
-    // Maps lie nowhere: they are the same, or they are not.
+    // Maps have no distance: they are the same or not.
     Compose: |a, b| a == b, |_, _| f64::INFINITY;
 }
 
@@ -360,12 +363,12 @@ fn distance_of_wide(a: i128, b: i128) -> f64 {
     a.abs_diff(b) as f64
 }
 
-/// Whether two elements, or none, are the same, to the bit.
+/// Whether two elements are bit-identical, or both `None`.
 fn same_argument<A: Number>(a: Option<Indexed<A>>, b: Option<Indexed<A>>) -> bool {
     a.map(Carried::to_words) == b.map(Carried::to_words)
 }
 
-/// How far apart two elements stand; infinite if one of them is none.
+/// The distance between two indices; infinite if one element is `None`.
 fn distance_of_arguments<A>(a: Option<Indexed<A>>, b: Option<Indexed<A>>) -> f64 {
     match (a, b) {
         (Some(a), Some(b)) => a.index.abs_diff(b.index) as f64,
@@ -373,7 +376,7 @@ fn distance_of_arguments<A>(a: Option<Indexed<A>>, b: Option<Indexed<A>>) -> f64
     }
 }
 
-/// How far apart two means are; infinite if one of them is none.
+/// The difference of two means; infinite if one of them is `None`.
 fn distance_of_means(a: Option<f64>, b: Option<f64>) -> f64 {
     match (a, b) {
         (Some(a), Some(b)) => (a - b).abs(),
@@ -381,8 +384,8 @@ fn distance_of_means(a: Option<f64>, b: Option<f64>) -> f64 {
     }
 }
 
-/// Compares the mean of `len` elements with their true sum, `value`. The sum that the mean was taken
-/// from may be off by `bound`; `overflows` says whether partial sums may overflow.
+/// Compares the mean of `len` elements with their true sum, `value`. The sum behind the mean may be
+/// off by `bound`. `overflows` is whether partial sums may overflow.
 fn mean_within(
     value: f64,
     bound: f64,
@@ -407,12 +410,12 @@ fn mean_within(
     Check { reference: Some(reference), abs_err, bound, ok }
 }
 
-/// Whether two means are the same, to the bit.
+/// Whether two means are bit-identical.
 fn same_mean(a: Option<f64>, b: Option<f64>) -> bool {
     a.map(f64::to_bits) == b.map(f64::to_bits)
 }
 
-/// A number that a result is computed in, as far as a check needs to know.
+/// The type in which a result is computed, as far as a check needs it.
 pub(super) trait Rounded: Copy + Into<f64> {
     const MAX: f64;
     const EPSILON: f64;
@@ -435,9 +438,9 @@ impl Rounded for f64 {
     }
 }
 
-/// Whether `result` lies within `bound` of `value`. NaN must be NaN, and an infinity that very
-/// infinity; but where partial results may `reach` past the largest finite number, any result that
-/// is not finite may have come of one that did.
+/// Whether `result` is within `bound` of `value`. NaN must be NaN, and an infinity must be the same
+/// infinity. But if partial results may `reach` past the largest finite number, any result that is
+/// not finite may come from one that did.
 pub(super) fn within<A: Rounded>(value: f64, bound: f64, reach: f64, result: A) -> Check<A> {
     let got: f64 = result.into();
     let reference = A::round(value);
@@ -445,7 +448,7 @@ pub(super) fn within<A: Rounded>(value: f64, bound: f64, reach: f64, result: A) 
     let same = got == expected || (got.is_nan() && expected.is_nan());
     let abs_err = if same { 0.0 } else { (got - value).abs() };
     let overflowed = value.is_finite() && reach > A::MAX && !got.is_finite();
-    // An infinite bound promises nothing, and no result is wrong.
+    // An infinite bound guarantees nothing, so no result is wrong.
     let ok = same || abs_err <= bound || bound == f64::INFINITY || overflowed;
     Check { reference, abs_err, bound, ok }
 }
@@ -471,7 +474,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mean_whose_sum_has_wrapped_around_is_wrong() {
+    fn a_mean_of_a_wrapped_sum_is_wrong() {
         let op = Mean::new(Sum::<i64>::new());
         let input = [i64::MAX, i64::MAX];
         let wrapped = crate::reference::reduce(op, &input);
@@ -484,7 +487,7 @@ mod tests {
     }
 
     #[test]
-    fn nan_and_infinity_are_not_mistaken_for_each_other() {
+    fn nan_and_infinity_are_distinguished() {
         assert!(Sum::<f64>::new().check(&[f64::NAN], f64::NAN, 1).ok);
         assert!(!Sum::<f64>::new().check(&[f64::NAN], 1.0, 1).ok);
         assert!(!Sum::<f64>::new().check(&[1.0], f64::NAN, 1).ok);
@@ -494,7 +497,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lost_factor_of_a_product_is_noticed() {
+    fn a_missing_factor_of_a_product_is_detected() {
         let input = [1.5f32, 2.0, 0.5, 3.0];
         assert!(Product::<f32>::new().check(&input, 4.5, 4).ok);
         assert!(!Product::<f32>::new().check(&input, 1.5, 4).ok);

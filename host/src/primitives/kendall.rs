@@ -1,4 +1,4 @@
-//! Kendall's rank correlation, τ_b: whether two arrays order their places alike.
+//! Kendall's rank correlation, τ_b: whether two arrays order their indices alike.
 
 use super::merge_sort::{first_of, geometry, levels, sort};
 use super::scratch::Scratch;
@@ -24,68 +24,68 @@ use std::marker::PhantomData;
 
 pub use crate::reference::Kendall;
 
-/// How the pairs are counted. The counts are the same.
+/// How pairs are counted. The counts are the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Method {
     /// Compares every element with every other: n²/2 comparisons, one launch. For up to 16 776 960
     /// elements.
     Pairs,
-    /// Sorts the places by x and y, and counts the inversions of y: n·log n steps, two launches for
-    /// each doubling of n, and some more.
+    /// Sorts the indices by x and y, and counts the inversions of y: n·log n steps, two launches
+    /// for each doubling of n, and some more.
     Sort,
 }
 
-/// The longest arrays whose pairs are all compared: with elements of 32 bits, and of 64 bits, which
-/// would have to be ranked before they are sorted.
-// An H200, 2026-11-22, alone, µs by pairs and by sorting: f32 39 and 47 at 2^13, 94 and 56 at 2^14; f64
-// 104 and 114 at 2^14, 390 and 137 at 2^15.
+/// The longest arrays for which all pairs are compared: for elements of 32 bits, and of 64 bits,
+/// which would have to be ranked before sorting.
+// An H200, 2026-11-22, alone, µs by pairs and by sorting: f32 39 and 47 at 2^13, 94 and 56 at 2^14;
+// f64 104 and 114 at 2^14, 390 and 137 at 2^15.
 const PAIRS_UP_TO: [usize; 2] = [1 << 13, 1 << 14];
 
-/// The longest such array in the emulator, where a comparison costs more than a launch.
+/// The same limit in the emulator, where a comparison costs more than a launch.
 const PAIRS_UP_TO_EMULATED: usize = 512;
 
-/// The most elements whose pairs can all be compared: a tile for each block along y.
+/// The most elements for which all pairs can be compared: one tile per block along y.
 const MOST_BY_PAIRS: usize = Geometry::MOST_ALONG_Y as usize * PAIRS_TILE as usize;
 
-/// Threads of a block where each has an element of its own.
+/// Threads per block if each thread has its own element.
 const THREADS: u32 = 256;
 
-/// Why two arrays are not correlated.
+/// Why two arrays cannot be correlated.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum KendallError {
     /// The device failed.
     #[error(transparent)]
     Device(#[from] DeviceError),
-    /// The host has no room to correlate in.
+    /// The host has too little memory for the correlation.
     #[error(transparent)]
     Memory(#[from] NoRoom),
     /// One array is longer than the other.
     #[error("x has {x} elements and y {y}: correlate arrays of one length")]
     Lengths {
-        /// Elements of x.
+        /// Length of x.
         x: usize,
-        /// Elements of y.
+        /// Length of y.
         y: usize,
     },
-    /// There are more elements than the counts have room for.
+    /// More elements than the counts can hold.
     #[error(
         "{len} elements are too many: at most 4294967295 are correlated; take a sample of them"
     )]
     TooLong {
-        /// Elements of each.
+        /// Length of each array.
         len: usize,
     },
-    /// One grid is too small for all pairs of so many elements.
+    /// One grid is too small for all pairs of this many elements.
     #[error(
         "all pairs of {len} elements are too many for one launch: at most {most} elements are compared with each other; leave the method to the length, or take Method::Sort"
     )]
     TooManyPairs {
-        /// Elements of each.
+        /// Length of each array.
         len: usize,
-        /// The most that [`Method::Pairs`] takes.
+        /// The most elements that [`Method::Pairs`] supports.
         most: usize,
     },
-    /// An element has no rank. SciPy's `nan_policy="raise"`.
+    /// An element has no rank. Like SciPy's `nan_policy="raise"`.
     #[error("{array}[{index}] is NaN, which has no rank: leave out the places where x or y is NaN")]
     NotANumber {
         /// `x` or `y`.
@@ -110,23 +110,22 @@ mod sealed {
         pub(super) counts: Global<u64>,
     }
 
-    /// What differs between the types.
+    /// Properties that differ between the types.
     pub trait Keys: Sized {
         /// The kernel that compares all pairs.
         type Pairs: Kernel<Args = (Global<Self>, Global<Self>, Global<u64>)>;
 
-        /// Whether elements have to be ranked, in an array of their own.
+        /// Whether elements have to be ranked, in a separate array.
         const WIDE: bool;
 
-        /// Puts the launches into the stream that fill the halves of the keys that belong to
-        /// `side`.
+        /// Submits the launches that fill the halves of the keys that belong to `side`.
         ///
         /// # Errors
-        /// Errors of the launches.
+        /// If a launch fails.
         ///
         /// # Safety
-        /// `values` and what `work` views are as long as each other, live until the launches have ended,
-        /// and are touched by nobody else.
+        /// `values` and the views in `work` have the same length, live until the launches have
+        /// ended, and are not accessed by anything else.
         unsafe fn fill(
             device: &Device,
             values: Global<Self>,
@@ -136,7 +135,7 @@ mod sealed {
     }
 }
 
-/// A thread for each of so many elements.
+/// One thread per element.
 fn threads_for(len: usize) -> Geometry {
     Geometry::new(len.div_ceil(THREADS as usize) as u32, THREADS)
 }
@@ -145,7 +144,8 @@ macro_rules! correlatable {
     ($ty:ty, $pairs:ident, place $place:ident) => {
         correlatable! { @ $ty, $pairs, false, device, values, side, work, {
             let args = (values, work.keys, work.counts, side as u32);
-            // SAFETY: a thread for each element; the rest is the caller's promise.
+            // SAFETY: one thread per element; the caller upholds the rest of the contract of
+            // `fill`.
             unsafe { device.launch::<$place>(&threads_for(values.len()), args) }
         }}
     };
@@ -154,8 +154,8 @@ macro_rules! correlatable {
             let geometry = threads_for(values.len());
             let to_sort = (values, work.values, work.counts, side as u32);
             let to_rank = (values, work.values, work.keys, side as u32);
-            // SAFETY: a thread for each element, and the values are sorted before they are ranked;
-            // the rest is the caller's promise.
+            // SAFETY: one thread per element, and the values are sorted before they are ranked; the
+            // caller upholds the rest of the contract of `fill`.
             unsafe {
                 device.launch::<$order>(&geometry, to_sort)?;
                 sort(device, [work.values, work.spare])?;
@@ -184,8 +184,8 @@ macro_rules! correlatable {
 }
 gridsync_entries::correlated_elements!(correlatable);
 
-/// Correlates `x` and `y` on their device. To do this more than once, keep a [`Correlator`]: it
-/// allocates only when it is made.
+/// Correlates `x` and `y` on their device. To do this more than once, keep a [`Correlator`], which
+/// allocates only when it is created.
 ///
 /// # Errors
 /// [`KendallError`]; a NaN is refused.
@@ -195,7 +195,7 @@ pub fn kendall<T: Correlatable>(x: &Buffer<T>, y: &Buffer<T>) -> Result<Kendall,
     correlator.result()
 }
 
-/// Correlates `x` and `y` on the CPU, on all its cores: the same counts, and the same τ to the bit.
+/// Correlates `x` and `y` on all cores of the CPU, with the same counts and a bit-identical τ.
 ///
 /// # Errors
 /// [`KendallError`], except errors of a device.
@@ -204,7 +204,7 @@ pub fn kendall_on_cpu<T: Correlatable>(x: &[T], y: &[T]) -> Result<Kendall, Kend
     Ok(reference::kendall(x, y))
 }
 
-/// Refuses arrays of the host that cannot be correlated.
+/// Refuses host arrays that cannot be correlated.
 pub(super) fn expect_ranks<T: Correlatable>(x: &[T], y: &[T]) -> Result<(), KendallError> {
     expect_lengths(x.len(), y.len())?;
     for (array, values) in [('x', x), ('y', y)] {
@@ -233,8 +233,8 @@ fn expect_lengths(x: usize, y: usize) -> Result<(), KendallError> {
     Ok(())
 }
 
-/// Correlates arrays of one type on one device, and keeps the memory for that. Everything is done
-/// on the device, in stream order; the counts are exact for any length.
+/// Correlates arrays of one type on one device, and keeps the memory for that. All work runs on the
+/// device, in stream order; the counts are exact for any length.
 pub struct Correlator<T> {
     device: Device,
     keys: Scratch<u64>,
@@ -242,23 +242,23 @@ pub struct Correlator<T> {
     /// Empty for elements of 32 bits.
     values: Scratch<u64>,
     counts: Buffer<u64>,
-    /// The method that was asked for.
+    /// The requested method.
     method: Option<Method>,
-    /// Elements of the arrays that were launched last; none if that failed.
+    /// Length of the arrays of the last launch; `None` if it failed.
     launched: Option<usize>,
     element: PhantomData<T>,
 }
 
 impl<T: Correlatable> Correlator<T> {
-    /// Bytes of device memory that a place of x and y takes, with the memory for sorting it.
+    /// Bytes of device memory per element of x and y, with the memory for sorting.
     pub const BYTES: usize = 2 * size_of::<T>() + if T::WIDE { 24 } else { 16 };
 
-    /// Allocates the memory to correlate arrays of up to `longest` elements on `device`: nothing
-    /// where all pairs are compared, otherwise 16 bytes for an element of 32 bits, and 24 bytes for
-    /// one of 64.
+    /// Allocates the memory to correlate arrays of up to `longest` elements on `device`: nothing if
+    /// all pairs are compared, otherwise 16 bytes per 32-bit element, and 24 bytes per 64-bit
+    /// element.
     ///
     /// # Errors
-    /// Errors of the device.
+    /// If the device fails.
     pub fn new(device: &Device, longest: usize) -> Result<Self, DeviceError> {
         let scratch = || Scratch::new("a rank correlation", device, 0, Device::alloc);
         let mut correlator = Self {
@@ -277,7 +277,7 @@ impl<T: Correlatable> Correlator<T> {
         Ok(correlator)
     }
 
-    /// Counts by `method` from now on, not by the method that is faster for the length.
+    /// Always counts by `method`, instead of choosing the faster method for the length.
     #[must_use]
     pub fn with_method(mut self, method: Method) -> Self {
         self.method = Some(method);
@@ -296,8 +296,8 @@ impl<T: Correlatable> Correlator<T> {
         self.method.unwrap_or(faster)
     }
 
-    /// Makes the driver compile the kernels for arrays of `len` elements now, not at the first
-    /// launch: they correlate zeros, enough for one level of merging.
+    /// Makes the driver compile the kernels for arrays of `len` elements now instead of at the
+    /// first launch: they correlate zeros, enough for one level of merging.
     ///
     /// # Errors
     /// As for [`launch`](Self::launch).
@@ -313,21 +313,21 @@ impl<T: Correlatable> Correlator<T> {
         launched
     }
 
-    /// Makes room to sort arrays of `len` elements.
+    /// Grows the memory to sort arrays of `len` elements.
     fn make_room(&mut self, len: usize) -> Result<(), DeviceError> {
         self.keys.fit(len)?;
         self.spare.fit(len)?;
         self.values.fit(if T::WIDE { len } else { 0 })
     }
 
-    /// Puts the counting of `x` and `y` into the stream. Waits for nothing, and allocates only if they
-    /// are longer than any before and than what this was made for.
+    /// Submits the count for `x` and `y` to the stream. Does not wait, and allocates only if they
+    /// are longer than all earlier ones and the length passed to [`new`](Self::new).
     ///
     /// # Errors
-    /// [`KendallError::Lengths`], [`KendallError::TooLong`] and, by [`Method::Pairs`],
+    /// [`KendallError::Lengths`], [`KendallError::TooLong`] and, with [`Method::Pairs`],
     /// [`KendallError::TooManyPairs`]; [`DeviceError::OtherDevice`] if an array is on another
     /// device, [`DeviceError::InGraph`] if it would have to allocate and a graph has recorded a
-    /// launch, and errors of the launches.
+    /// launch, and if a launch fails.
     pub fn launch(&mut self, x: &Buffer<T>, y: &Buffer<T>) -> Result<(), KendallError> {
         self.launched = None;
         self.device.expect_own(x)?;
@@ -353,8 +353,8 @@ impl<T: Correlatable> Correlator<T> {
         let tiles = x.len().div_ceil(PAIRS_TILE as usize) as u32;
         let geometry = Geometry::new((tiles, tiles), PAIRS_TILE);
         let args = (x.view(), y.view(), self.counts.view());
-        // SAFETY: a block for each pair of tiles; the arrays are of one length; all are borrowed, and a
-        // dropped buffer waits for the stream.
+        // SAFETY: a block for each pair of tiles; the arrays are of one length; all are borrowed,
+        // and a dropped buffer waits for the stream.
         unsafe { self.device.launch::<T::Pairs>(&geometry, args) }
     }
 
@@ -367,14 +367,14 @@ impl<T: Correlatable> Correlator<T> {
             values: self.values.view().part(0, if T::WIDE { len } else { 0 }),
             counts: self.counts.view(),
         };
-        // The keys stay as they are while y is sorted in the two halves of the other array.
+        // The keys do not change while y is sorted in the two halves of the other array.
         let halves = work.spare.cast::<u32>();
         let ranks = [halves.part(0, len), halves.part(len, len)];
         let blocks = geometry(len);
         let mut at = first_of(levels(len).count());
-        // SAFETY: all views are `len` long and do not overlap; the grids are as the kernels
-        // require; ties are counted in sorted arrays; `&mut self` and the order of the stream keep
-        // other launches off the workspace, and a dropped buffer waits for the stream.
+        // SAFETY: all views have length `len` and do not overlap; the grids are as the kernels
+        // require; ties are counted in sorted arrays; `&mut self` and the stream order keep other
+        // launches off the workspace, and a dropped buffer waits for the stream.
         unsafe {
             T::fill(&self.device, x.view(), Side::X, &work)?;
             T::fill(&self.device, y.view(), Side::Y, &work)?;
@@ -393,11 +393,11 @@ impl<T: Correlatable> Correlator<T> {
         }
     }
 
-    /// The result for the arrays that were launched last. Waits for the device.
+    /// The result for the arrays of the last launch. Waits for the device.
     ///
     /// # Errors
-    /// [`KendallError::NotANumber`] if one of them holds a NaN, [`DeviceError::NoResult`] if nothing was
-    /// launched or the last launch failed, and errors of the device.
+    /// [`KendallError::NotANumber`] if one of them contains a NaN, [`DeviceError::NoResult`] if
+    /// nothing was launched or the last launch failed, and if the device fails.
     pub fn result(&self) -> Result<Kendall, KendallError> {
         let what = "rank correlation";
         let len = self.launched.ok_or(DeviceError::NoResult { what })? as u64;

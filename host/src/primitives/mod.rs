@@ -1,7 +1,6 @@
-//! The primitives as a user calls them: planned, launched and, on request, checked.
+//! Primitives that are ready to call: planned, launched and, on request, checked.
 //!
-//! Each has a form for a [`Device`], GPU or emulator, and a form for the CPU
-//! with rayon.
+//! Each has a form for a [`Device`], GPU or emulator, and a form for the CPU with rayon.
 
 mod check;
 pub mod kendall;
@@ -42,7 +41,7 @@ use cuda_std::memory::{Global, Scalar};
 use gridsync_kernels::op::Carried;
 use std::ops::Range;
 
-/// The one number in `count`, which is on `device`.
+/// The single number in `count`, which must be on `device`.
 fn count_of(device: &Device, count: &Buffer<u64>) -> Result<Global<u64>, DeviceError> {
     device.expect_own(count)?;
     match count.len() {
@@ -51,10 +50,10 @@ fn count_of(device: &Device, count: &Buffer<u64>) -> Result<Global<u64>, DeviceE
     }
 }
 
-/// The value of these words, which a kernel has written.
+/// Decodes words written by a kernel.
 #[inline]
 fn carried<A: Carried>(written: &[u32]) -> A {
-    // A copy of so few words would be a call.
+    // Copying so few words would be a function call.
     let word = |i| if i < A::WORDS { written[i] } else { 0 };
     A::from_words([word(0), word(1), word(2), word(3)])
 }

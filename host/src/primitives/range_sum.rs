@@ -1,4 +1,4 @@
-//! Sums of any ranges of an array: one scan, and then one subtraction for each range.
+//! Sums of any ranges of an array: one scan, and then one subtraction per range.
 
 use super::scan::{Form, Scanner};
 use super::{PartError, RangeSummable, ScanCheck};
@@ -10,33 +10,33 @@ use gridsync_entries::range_sum::RangeSumNumber;
 use gridsync_kernels::op::Operation;
 use std::marker::PhantomData;
 
-/// Threads of a block; each takes a query.
+/// Threads per block; each processes one query.
 const THREADS: u32 = 256;
 
-/// A query that is no range of the array.
+/// A query that is not a range of the array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("query {query}: {from}..{to} is no range of {len} elements: from ≤ to ≤ {len} has to hold")]
 pub struct BadRange {
-    /// The number of the query, from 0.
+    /// The index of the query, starting at 0.
     pub query: usize,
-    /// Where it begins.
+    /// Start of the range.
     pub from: u64,
-    /// Where it ends.
+    /// End of the range.
     pub to: u64,
-    /// Elements of the array.
+    /// Length of the array.
     pub len: usize,
 }
 
-/// Why there are no sums.
+/// Why the sums could not be computed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum RangeSumError {
     /// The device failed.
     #[error(transparent)]
     Device(#[from] DeviceError),
-    /// The host has no room for the sums and what it keeps for them.
+    /// The host has too little memory for the sums and its working data.
     #[error(transparent)]
     Memory(#[from] NoRoom),
-    /// The first query that is no range of the array.
+    /// The first query that is not a range of the array.
     #[error(transparent)]
     BadRange(#[from] BadRange),
 }
@@ -54,7 +54,7 @@ impl From<PartError> for RangeSumError {
 /// all cores of the CPU, with the same bits as on a device.
 ///
 /// # Errors
-/// The first query that is no range of the input.
+/// The first query that is not a range of the input.
 pub fn range_sums_on_cpu<O: RangeSummable>(
     op: O,
     input: &[O::Element],
@@ -65,26 +65,26 @@ pub fn range_sums_on_cpu<O: RangeSummable>(
 }
 
 impl BadRange {
-    /// The error of query number `query`, if `[from, to]` is no range of `len` elements.
+    /// The error of query `query`, if `[from, to]` is not a range of `len` elements.
     #[must_use]
     pub fn of(query: usize, [from, to]: [u64; 2], len: usize) -> Self {
         Self { query, from, to, len }
     }
 }
 
-/// The sums of an array's elements up to each one, kept on the device. The sum of a range is the
-/// difference of two of them.
+/// The prefix sums of an array, kept on the device. The sum of a range is the difference of two of
+/// them.
 ///
-/// Integers are summed in 64 bits and wrap around there; if the sum of a range fits, it is right,
-/// even if the sums on the way have wrapped. A floating-point sum is as accurate as the two sums
-/// that it is the difference of: its error is at most γ·(Σ|x| up to `from` + Σ|x| up to `to`),
-/// where γ = d·u/(1 − d·u), u is half the machine epsilon, and d is the
-/// [depth](reference::scan_depth) of the scan and one more. That is the rounding of *all* elements
-/// up to the range's end, not of the range: take f64 for f32. The sums of ranges that begin after
-/// an infinity or a NaN, or where the sums on the way overflow, are NaN.
+/// Integers are summed in 64 bits and wrap around there; if the sum of a range fits, it is correct,
+/// even if intermediate sums have wrapped. A floating-point sum is as accurate as the two sums that
+/// it is the difference of: its error is at most γ·(Σ|x| up to `from` + Σ|x| up to `to`), where γ =
+/// d·u/(1 − d·u), u is half the machine epsilon, and d is the [depth](reference::scan_depth) of the
+/// scan and one more. That is the rounding of *all* elements up to the range's end, not of the
+/// range: use f64 for f32. The sums of ranges that start after an infinity or a NaN, or where
+/// intermediate sums overflow, are NaN.
 pub struct RangeSums<O: Operation> {
     prefixes: Buffer<O::Output>,
-    /// 2^64 − 1 less the number of the first query that is no range; 0 if there is none.
+    /// 2^64 − 1 minus the index of the first invalid query; 0 if all are valid.
     bad: Buffer<u64>,
     operation: PhantomData<O>,
 }
@@ -94,10 +94,10 @@ where
     O::Element: Pod,
     O::Output: Pod,
 {
-    /// Scans `input` on `device`, once: 4 or 8 bytes an element stay there.
+    /// Scans `input` on `device`, once: 4 or 8 bytes per element stay there.
     ///
     /// # Errors
-    /// [`DeviceError::OtherDevice`] if the input is not on this device, and errors of the scan.
+    /// [`DeviceError::OtherDevice`] if the input is not on this device, and if the scan fails.
     pub fn new(device: &Device, input: &Buffer<O::Element>) -> Result<Self, DeviceError> {
         let mut prefixes = device.alloc(input.len())?;
         let mut scanner = Scanner::new(O::default(), device, input.len())?;
@@ -105,16 +105,16 @@ where
         Self::from_prefixes(prefixes)
     }
 
-    /// The sums of ranges of an array that has been scanned already: `prefixes` are the results of its
-    /// inclusive scan.
+    /// The sums of ranges of an array that has already been scanned: `prefixes` are the results of
+    /// its inclusive scan.
     ///
     /// # Errors
-    /// Errors of the device.
+    /// If the device fails.
     pub fn from_prefixes(prefixes: Buffer<O::Output>) -> Result<Self, DeviceError> {
         Ok(Self { bad: prefixes.device().zeroed(1)?, prefixes, operation: PhantomData })
     }
 
-    /// Makes the driver compile the kernel that answers queries now, not at the first launch.
+    /// Makes the driver compile the kernel for queries now instead of at the first launch.
     ///
     /// # Errors
     /// As for [`Device::compile`].
@@ -128,14 +128,13 @@ where
         self.prefixes.device()
     }
 
-    /// Puts one launch into the stream that writes the sum of each query to `sums`. A query is two
-    /// words, `from` and `to`. An empty range gets 0, or −0 in floating point (see [`settle_empty`]). A
-    /// query that is no range gets 0, and [`first_bad`](Self::first_bad)
-    /// reports it.
+    /// Submits one launch that writes the sum of each query to `sums`. A query is two words, `from`
+    /// and `to`. An empty range gets 0, or −0 in floating point (see [`settle_empty`]). An invalid
+    /// query gets 0, and [`first_bad`](Self::first_bad) reports it.
     ///
     /// # Errors
-    /// [`DeviceError::LengthMismatch`] if there are not two words for each sum,
-    /// [`DeviceError::OtherDevice`] if a buffer is not on this device, and errors of the launch.
+    /// [`DeviceError::LengthMismatch`] if there are not two words per sum,
+    /// [`DeviceError::OtherDevice`] if a buffer is not on this device, and if the launch fails.
     pub fn launch(
         &mut self,
         queries: &Buffer<u64>,
@@ -161,17 +160,17 @@ where
             sums.view(),
             self.bad.view(),
         ));
-        // SAFETY: a thread for each query, two words a sum, and buffers begin at multiples of 16
-        // bytes; the kernel reads no prefix outside of the array; the sums and the word are
-        // borrowed exclusively, and a dropped buffer waits for the stream.
+        // SAFETY: one thread per query, two words per sum, and buffers start at multiples of 16
+        // bytes; the kernel reads no prefix outside the array; the sums and the word are borrowed
+        // exclusively, and a dropped buffer waits for the stream.
         unsafe { self.device().launch::<<O::Output as RangeSumNumber>::Kernel>(&geometry, args) }
     }
 
-    /// The first of the `queries` that were launched last that is no range of the array, if there is one.
-    /// Waits for the device.
+    /// The first invalid query of the last launch, which must have been for `queries`, if there is
+    /// one. Waits for the device.
     ///
     /// # Errors
-    /// Errors of the device.
+    /// If the device fails.
     pub fn first_bad(&self, queries: &Buffer<u64>) -> Result<Option<BadRange>, DeviceError> {
         let word = self.bad.download()?[0];
         if word == 0 {
@@ -186,8 +185,8 @@ where
     /// The sums of the ranges `queries`, each `[from, to]` for the elements from..to.
     ///
     /// # Errors
-    /// [`RangeSumError::BadRange`] for the first query that is no range of the array, and errors of the
-    /// device.
+    /// [`RangeSumError::BadRange`] for the first query that is not a range of the array, and if the
+    /// device fails.
     pub fn query(&mut self, queries: &[[u64; 2]]) -> Result<Vec<O::Output>, RangeSumError> {
         let words = self.device().upload(queries.as_flattened())?;
         let mut sums = self.device().alloc(queries.len())?;
@@ -203,7 +202,7 @@ where
     }
 }
 
-/// Sets the sum of each empty range to 0, as a sum of nothing is in NumPy. The kernels give −0 in
+/// Sets the sum of each empty range to 0, like an empty sum in NumPy. The kernels give −0 in
 /// floating point, the identity of addition.
 pub fn settle_empty<A: Default>(queries: &[[u64; 2]], sums: &mut [A]) {
     for (_, sum) in queries.iter().zip(sums).filter(|([from, to], _)| from == to) {
@@ -211,13 +210,13 @@ pub fn settle_empty<A: Default>(queries: &[[u64; 2]], sums: &mut [A]) {
     }
 }
 
-/// Compares `sums`, of the ranges `queries` of `input`, with the reference, which adds up one
-/// element after the other. Returns the first wrong sum; or, if all are right, the one whose error
-/// is the largest part of its bound. None if there are no sums.
+/// Compares `sums`, of the ranges `queries` of `input`, with the reference, which adds the elements
+/// sequentially. Returns the first wrong sum; or, if all are correct, the one whose error is the
+/// largest fraction of its bound. `None` if there are no sums.
 ///
 /// # Panics
-/// If there are not as many sums as queries, or a query is no range of the input, or memory has no room
-/// for what is at the ends of the ranges.
+/// If the numbers of sums and queries differ, if a query is not a range of the input, or if there
+/// is too little memory for the values at the ends of the ranges.
 pub fn check_range_sums<O: RangeSummable>(
     op: O,
     input: &[O::Element],

@@ -10,36 +10,36 @@ use gridsync_entries::range_sum::RangeSumNumber;
 use gridsync_entries::scan::Scannable;
 use gridsync_kernels::op::{Operation, Sum, Widen};
 
-/// A check of the sums of ranges of an array that comes part by part. It keeps what is at the ends of
-/// the ranges.
+/// A check of the sums of ranges of an array that is passed part by part. It keeps the values at
+/// the ends of the ranges.
 pub trait RangeChecking<E, A> {
-    /// Takes the next elements.
+    /// Adds the next elements.
     fn next(&mut self, input: &[E]);
 
-    /// Compares the sums with the reference. All elements have to be taken before. Returns the first
-    /// wrong sum; or, if all are right, the one whose error is the largest part of its bound. None if
-    /// there are no sums.
+    /// Compares the sums with the reference. All elements must have been added. Returns the first
+    /// wrong sum; or, if all are correct, the one whose error is the largest fraction of its bound.
+    /// `None` if there are no sums.
     ///
     /// # Panics
-    /// If there are not as many sums as queries, or a query is no range of the elements.
+    /// If the numbers of sums and queries differ, or a query is not a range of the elements.
     fn check(&self, sums: &[A]) -> Option<ScanCheck<A>>;
 }
 
-/// The sums that range sums exist for: of f32, f64, i32, u32, i64, u64, f16 and bf16, in 64 bits,
-/// or in f32 if that can hold the elements.
+/// The sums that support range sums: of f32, f64, i32, u32, i64, u64, f16 and bf16, in 64 bits, or
+/// in f32 if that can hold the elements.
 pub trait RangeSummable: Default + Scannable<Output: RangeSumNumber> {
     /// Half the machine epsilon of the sums, or 0 if they are exact.
     const UNIT: f64;
 
-    /// The sum of the absolute values of `input`, from which [`range_bound`] follows; none if the sums
-    /// are exact.
+    /// The sum of the absolute values of `input`, from which [`range_bound`] is computed; `None` if
+    /// the sums are exact.
     fn magnitude(input: &[Self::Element]) -> Option<f64>;
 
-    /// Begins a check of the sums of the ranges `queries`. No element goes through more than `depth`
+    /// Starts a check of the sums of the ranges `queries`. No element has more than `depth`
     /// roundings in the scan.
     ///
     /// # Errors
-    /// [`NoRoom`] for what is at the ends of the ranges.
+    /// [`NoRoom`] for the values at the ends of the ranges.
     fn checking_ranges(
         self,
         queries: &[[u64; 2]],
@@ -47,22 +47,22 @@ pub trait RangeSummable: Default + Scannable<Output: RangeSumNumber> {
     ) -> Result<Box<dyn RangeChecking<Self::Element, Self::Output> + '_>, NoRoom>;
 }
 
-/// How far the sum of a range may be from the true one: `magnitude` is the sum of the absolute values
-/// of all elements up to its start and of those up to its end, and `depth` that of the scan. One
-/// rounding more is for the difference, and one for a reference.
+/// The largest error of the sum of a range: `magnitude` is the sum of the absolute values of all
+/// elements up to its start and of those up to its end, and `depth` is that of the scan. One more
+/// rounding is for the difference, and one for a reference.
 #[must_use]
 pub fn range_bound(magnitude: f64, depth: u64, unit: f64) -> f64 {
     sum_bound(magnitude, depth + 2, unit)
 }
 
-/// A check by what the elements before each end of a range add up to.
+/// A check by the sums of the elements before each end of a range.
 struct ByEnds<'a, V, N, J> {
     queries: &'a [[u64; 2]],
-    /// The ends of all ranges, in order, and what is before them, as far as elements have come.
+    /// The ends of all ranges, in order, and the values before them, for the elements so far.
     ends: Vec<u64>,
     before: Vec<V>,
     taken: u64,
-    /// Gives the value with the next element.
+    /// Adds the next element to a value.
     next: N,
     judge: J,
 }
@@ -193,7 +193,7 @@ mod tests {
     use crate::primitives::range_sum::check_range_sums;
 
     #[test]
-    fn the_bound_is_that_of_the_sums_up_to_the_range_not_of_the_range() {
+    fn the_bound_covers_all_elements_up_to_the_range() {
         let input = [1e8f32, 1.0, 1.0];
         let check = |sum| check_range_sums(Sum::<f32>::new(), &input, &[[1, 3]], &[sum]);
         // 1e8 + 2 − 1e8 in f32, where neighbours of 1e8 are 8 apart.
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn the_reference_keeps_small_ranges_behind_large_elements() {
+    fn the_reference_is_exact_for_small_ranges_after_large_elements() {
         let input = [-9e33f64, 1.5, 2.5, 9e33, 7.0];
         let check = |query| check_range_sums(Sum::<f64>::new(), &input, &[query], &[0.0]);
         let reference = |query| check(query).map(|scan| scan.check.reference);
@@ -219,7 +219,7 @@ mod tests {
         assert!(check(&[1, 6]).is_some_and(|scan| !scan.check.ok && scan.at == 1));
     }
     #[test]
-    fn parts_are_checked_as_the_whole() {
+    fn checks_of_parts_agree_with_the_whole() {
         let input: Vec<f32> = (0..50).map(|i| i as f32 * 0.3).collect();
         let queries = [[0, 50], [3, 3], [0, 0], [50, 50], [7, 8], [7, 31], [49, 50]];
         let sums = crate::reference::range_sums(Sum::<f32>::new(), &input, &queries);

@@ -14,12 +14,12 @@ use std::ops::Range;
 
 /// Reduces `input` by `op` on its device.
 ///
-/// For an empty input the result is what the operation makes of its identity: the identity itself,
-/// or no [`Indexed`](gridsync_kernels::op::Indexed) element. To reduce more than once, keep a
-/// [`Reducer`]: it allocates only when it is made.
+/// For an empty input the result is derived from the identity of the operation: the identity
+/// itself, or no [`Indexed`](gridsync_kernels::op::Indexed) element. To reduce more than once, keep
+/// a [`Reducer`], which allocates only when it is created.
 ///
 /// # Errors
-/// Errors of the device.
+/// If the device fails.
 pub fn reduce<O: Reducible>(op: O, input: &Buffer<O::Element>) -> Result<O::Output, DeviceError>
 where
     O::Element: Pod,
@@ -35,17 +35,17 @@ pub fn reduce_on_cpu<O: Operation>(op: O, input: &[O::Element]) -> O::Output {
 
 /// A reduction by one operation on one device: its plan and its working memory.
 ///
-/// One launch per reduction. A floating-point result depends on the input alone: every GPU, the
-/// emulator and the CPU give the same bits ([`Shape`] says in which order they combine). A
-/// floating-point mean is infinite or NaN where its sum overflows; a
-/// [`PartReducer`](super::PartReducer) takes such a mean again.
+/// One launch per reduction. A floating-point result depends only on the input: every GPU, the
+/// emulator and the CPU give the same bits ([`Shape`] defines the order in which they combine). A
+/// floating-point mean is infinite or NaN if its sum overflows; a
+/// [`PartReducer`](super::PartReducer) recomputes such a mean.
 pub struct Reducer<O: Reducible> {
     op: O,
     device: Device,
     words: Buffer<u64>,
     state: Buffer<u32>,
     result: Buffer<u32>,
-    /// Where the result goes if somebody waits for it, unless the device has none.
+    /// Where the result is written if a caller waits for it; `None` if the device has no mailboxes.
     mailbox: Option<Mailbox>,
     last: Last<O::Accumulator>,
     /// Whether a graph has recorded a launch.
@@ -55,11 +55,11 @@ pub struct Reducer<O: Reducible> {
 /// The last reduction.
 #[derive(Clone, Copy)]
 enum Last<A> {
-    /// There was none, or it failed.
+    /// None so far, or it failed.
     None,
-    /// It was put into the stream, or into a graph, for this many elements.
+    /// It was submitted to the stream, or to a graph, for this many elements.
     Launched(usize),
-    /// This is what all elements combined to in one that was waited for, and how many they were.
+    /// The combined value of a reduction that was waited for, and the number of its elements.
     Known(A, usize),
 }
 
@@ -67,11 +67,11 @@ impl<O: Reducible> Reducer<O>
 where
     O::Element: Pod,
 {
-    /// Plans reductions by `op` on `device`, and allocates their working memory: 32 KiB for each
-    /// word of an accumulator.
+    /// Plans reductions by `op` on `device`, and allocates their working memory: 32 KiB per word of
+    /// an accumulator.
     ///
     /// # Errors
-    /// Errors of the device.
+    /// If the device fails.
     pub fn new(op: O, device: &Device) -> Result<Self, DeviceError> {
         let words = O::Accumulator::WORDS;
         Ok(Self {
@@ -86,13 +86,13 @@ where
         })
     }
 
-    /// Reduces `input` and waits for the result. A GPU writes it to host memory, where this thread looks for it for
-    /// up to 0.1 ms, and then waits for the stream.
+    /// Reduces `input` and waits for the result. A GPU writes it to host memory, which this thread
+    /// polls for up to 0.1 ms before it waits for the stream.
     ///
     /// # Errors
-    /// Errors of the launch and of the device.
+    /// If the launch or the device fails.
     pub fn reduce(&mut self, input: &Buffer<O::Element>) -> Result<O::Output, DeviceError> {
-        // A graph writes to the buffer, and the result is that of whoever wrote last.
+        // A graph writes to the buffer, and the last writer determines the result.
         let in_graph = self.is_recorded || self.device.backend().is_recording();
         match self.mailbox.take_if(|_| !in_graph) {
             Some(mut mailbox) => {
@@ -106,8 +106,8 @@ where
         self.result()
     }
 
-    /// What the elements of `input` combine to. The kernel writes it where the host waits for it: a copy would take
-    /// longer than a short reduction.
+    /// The combined value of the elements of `input`. The kernel writes it to memory that the host
+    /// polls: a copy would take longer than a short reduction.
     fn reduce_into(
         &mut self,
         mailbox: &mut Mailbox,
@@ -122,25 +122,25 @@ where
         Ok(carried(&mailbox.wait()?))
     }
 
-    /// Puts the reduction of `input` into the stream. Allocates nothing and waits for nothing.
+    /// Submits the reduction of `input` to the stream. Does not allocate or wait.
     ///
     /// # Errors
     /// [`DeviceError::OtherDevice`] if `input` is not on the device of this plan,
-    /// [`DeviceError::NotRecordable`] if a graph is to record an operation that
-    /// [needs the length](Operation::NEEDS_LEN), and errors of the launch.
+    /// [`DeviceError::NotRecordable`] when a graph records an operation that [needs the
+    /// length](Operation::NEEDS_LEN), and if the launch fails.
     pub fn launch(&mut self, input: &Buffer<O::Element>) -> Result<(), DeviceError> {
         self.launch_part(input, 0..input.len())
     }
 
-    /// Like [`launch`](Self::launch), for the elements `part` of `input`, with indices from 0 on. A
-    /// part that does not begin at a multiple of 16 bytes is reduced more slowly, with the same
-    /// bits.
+    /// Like [`launch`](Self::launch), for the elements `part` of `input`, with indices starting at
+    /// 0. A part that does not start at a multiple of 16 bytes is reduced more slowly, with the
+    /// same bits.
     ///
     /// # Errors
     /// As for [`launch`](Self::launch).
     ///
     /// # Panics
-    /// If the part does not lie within the input.
+    /// If the part is not inside the input.
     pub fn launch_part(
         &mut self,
         input: &Buffer<O::Element>,
@@ -156,7 +156,7 @@ where
         self.is_recorded |= is_recording;
         if O::NEEDS_LEN && is_recording {
             // The result is computed with the length of the last launch, and a replayed launch may
-            // have another length.
+            // have a different length.
             let doing = "a reduction whose result depends on the length";
             return Err(DeviceError::NotRecordable { doing });
         }
@@ -170,8 +170,8 @@ where
     }
 
     /// Like [`launch_part`](Self::launch_part), in the order of `shape`, into the words `result`:
-    /// those of one accumulator, or of one for each tile of the shape, which then gets the value of
-    /// its tile.
+    /// those of one accumulator, or one accumulator per tile of the shape, which then gets the
+    /// value of its tile.
     ///
     /// # Safety
     /// The shape has room for the part. The words outlive the launch.
@@ -188,9 +188,9 @@ where
         let args = self.op.arguments(self.arguments(shape, input, result));
         // SAFETY: the grid fits the shape, which has room for the part; the words have room for all
         // shapes; they and the state were zeroed, and each launch leaves them ready for the next;
-        // `&mut self` and the order of the stream keep other launches off them; a dropped buffer
-        // waits for the stream; `Reducible` promises that the kernel reduces by `op`, which begins
-        // with the wait for the kernel before; the caller vouches for the result.
+        // `&mut self` and the stream order keep other launches off them; a dropped buffer waits for
+        // the stream; `Reducible` promises that the kernel reduces by `op`, which starts with the
+        // wait for the previous kernel; the caller vouches for the result.
         unsafe { self.device.launch_in_a_row::<O::Kernel>(&geometry, args) }
     }
 
@@ -209,7 +209,7 @@ where
         }
     }
 
-    /// Makes the driver compile the kernel now, not at the first launch.
+    /// Makes the driver compile the kernel now instead of at the first launch.
     ///
     /// # Errors
     /// As for [`Device::compile`].
@@ -217,12 +217,12 @@ where
         self.device.compile::<O::Kernel>()
     }
 
-    /// The result of the last [`launch`](Self::launch), or of the last replay of a graph that recorded
-    /// it. Waits for it.
+    /// The result of the last [`launch`](Self::launch), or of the last replay of a graph that
+    /// recorded it. Waits for it.
     ///
     /// # Errors
-    /// [`DeviceError::NoResult`] if nothing was launched or the last launch failed, and errors of
-    /// the stream.
+    /// [`DeviceError::NoResult`] if nothing was launched or the last launch failed, and if the
+    /// stream fails.
     pub fn result(&self) -> Result<O::Output, DeviceError> {
         let (all, len) = match self.last {
             Last::None => return Err(DeviceError::NoResult { what: "result of a reduction" }),
@@ -237,16 +237,17 @@ impl<O: CountedReducible> Reducer<O>
 where
     O::Element: Pod,
 {
-    /// Like [`launch`](Self::launch), for the first elements of `input`, as many as the number in `count`
-    /// says when the launch begins, and at most all: a selection has just counted them, and the host need not
-    /// know.
+    /// Like [`launch`](Self::launch), for the first elements of `input`. Their number is the value
+    /// of `count` when the launch starts, and at most the whole input: a selection has just counted
+    /// them, and the host need not know the number.
     ///
-    /// They are combined in the order of an array as long as `input`, as if the identity followed them. So
-    /// the bits of a floating-point result can depend on the length of the buffer too.
+    /// They are combined in the order of an array as long as `input`, as if followed by the
+    /// identity. So the bits of a floating-point result can also depend on the length of the
+    /// buffer.
     ///
     /// # Errors
     /// As for [`launch`](Self::launch); [`DeviceError::OtherDevice`] also for `count`, and
-    /// [`DeviceError::LengthMismatch`] if it is not one number.
+    /// [`DeviceError::LengthMismatch`] if it does not have exactly one element.
     pub fn launch_counted(
         &mut self,
         input: &Buffer<O::Element>,
@@ -260,8 +261,8 @@ where
         let geometry = Geometry::new(shape.tiles, shape.threads());
         let common = self.arguments(shape, input.view(), self.result.view());
         let args = self.op.counted_arguments(common, count);
-        // SAFETY: as for `launch_in`: the shape is made for the whole input, and the kernel takes some of
-        // it; the count is borrowed, and a dropped buffer waits for the stream.
+        // SAFETY: as for `launch_in`, the shape is made for the whole input, and the kernel uses
+        // some of it; the count is borrowed, and a dropped buffer waits for the stream.
         unsafe { self.device.launch::<O::Counted>(&geometry, args)? };
         self.last = Last::Launched(input.len());
         Ok(())

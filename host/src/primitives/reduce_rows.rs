@@ -10,15 +10,15 @@ use gridsync_kernels::grid::reduce::{Batch, ROW_STATE, SMALL, Shape};
 use gridsync_kernels::op::{Carried, Operation};
 use std::ops::Range;
 
-/// Warps of a block that takes short rows.
-// As many as a block for a small array has. Other numbers have not been measured.
+/// Warps per block for short rows.
+// As many as in a block for a small array. Other numbers have not been measured.
 const WARPS: u32 = SMALL;
 
-/// Reduces each of `rows` rows of `columns` elements of `input`, which lie one after the other, by `op`
+/// Reduces each of `rows` rows of `columns` elements of `input`, stored in row-major order, by `op`
 /// on its device.
 ///
-/// For rows of no elements the results are what the operation makes of its identity. To reduce more
-/// than one matrix of a size, keep a [`RowReducer`]: it allocates only when it is made.
+/// For empty rows the results are derived from the identity of the operation. To reduce more than
+/// one matrix of a size, keep a [`RowReducer`], which allocates only when it is created.
 ///
 /// # Errors
 /// As for [`RowReducer::new`] and [`RowReducer::reduce`].
@@ -37,7 +37,7 @@ where
 /// Reduces each row by `op` on all cores of the CPU, with the same bits.
 ///
 /// # Panics
-/// If `input` has not `rows × columns` elements.
+/// If `input` does not have `rows × columns` elements.
 pub fn reduce_rows_on_cpu<O: Operation>(
     op: O,
     input: &[O::Element],
@@ -53,12 +53,12 @@ where
 /// A reduction by one operation of the rows of matrices of one size on one device: its plan and its
 /// working memory.
 ///
-/// One launch per matrix. The result of a row has the bits that a [`Reducer`](super::Reducer) gives
-/// for the row alone, for any number of rows and at any place. Rows that begin at multiples of 16
-/// bytes are read with half as many loads as others.
+/// One launch per matrix. The result of a row has the same bits as from a
+/// [`Reducer`](super::Reducer) for the row alone, for any number of rows and at any position. Rows
+/// that start at multiples of 16 bytes are read with half as many loads as others.
 ///
 /// A plan is for one size of matrix, because each row counts its own stamps: the words of a row
-/// have to stay at the same places.
+/// must not move.
 pub struct RowReducer<O: RowReducible> {
     op: O,
     device: Device,
@@ -68,24 +68,25 @@ pub struct RowReducer<O: RowReducible> {
     words: Buffer<u64>,
     state: Buffer<u32>,
     results: Buffer<u32>,
-    /// Whether the last launch was put into the stream, or into a graph.
+    /// Whether the last launch was submitted to the stream, or to a graph.
     is_launched: bool,
 }
 
-/// How the rows are distributed: the kernel, its grid, and what it has to know about the columns.
+/// How the rows are distributed: the kernel, its grid, and the data about the columns that it
+/// needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Plan {
-    /// There are no rows.
+    /// The matrix has no rows.
     Nothing,
-    /// A warp takes a batch of rows.
+    /// One batch of rows per warp.
     Short { batch: Batch, geometry: Geometry },
-    /// A row has a grid of blocks.
+    /// One grid of blocks per row.
     Long { shape: Shape, geometry: Geometry },
 }
 
 impl Plan {
-    // The bound between short rows and long rows, one run of 4 KiB, is what a warp loads at once.
-    // Other bounds have not been measured.
+    // The threshold between short and long rows, one run of 4 KiB, is what a warp loads at once.
+    // Other thresholds have not been measured.
     fn of<O: RowReducible>(rows: usize, columns: usize) -> Self {
         if rows == 0 {
             return Self::Nothing;
@@ -125,11 +126,11 @@ where
     O::Element: Pod,
 {
     /// Plans reductions by `op` of `rows` rows of `columns` elements on `device`, and allocates
-    /// their working memory: an accumulator for each row, and, if rows are longer than 32 KiB, at
-    /// most a 240th of the matrix for each word of an accumulator.
+    /// their working memory: one accumulator per row, and, if rows are longer than 32 KiB, at most
+    /// a 240th of the matrix per word of an accumulator.
     ///
     /// # Errors
-    /// Errors of the device.
+    /// If the device fails.
     pub fn new(op: O, device: &Device, rows: usize, columns: usize) -> Result<Self, DeviceError> {
         let plan = Plan::of::<O>(rows, columns);
         let of_result = O::Accumulator::WORDS;
@@ -147,7 +148,7 @@ where
         })
     }
 
-    /// Makes the driver compile the kernel now, not at the first launch.
+    /// Makes the driver compile the kernel now instead of at the first launch.
     ///
     /// # Errors
     /// As for [`Device::compile`].
@@ -162,30 +163,30 @@ where
     /// Reduces the rows of `input` and waits for the results.
     ///
     /// # Errors
-    /// As for [`launch`](Self::launch), and errors of the device.
+    /// As for [`launch`](Self::launch), and if the device fails.
     pub fn reduce(&mut self, input: &Buffer<O::Element>) -> Result<Vec<O::Output>, DeviceError> {
         self.launch(input)?;
         self.results()
     }
 
-    /// Puts the reduction of the rows of `input` into the stream. Allocates nothing and waits for
-    /// nothing.
+    /// Submits the reduction of the rows of `input` to the stream. Does not allocate or wait.
     ///
     /// # Errors
-    /// [`DeviceError::ShapeMismatch`] if `input` has not rows × columns elements,
-    /// [`DeviceError::OtherDevice`] if it is not on the device of this plan, and errors of the launch.
+    /// [`DeviceError::ShapeMismatch`] if `input` does not have rows × columns elements,
+    /// [`DeviceError::OtherDevice`] if it is not on the device of this plan, and if the launch
+    /// fails.
     pub fn launch(&mut self, input: &Buffer<O::Element>) -> Result<(), DeviceError> {
         self.launch_part(input, 0..input.len())
     }
 
     /// Like [`launch`](Self::launch), for the matrix in the elements `part` of `input`. If the part
-    /// does not begin at a multiple of 16 bytes, all of its rows are read in the slower way.
+    /// does not start at a multiple of 16 bytes, all of its rows are read in the slower way.
     ///
     /// # Errors
     /// As for [`launch`](Self::launch).
     ///
     /// # Panics
-    /// If the part does not lie within the input.
+    /// If the part is not inside the input.
     pub fn launch_part(
         &mut self,
         input: &Buffer<O::Element>,
@@ -216,8 +217,8 @@ where
                 // SAFETY: the batch is made for the columns, which are fewer than 2^32, and the
                 // grid has a warp for each batch; the input has rows × columns elements, and the
                 // results have room for the rows; a dropped buffer waits for the stream;
-                // `RowReducible` promises that the kernel reduces by `op`, after the wait for the one
-                // before.
+                // `RowReducible` promises that the kernel reduces by `op`, after the wait for the
+                // previous kernel.
                 unsafe { self.device.launch_in_a_row::<O::Short>(geometry, args)? };
             }
             Plan::Long { shape, geometry } => {
@@ -233,9 +234,9 @@ where
                 // SAFETY: the shape is made for the columns, and the grid has the blocks of the
                 // shape for each row; the words and the state have room for each row and were
                 // zeroed, and each launch leaves them ready for the next one of the same shape;
-                // `&mut self` and the order of the stream keep other launches off them; a dropped
-                // buffer waits for the stream; `RowReducible` promises that the kernel reduces by
-                // `op`, after the wait for the one before.
+                // `&mut self` and the stream order keep other launches off them; a dropped buffer
+                // waits for the stream; `RowReducible` promises that the kernel reduces by `op`,
+                // after the wait for the previous kernel.
                 unsafe { self.device.launch_in_a_row::<O::Long>(geometry, args)? };
             }
         }
@@ -243,12 +244,12 @@ where
         Ok(())
     }
 
-    /// The results of the last [`launch`](Self::launch), or of the last replay of a graph that recorded
-    /// it: one for each row. Waits for them.
+    /// The results of the last [`launch`](Self::launch), or of the last replay of a graph that
+    /// recorded it, one per row. Waits for them.
     ///
     /// # Errors
-    /// [`DeviceError::NoResult`] if nothing was launched or the last launch failed, and errors of
-    /// the stream.
+    /// [`DeviceError::NoResult`] if nothing was launched or the last launch failed, and if the
+    /// stream fails.
     pub fn results(&self) -> Result<Vec<O::Output>, DeviceError> {
         if !self.is_launched {
             let what = "result of a reduction of rows";
@@ -271,7 +272,7 @@ mod tests {
     use gridsync_kernels::op::{ArgMin, Indexed};
 
     /// The index of the element nearest to a number: an operation with a parameter, an accumulator
-    /// of four words, and a result of another type than both.
+    /// of four words, and a result of a different type than both.
     #[repr(C)]
     #[derive(Clone, Copy)]
     struct Nearest {
@@ -330,12 +331,12 @@ mod tests {
     }
 
     #[test]
-    fn an_operation_of_ones_own_finds_the_index_in_each_row() {
+    fn a_custom_operation_finds_the_index_in_each_row() {
         let device = Device::new(Emulator::new(EmulatorConfig::default()));
         let op = Nearest { to: 50.25 };
         for columns in [1, 3, 64, 77, 511, 512, 513, 4096, 4097, 9001] {
             let rows = 3000usize.div_ceil(columns).max(3);
-            // Each value occurs again, at another place of each row.
+            // Each value occurs again, at another position of each row.
             let host: Vec<f64> = (0..rows * columns).map(|i| (i * 37 % 101) as f64).collect();
             let expected: Vec<_> = host
                 .chunks(columns)

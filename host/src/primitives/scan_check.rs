@@ -1,4 +1,4 @@
-//! Holding the results of a scan against the reference.
+//! Compares the results of a scan with the reference.
 
 use super::check::{Check, Judged, within};
 use super::scan::Form;
@@ -7,43 +7,44 @@ use cuda_std::memory::Scalar;
 use gridsync_kernels::grid::scan::ScanOperation;
 use gridsync_kernels::op::{And, Bits, Count, Max, Min, Or, Product, Sum, Widen, Xor};
 
-/// What the results of a scan were compared with, and what came of it.
+/// The outcome of a comparison of a scan with the reference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ScanCheck<A> {
-    /// Where the first wrong result stands, or, if all are right, one that is as far off as any of
-    /// what it may be.
+    /// The index of the first wrong result, or, if all are correct, of a result whose error is the
+    /// largest fraction of its bound.
     pub at: usize,
     /// The check of that result.
     pub check: Check<A>,
 }
 
-/// A check of the results of a scan that come part by part, against a loop over the elements, one after
-/// the other.
+/// A check of the results of a scan, passed part by part, against a sequential loop over the
+/// elements.
 pub trait ScanChecking<E, A> {
-    /// Takes the next elements, and the results that the scan gives for them.
+    /// Adds the next elements, and the results of the scan for them.
     ///
     /// # Panics
-    /// If there are not as many results as elements.
+    /// If the numbers of results and elements differ.
     fn next(&mut self, input: &[E], results: &[A]);
 
-    /// The worst result so far; none if there are none.
+    /// The worst result so far; `None` if there are no results.
     fn worst(&self) -> Option<ScanCheck<A>>;
 }
 
 /// A scan whose results can be checked.
 pub trait ScanChecked: ScanOperation {
-    /// Begins a check of results that are scanned with at most `depth` roundings on any element's way.
+    /// Starts a check of results that are scanned with at most `depth` roundings on the path of any
+    /// element.
     fn checking_scan(
         self,
         form: Form,
         depth: u64,
     ) -> Box<dyn ScanChecking<Self::Element, Self::Output>>;
 
-    /// Holds `results`, scanned from `input` with at most `depth` roundings on any element's way,
-    /// against the reference; none if they are empty.
+    /// Compares `results`, scanned from `input` with at most `depth` roundings on the path of any
+    /// element, with the reference; `None` if they are empty.
     ///
     /// # Panics
-    /// If there are not as many results as elements.
+    /// If the numbers of results and elements differ.
     fn check_scan(
         self,
         input: &[Self::Element],
@@ -59,9 +60,9 @@ pub trait ScanChecked: ScanOperation {
 
 /// The worst of the checks so far.
 pub(super) struct Worst<A> {
-    /// How many results there were.
+    /// Number of results so far.
     taken: usize,
-    /// The largest error so far, as a part of its bound.
+    /// The largest error so far, as a fraction of its bound.
     share: f64,
     found: Option<ScanCheck<A>>,
 }
@@ -71,7 +72,7 @@ impl<A: Copy> Worst<A> {
         Self { taken: 0, share: 0.0, found: None }
     }
 
-    /// Takes the check of the next result, unless an earlier one is wrong.
+    /// Adds the check of the next result, unless an earlier one is wrong.
     pub(super) fn take(&mut self, check: impl FnOnce() -> Check<A>) {
         if self.found.as_ref().is_some_and(|found| !found.check.ok) {
             return;
@@ -93,12 +94,12 @@ impl<A: Copy> Worst<A> {
     }
 }
 
-/// A check of each result against what the elements so far give.
+/// A check of each result against the value of the elements so far.
 struct Following<A, V, N, J> {
     form: Form,
     /// The value of all elements before the next one.
     before: V,
-    /// Gives the value with the next element.
+    /// Adds the next element to a value.
     next: N,
     judge: J,
     worst: Worst<A>,
@@ -130,7 +131,7 @@ where
     }
 }
 
-/// Begins a check: `none` is the value of no elements, `next` gives that up to each one, with it, and
+/// Starts a check: `none` is the value of no elements, `next` adds an element to a value, and
 /// `judge` compares a result with its value.
 fn following<E: Copy, A: Copy + 'static, V: Copy + 'static>(
     form: Form,
@@ -141,7 +142,7 @@ fn following<E: Copy, A: Copy + 'static, V: Copy + 'static>(
     Box::new(Following { form, before: none, next, judge, worst: Worst::new() })
 }
 
-/// Allows no difference to a loop over the elements.
+/// Allows no difference from a loop over the elements.
 fn exactly<O: ScanOperation>(op: O, form: Form) -> Box<dyn ScanChecking<O::Element, O::Output>>
 where
     O::Output: Judged,
@@ -182,12 +183,13 @@ exact! {
     Count<T>, [T: Scalar + PartialEq];
 }
 
-/// A number that elements of `T` are added up and multiplied in: how good the results of scans have to be.
+/// The type in which elements of `T` are summed and multiplied; determines the required accuracy of
+/// scans.
 pub trait ScanAccumulates<T>: Judged {
-    /// Begins a check of the sums of all elements up to each one.
+    /// Starts a check of the prefix sums.
     fn checking_sums(form: Form, depth: u64) -> Box<dyn ScanChecking<T, Self>>;
 
-    /// Begins a check of the products of all elements up to each one.
+    /// Starts a check of the prefix products.
     fn checking_products(form: Form) -> Box<dyn ScanChecking<T, Self>>;
 }
 
@@ -257,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_result_beyond_its_bound_is_the_one_that_is_named() {
+    fn the_first_result_beyond_its_bound_is_named() {
         let right = sums(&[0.1, 0.2, 0.3, 0.4]);
         assert!(right.check.ok && right.check.bound > 0.0, "{right:?}");
         let wrong = sums(&[0.1, 0.2, 0.301, 0.41]);
@@ -265,14 +267,14 @@ mod tests {
     }
 
     #[test]
-    fn one_form_is_not_taken_for_the_other() {
+    fn the_wrong_form_of_a_scan_is_detected() {
         let check = |form| Sum::<i32>::new().check_scan(&[1, 2, 3], &[0, 1, 3], form, 0);
         assert!(check(Form::Exclusive).is_some_and(|scan| scan.check.ok));
         assert!(check(Form::Inclusive).is_some_and(|scan| !scan.check.ok && scan.at == 0));
     }
 
     #[test]
-    fn parts_are_checked_as_the_whole() {
+    fn checks_of_parts_agree_with_the_whole() {
         let input: Vec<f32> = (0..100).map(|i| i as f32 * 0.1).collect();
         let mut results = crate::reference::scan(Sum::<f32>::new(), &input, Form::Exclusive);
         for wrong in [None, Some(99), Some(10)] {
@@ -291,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_check_is_no_check() {
+    fn an_empty_scan_has_no_check() {
         assert_eq!(Max::<f64>::new().check_scan(&[], &[], Form::Inclusive, 0), None);
     }
 }

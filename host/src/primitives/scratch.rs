@@ -1,4 +1,4 @@
-//! Working memory of launches on the device, which grows with the arrays.
+//! Working memory for launches on the device, which grows with the arrays.
 
 use crate::device::{Buffer, Device, DeviceError};
 use bytemuck::Pod;
@@ -7,10 +7,10 @@ use cuda_std::memory::{Global, Scalar};
 /// The working memory of a primitive.
 ///
 /// For a longer array, a new and larger buffer replaces the old one. A graph that recorded a launch
-/// before would go on with the address of the old buffer. So the memory no longer grows once a
+/// before would keep using the address of the old buffer. So the memory no longer grows once a
 /// graph has its address.
 pub(super) struct Scratch<T> {
-    /// Whose memory it is, for the message.
+    /// The owner of the memory, for the message.
     what: &'static str,
     device: Device,
     make: Make<T>,
@@ -18,11 +18,11 @@ pub(super) struct Scratch<T> {
     is_recorded: bool,
 }
 
-/// How a buffer of a length is made: by [`Device::alloc`] or [`Device::zeroed`].
+/// Allocates a buffer: [`Device::alloc`] or [`Device::zeroed`].
 type Make<T> = fn(&Device, usize) -> Result<Buffer<T>, DeviceError>;
 
 impl<T: Pod + Scalar> Scratch<T> {
-    /// `len` elements, made by `make`; longer buffers will be made by it too.
+    /// `len` elements, allocated by `make`, as are longer buffers later.
     pub(super) fn new(
         what: &'static str,
         device: &Device,
@@ -41,7 +41,7 @@ impl<T: Pod + Scalar> Scratch<T> {
     /// Makes room for `len` elements. If there were fewer, all of them are new.
     ///
     /// # Errors
-    /// [`DeviceError::InGraph`], and errors of the allocation; then everything is as it was.
+    /// [`DeviceError::InGraph`], and if the allocation fails; then nothing changes.
     pub(super) fn fit(&mut self, len: usize) -> Result<(), DeviceError> {
         let room = self.buffer.len();
         if len <= room {

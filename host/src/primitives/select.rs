@@ -1,4 +1,4 @@
-//! Selections: some elements of an array, in their order, one after the other.
+//! Selections: some elements of an array, in order, without gaps.
 
 use super::scratch::Scratch;
 use super::{count_of, part_of};
@@ -18,7 +18,7 @@ pub use gridsync_kernels::grid::select::{Comparable, Predicate, Within};
 /// The grid of a launch, and its arguments.
 type Planned<S> = (Geometry, Arguments<<S as Selectable>::Element>);
 
-/// What was selected: the first elements of a buffer.
+/// The selected elements: the first elements of a buffer.
 #[derive(Debug)]
 pub struct Selected<T> {
     buffer: Buffer<T>,
@@ -26,19 +26,19 @@ pub struct Selected<T> {
 }
 
 impl<T: Pod> Selected<T> {
-    /// How many elements there are.
+    /// Number of selected elements.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are none.
+    /// Whether nothing was selected.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The buffer that begins with them. It is as long as the array that they were selected from.
+    /// The buffer that starts with them. It is as long as the array that they were selected from.
     #[must_use]
     pub fn buffer(&self) -> &Buffer<T> {
         &self.buffer
@@ -54,13 +54,13 @@ impl<T: Pod> Selected<T> {
 }
 
 /// Selects the elements of `input` that `by` keeps, on its device, into a new buffer. Waits for the
-/// device, to know how many there are.
+/// device to get their number.
 ///
 /// To select more than once, or without waiting, keep a [`Selector`], which allocates only when it
-/// is made.
+/// is created.
 ///
 /// # Errors
-/// Errors of the device.
+/// If the device fails.
 pub fn select<S: Selectable<Element: Pod>>(
     by: S,
     input: &Buffer<S::Element>,
@@ -70,10 +70,10 @@ pub fn select<S: Selectable<Element: Pod>>(
     Ok(Selected { buffer, len })
 }
 
-/// Selects the elements of `input` that `by` keeps, and also all other elements, in their order.
+/// Splits `input` into the elements that `by` keeps and all others, both in order.
 ///
 /// # Errors
-/// Errors of the device.
+/// If the device fails.
 pub fn partition<S: Selectable<Element: Pod>>(
     by: S,
     input: &Buffer<S::Element>,
@@ -85,11 +85,11 @@ pub fn partition<S: Selectable<Element: Pod>>(
     Ok([Selected { buffer, len }, others])
 }
 
-/// The elements of `input` that `by` keeps, and their indices. With [`FirstOfRun`] the indices say
-/// where the runs begin, and [`run_lengths`] follow from them.
+/// Selects the elements of `input` that `by` keeps, with their indices. With [`FirstOfRun`] the
+/// indices are the starts of the runs, and give their [`run_lengths`].
 ///
 /// # Errors
-/// Errors of the device.
+/// If the device fails.
 pub fn select_with_positions<S: Selectable<Element: Pod>>(
     by: S,
     input: &Buffer<S::Element>,
@@ -102,10 +102,10 @@ pub fn select_with_positions<S: Selectable<Element: Pod>>(
 }
 
 /// The first element of each run of equal ones: [`select()`] by [`FirstOfRun`]. −0 equals +0, and
-/// each NaN is a run of its own.
+/// each NaN is its own run.
 ///
 /// # Errors
-/// Errors of the device.
+/// If the device fails.
 pub fn unique<T: Scalar + Pod>(input: &Buffer<T>) -> Result<Selected<T>, DeviceError>
 where
     FirstOfRun<T>: Selectable<Element = T>,
@@ -113,7 +113,7 @@ where
     select(FirstOfRun::new(), input)
 }
 
-/// Selects with a new selector, and returns how many elements are kept.
+/// Selects with a new selector, and returns the number of elements kept.
 fn run<S: Selectable<Element: Pod>>(
     by: S,
     input: &Buffer<S::Element>,
@@ -128,40 +128,39 @@ fn run<S: Selectable<Element: Pod>>(
     Ok(count.download()?[0] as usize)
 }
 
-/// The elements of `input` that `by` keeps, found on all cores of the CPU.
+/// Selects the elements of `input` that `by` keeps on all cores of the CPU.
 pub fn select_on_cpu<S: Selectable>(by: S, input: &[S::Element]) -> Vec<S::Element> {
     reference::select(by, input)
 }
 
-/// The elements of `input` that `by` keeps, and all others, found on all cores of the CPU.
+/// Splits `input` into the elements that `by` keeps and all others on all cores of the CPU.
 pub fn partition_on_cpu<S: Selectable>(by: S, input: &[S::Element]) -> [Vec<S::Element>; 2] {
     let (kept, rest) = reference::partition(by, input);
     [kept, rest]
 }
 
-/// The indices of the elements that `by` keeps, found on all cores of the CPU.
+/// The indices of the elements that `by` keeps, computed on all cores of the CPU.
 pub fn positions_on_cpu<S: Selectable>(by: S, input: &[S::Element]) -> Vec<u64> {
     reference::positions(by, input)
 }
 
-/// Where a selection is written.
+/// The outputs of a selection.
 #[derive(Debug)]
 pub struct To<'a, T> {
     /// The elements that are kept.
     pub kept: &'a mut Buffer<T>,
-    /// All others, if they are wanted.
+    /// All others, if requested.
     pub rest: Option<&'a mut Buffer<T>>,
-    /// The indices of those that are kept, if they are wanted.
+    /// The indices of the kept elements, if requested.
     pub positions: Option<&'a mut Buffer<u64>>,
-    /// How many are kept: one number.
+    /// The number of kept elements, in a buffer of one element.
     pub count: &'a mut Buffer<u64>,
-    /// The place from which on the buffers are written; `count` is always written at its first
-    /// place.
+    /// The index at which writing to the buffers starts; `count` is always written at index 0.
     pub from: usize,
 }
 
 impl<'a, T> To<'a, T> {
-    /// Writes the elements that are kept, from the first place on, and how many there are.
+    /// Writes the kept elements, starting at index 0, and their number.
     pub fn new(kept: &'a mut Buffer<T>, count: &'a mut Buffer<u64>) -> Self {
         Self { kept, rest: None, positions: None, count, from: 0 }
     }
@@ -169,7 +168,7 @@ impl<'a, T> To<'a, T> {
 
 /// Selects by one predicate on one device, and keeps the working memory.
 ///
-/// One launch per selection, which reads the array once and writes what is kept once.
+/// One launch per selection, which reads the array once and writes the kept elements once.
 pub struct Selector<S: Selectable> {
     by: S,
     device: Device,
@@ -178,14 +177,14 @@ pub struct Selector<S: Selectable> {
 }
 
 impl<S: Selectable<Element: Pod>> Selector<S> {
-    /// Allocates the working memory for selections by `by` on `device` from up to `longest` elements: about
-    /// 16 bytes for each tile of 4 to 32 KiB.
+    /// Allocates the working memory for selections by `by` on `device` from up to `longest`
+    /// elements: about 16 bytes per tile of 4 to 32 KiB.
     ///
     /// # Errors
-    /// Errors of the device.
+    /// If the device fails.
     ///
     /// # Panics
-    /// If there cannot be enough tiles for `longest` elements: from 16 TiB on.
+    /// If there cannot be enough tiles for `longest` elements, which happens at 16 TiB and more.
     pub fn new(by: S, device: &Device, longest: usize) -> Result<Self, DeviceError> {
         let words = select::most_places::<S::Element>(longest) * WORDS;
         Ok(Self {
@@ -196,21 +195,21 @@ impl<S: Selectable<Element: Pod>> Selector<S> {
         })
     }
 
-    /// Selects by another predicate of the same type from the next launch on: with another bound, for example.
+    /// Uses another predicate of the same type for later launches, for example with another bound.
     pub fn set_predicate(&mut self, by: S) {
         self.by = by;
     }
 
-    /// Puts the selection of the elements of `input` that the predicate keeps into the stream: they are
-    /// written to the first places of `kept`, and their number to `count`, which has one place. The
-    /// other places of `kept` stay as they were. Waits for nothing, and allocates only if the input
-    /// is longer than any before and than this was made for.
+    /// Submits the selection of the elements of `input` that the predicate keeps to the stream.
+    /// They are written to the start of `kept`, and their number to `count`, which has one element.
+    /// The rest of `kept` does not change. Does not wait, and allocates only if the input is longer
+    /// than all earlier ones and the length passed to [`new`](Self::new).
     ///
     /// # Errors
-    /// [`DeviceError::LengthMismatch`] if `kept` has not as many places as `input`, or `count` not
-    /// one; [`DeviceError::OtherDevice`] if a buffer is not on the device of this selector;
-    /// [`DeviceError::InGraph`] if it would have to allocate and a graph has recorded a launch; and
-    /// errors of the launch.
+    /// [`DeviceError::LengthMismatch`] if `kept` is not as long as `input`, or `count` does not
+    /// have exactly one element; [`DeviceError::OtherDevice`] if a buffer is not on the device of
+    /// this selector; [`DeviceError::InGraph`] if it would have to allocate and a graph has
+    /// recorded a launch; and if the launch fails.
     pub fn launch(
         &mut self,
         input: &Buffer<S::Element>,
@@ -221,14 +220,14 @@ impl<S: Selectable<Element: Pod>> Selector<S> {
     }
 
     /// Like [`launch`](Self::launch), from the elements `part` of `input` to the buffers and the
-    /// place of `to`. Indices count from the first element of the part. A part that does not begin
+    /// index of `to`. Indices count from the first element of the part. A part that does not start
     /// at a multiple of 16 bytes is read more slowly.
     ///
     /// # Errors
     /// As for [`launch`](Self::launch), for every buffer of `to`.
     ///
     /// # Panics
-    /// If the part does not lie within `input`.
+    /// If the part is not inside `input`.
     pub fn launch_part(
         &mut self,
         input: &Buffer<S::Element>,
@@ -236,8 +235,8 @@ impl<S: Selectable<Element: Pod>> Selector<S> {
         to: To<'_, S::Element>,
     ) -> Result<(), DeviceError> {
         match self.arguments(input, part, to)? {
-            // SAFETY: the arguments are made for the launch; a dropped buffer waits for the stream; a
-            // selection begins with the wait for the kernel before.
+            // SAFETY: the arguments are made for the launch; a dropped buffer waits for the stream;
+            // a selection starts with the wait for the previous kernel.
             Some((geometry, common)) => unsafe {
                 self.device.launch_in_a_row::<S::Kernel>(&geometry, self.by.arguments(common))
             },
@@ -245,9 +244,9 @@ impl<S: Selectable<Element: Pod>> Selector<S> {
         }
     }
 
-    /// Like [`launch`](Self::launch), from the first elements of `input`, as many as the number in `of` says
-    /// when the launch begins, and at most all: another selection has just counted them, and the host need not
-    /// know.
+    /// Like [`launch`](Self::launch), from the first elements of `input`. Their number is the value
+    /// of `of` when the launch starts, and at most the whole input: another selection has just
+    /// counted them, and the host need not know the number.
     ///
     /// # Errors
     /// As for [`launch`](Self::launch), also for `of`.
@@ -263,7 +262,8 @@ impl<S: Selectable<Element: Pod>> Selector<S> {
     {
         let of = count_of(&self.device, of)?;
         match self.arguments(input, 0..input.len(), To::new(kept, count))? {
-            // SAFETY: as for `launch_part`: they are made for the whole input, and the kernel takes some of it.
+            // SAFETY: as for `launch_part`, they are made for the whole input, and the kernel uses
+            // some of it.
             Some((geometry, common)) => unsafe {
                 self.device.launch::<S::Counted>(&geometry, self.by.counted_arguments(common, of))
             },
@@ -271,12 +271,13 @@ impl<S: Selectable<Element: Pod>> Selector<S> {
         }
     }
 
-    /// The grid of a selection from the elements `part`, and its arguments: the shape is made for the part,
-    /// and the grid for the shape; the words have room for it; they and the state were zeroed, and each launch
-    /// leaves them ready for the next; `&mut self` and the order of the stream keep other launches off them;
-    /// all outputs except the count are as long as the part, and all are borrowed exclusively.
+    /// The grid of a selection from the elements `part`, and its arguments: the shape is made for
+    /// the part, and the grid for the shape; the words have room for it; they and the state were
+    /// zeroed, and each launch leaves them ready for the next; `&mut self` and the stream order
+    /// keep other launches off them; all outputs except the count are as long as the part, and all
+    /// are borrowed exclusively.
     ///
-    /// None if there is nothing to launch.
+    /// `None` if there is nothing to launch.
     fn arguments(
         &mut self,
         input: &Buffer<S::Element>,
@@ -302,7 +303,7 @@ impl<S: Selectable<Element: Pod>> Selector<S> {
             return to.count.zero().map(|()| None);
         }
         let shape = select::shape::<S::Element>(input.len());
-        // No word holds a future stamp: the state goes on counting, and new words are 0.
+        // No word holds a future stamp: the state keeps counting, and new words are 0.
         self.words.fit(shape.places() * WORDS)?;
         let (words, state) = (self.words.view(), self.state.view());
         let common =
@@ -310,7 +311,7 @@ impl<S: Selectable<Element: Pod>> Selector<S> {
         Ok(Some((Geometry::new(shape.tiles, shape.threads()), common)))
     }
 
-    /// The `len` elements of an output from place `from` on; the output has to end there.
+    /// The `len` elements of an output starting at index `from`, where the output has to end.
     fn output<A: Scalar + Pod>(
         &self,
         buffer: &Buffer<A>,

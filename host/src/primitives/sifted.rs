@@ -5,12 +5,12 @@ use crate::device::{Buffer, Device, DeviceError};
 use crate::memory::{self, NoRoom};
 use bytemuck::Pod;
 
-/// The results of a selection that are wanted besides the elements that are kept.
+/// The requested results of a selection in addition to the kept elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
     /// All other elements.
     pub rest: bool,
-    /// The indices of the elements that are kept.
+    /// The indices of the kept elements.
     pub positions: bool,
 }
 
@@ -18,29 +18,29 @@ impl Wanted {
     /// All other elements.
     pub const REST: Self = Self { rest: true, positions: false };
 
-    /// The indices of the elements that are kept.
+    /// The indices of the kept elements.
     pub const POSITIONS: Self = Self { rest: false, positions: true };
 
-    /// Bytes of device memory that an element of `T` takes, with its places in all outputs.
+    /// Bytes of device memory per element of `T`, including all outputs.
     #[must_use]
     pub const fn bytes<T>(self) -> usize {
         (2 + self.rest as usize) * size_of::<T>() + self.positions as usize * size_of::<u64>()
     }
 }
 
-/// What was selected, on the host; nothing where it was not wanted.
+/// The selection on the host. Results that were not requested are `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sifted<T> {
     /// The elements that are kept.
     pub kept: Vec<T>,
     /// All others.
     pub rest: Option<Vec<T>>,
-    /// The indices of the elements that are kept.
+    /// The indices of the kept elements.
     pub positions: Option<Vec<u64>>,
 }
 
 impl<T: Copy> Sifted<T> {
-    /// No elements yet, with a place for each result that is wanted.
+    /// An empty selection, with a slot for each requested result.
     #[must_use]
     pub fn none(wanted: Wanted) -> Self {
         Self {
@@ -50,7 +50,7 @@ impl<T: Copy> Sifted<T> {
         }
     }
 
-    /// Puts what was found in the next part of an array after what was found before.
+    /// Appends the results of the next part of an array.
     ///
     /// # Errors
     /// [`NoRoom`].
@@ -84,11 +84,11 @@ impl<T: Copy> Sifted<T> {
 pub struct Room<T> {
     /// The elements that are kept.
     pub kept: Buffer<T>,
-    /// All others, if they are wanted.
+    /// All others, if requested.
     pub rest: Option<Buffer<T>>,
-    /// The indices of the elements that are kept, if they are wanted.
+    /// The indices of the kept elements, if requested.
     pub positions: Option<Buffer<u64>>,
-    /// How many are kept: one number.
+    /// The number of kept elements, in a buffer of one element.
     pub count: Buffer<u64>,
 }
 
@@ -96,7 +96,7 @@ impl<T: Pod> Room<T> {
     /// Allocates the buffers, for selections from `len` elements.
     ///
     /// # Errors
-    /// [`DeviceError::OutOfMemory`], and errors of the filling.
+    /// [`DeviceError::OutOfMemory`], and if the fill fails.
     pub fn new(device: &Device, len: usize, wanted: Wanted) -> Result<Self, DeviceError> {
         Ok(Self {
             kept: device.alloc(len)?,
@@ -106,7 +106,7 @@ impl<T: Pod> Room<T> {
         })
     }
 
-    /// All buffers, to be written by
+    /// All buffers, as the output of
     /// [`Selector::launch_part`](crate::primitives::Selector::launch_part).
     pub fn to(&mut self) -> To<'_, T> {
         To {

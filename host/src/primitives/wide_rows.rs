@@ -9,7 +9,7 @@ use cuda_std::memory::Scalar;
 use gridsync_entries::reduce_rows::RowReducible;
 use gridsync_kernels::op::{Operation, Sum};
 
-/// An integer of 64 bits, which is summed in two halves: their sums do not wrap around.
+/// A 64-bit integer that is summed in two halves, whose sums do not wrap around.
 pub trait Halves: Scalar + Pod {
     /// Its upper half, with the sign.
     type Upper: Scalar + Pod;
@@ -35,11 +35,11 @@ macro_rules! halves {
 }
 halves! { i64: i32, i64; u64: u32, u64; }
 
-/// Sums the rows of matrices of one size on one device, exactly, as
-/// [`WideSum`](gridsync_kernels::op::WideSum) does.
+/// Sums the rows of matrices of one size on one device, exactly, like
+/// [`WideSum`](gridsync_kernels::op::WideSum).
 ///
-/// The upper and the lower halves of the elements go to the device one after the other, and each is
-/// summed in 64 bits by the kernels for elements of 32 bits.
+/// The upper and then the lower halves of the elements are copied to the device, and each is summed
+/// in 64 bits by the kernels for 32-bit elements.
 pub struct WideRowReducer<T: Halves> {
     device: Device,
     upper: Half<T::Sum>,
@@ -57,7 +57,8 @@ impl<T: Halves> WideRowReducer<T> {
     /// Plans sums of `rows` rows of `columns` elements on `device`.
     ///
     /// # Errors
-    /// [`PartError::Memory`] if the host has no room for a copy of the matrix, and errors of the device.
+    /// [`PartError::Memory`] if the host has too little memory for a copy of the matrix, and if the
+    /// device fails.
     ///
     /// # Panics
     /// If rows have more than 2^32 elements: the sum of their lower halves could wrap around.
@@ -71,13 +72,13 @@ impl<T: Halves> WideRowReducer<T> {
         })
     }
 
-    /// The sum of each row of `input`, and the µs that the kernels took.
+    /// The sum of each row of `input`, and the time of the kernels in µs.
     ///
     /// # Errors
-    /// As for [`RowReducer::launch`], and errors of the device.
+    /// As for [`RowReducer::launch`], and if the device fails.
     ///
     /// # Panics
-    /// If `input` has not rows × columns elements.
+    /// If `input` does not have rows × columns elements.
     pub fn reduce(&mut self, input: &[T]) -> Result<(Vec<i128>, f64), PartError> {
         let Self { device, upper, lower } = self;
         assert_eq!(input.len(), upper.host.len(), "rows × columns elements");
@@ -106,7 +107,7 @@ impl<O: RowReducible<Element: Pod + Zeroable>> Half<O> {
         Ok(Self { reducer, host: memory::zeroed(len)?, device: device.alloc(len)? })
     }
 
-    /// The sum of each row, and the µs that the kernel took.
+    /// The sum of each row, and the time of the kernel in µs.
     fn reduce(
         &mut self,
         device: &Device,

@@ -1,48 +1,48 @@
-//! How far a floating-point result may lie from the true one.
+//! The allowed error of a floating-point result.
 //!
-//! The true value is computed with errors far below those of what is checked, and the tolerance
-//! comes from the bound for the order in which the checked sum was taken, never from a constant.
+//! The true value is computed with errors far below those of the checked result. The tolerance is
+//! the error bound for the order of the checked sum, never a constant.
 
 use super::in_chunks::{Folded, InChunks};
 use crate::parallel::CHUNK;
 use gridsync_kernels::op::Widen;
 
-/// A sum as a pair of numbers, `high` the nearest f64 and `low` what it lacks.
+/// A sum as a pair of numbers: `high` is the nearest f64, and `low` is the remainder.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct FloatSum {
     high: f64,
     low: f64,
     magnitude: f64,
-    /// What plain addition gives, for infinities and NaN.
+    /// The result of plain addition, for infinities and NaN.
     plain: f64,
-    /// Whether there were any among the values.
+    /// Whether any value was infinite or NaN.
     special: bool,
 }
 
-/// What is known of the true value.
+/// The true value and its magnitude.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Exact {
     /// The true value, rounded to f64.
     pub value: f64,
     /// The sum of the absolute values; 0 if one of them is infinite or NaN, because then the value
-    /// follows without any rounding.
+    /// is determined without any rounding.
     pub magnitude: f64,
 }
 
-/// The sum of `input` with about twice the precision of f64, whatever its order
-/// (Ogita, Rump, Oishi: "Accurate Sum and Dot Product", 2005).
+/// The sum of `input` with about twice the precision of f64, in any order (Ogita, Rump, Oishi:
+/// "Accurate Sum and Dot Product", 2005).
 pub fn exact_sum<T: Widen<f64>>(input: &[T]) -> Exact {
     let mut sum = ExactSum::default();
     sum.next(input);
     sum.exact()
 }
 
-/// The [`exact_sum`] of elements that come part by part: the same bits, however many come at a time.
+/// The [`exact_sum`] of elements that are passed part by part. The bits do not depend on the parts.
 #[derive(Clone, Default)]
 pub struct ExactSum(InChunks<FloatSum>);
 
 impl ExactSum {
-    /// Takes the next elements, on all cores.
+    /// Adds the next elements, on all cores.
     pub fn next<T: Widen<f64>>(&mut self, input: &[T]) {
         self.0.next(input);
     }
@@ -54,20 +54,19 @@ impl ExactSum {
     }
 }
 
-/// The sums of all elements up to each one, as [`exact_sum`] takes them. One after the other, on one
-/// core.
+/// The prefix sums, computed sequentially on one core with the precision of [`exact_sum`].
 #[derive(Clone, Copy, Default)]
 pub struct RunningSum(FloatSum);
 
 impl RunningSum {
-    /// Takes the next element. Returns the sum up to it, with it.
+    /// Adds the next element. Returns the sum including it.
     pub fn next<T: Widen<f64>>(&mut self, x: T) -> Exact {
         self.0 = self.0.take(x.widen());
         self.0.exact()
     }
 
-    /// The sum of the elements since `before`, a copy of this one. Neither of the two is rounded to f64
-    /// first, so a large sum of earlier elements cancels. The magnitude is that of both.
+    /// The sum of the elements since `before`, a copy of this one. Neither of the two is rounded to
+    /// f64 first, so a large sum of earlier elements cancels. The magnitude is that of both.
     #[must_use]
     pub fn since(&self, before: &Self) -> Exact {
         let (all, before) = (self.0, before.0);
@@ -121,7 +120,7 @@ pub(super) fn two_sum(a: f64, b: f64) -> (f64, f64) {
     (sum, (a - (sum - virtual_b)) + (b - virtual_b))
 }
 
-/// The greatest error of a sum of values whose magnitudes add up to `magnitude`, if no value goes
+/// The largest error of a sum of values whose magnitudes add up to `magnitude`, if no value goes
 /// through more than `depth` additions, each rounded by at most `unit` (half the machine epsilon):
 /// γ·Σ|x| with γ = depth·u / (1 − depth·u) (Higham, "Accuracy and Stability of Numerical
 /// Algorithms", 2nd ed., 4.2).
@@ -131,17 +130,17 @@ pub fn sum_bound(magnitude: f64, depth: u64, unit: f64) -> f64 {
     if error >= 1.0 { f64::INFINITY } else { error / (1.0 - error) * magnitude }
 }
 
-/// The greatest error of a compensated sum in which no value goes through more than `depth` additions:
-/// the bound of [`CompensatedSum`](gridsync_kernels::op::CompensatedSum).
+/// The largest error of a compensated sum in which no value goes through more than `depth`
+/// additions: the bound of [`CompensatedSum`](gridsync_kernels::op::CompensatedSum).
 #[must_use]
 pub fn compensated_sum_bound(exact: &Exact, depth: u64, unit: f64) -> f64 {
     let squared = sum_bound(sum_bound(exact.magnitude, depth, unit), 2 * depth, unit);
     unit * exact.value.abs() + (1.0 + unit) * squared
 }
 
-/// The greatest distance between the true sum, as [`exact_sum`] gives it, and a compensated one:
-/// [`compensated_sum_bound`], and what `exact` itself may lack of the truth, which is summed in the
-/// same way in f64.
+/// The largest distance between the true sum, as computed by [`exact_sum`], and a compensated one:
+/// [`compensated_sum_bound`], plus the error of `exact` itself, which is summed in the same way in
+/// f64.
 #[must_use]
 pub fn compensated_bound(exact: &Exact, depth: u64, unit: f64) -> f64 {
     // As many additions as a chunk has elements, and some chunks.
@@ -150,36 +149,36 @@ pub fn compensated_bound(exact: &Exact, depth: u64, unit: f64) -> f64 {
         + compensated_sum_bound(exact, CHUNK as u64 + chunks, f64::EPSILON / 2.0)
 }
 
-/// The true product of elements that come part by part, the same bits however many come at a time.
+/// The true product of elements that are passed part by part. The bits do not depend on the parts.
 #[derive(Clone, Default)]
 pub struct ExactProduct(InChunks<Factors>);
 
 impl ExactProduct {
-    /// Takes the next elements, on all cores.
+    /// Adds the next elements, on all cores.
     pub fn next<T: Widen<f64>>(&mut self, input: &[T]) {
         self.0.next(input);
     }
 
-    /// The product so far, and the greatest error of one computed in any order with `unit` roundoff,
-    /// where partial products keep their precision between `least` and `greatest`.
+    /// The product so far, and the largest error of a product computed in any order with `unit`
+    /// roundoff, where partial products keep their precision between `least` and `greatest`.
     ///
-    /// If the factors above 1 together, or those below, could leave that range, a partial product may
-    /// overflow or underflow in one order and not in another: then nothing can be promised, and the
-    /// bound is infinite. Otherwise a zero makes the product an exact zero, an infinity an infinity,
-    /// both together, or a NaN, make it NaN, in any order.
+    /// If the product of the factors above 1, or of those below, could leave that range, a partial
+    /// product may overflow or underflow in one order and not in another: then nothing can be
+    /// guaranteed, and the bound is infinite. Otherwise a zero makes the product an exact zero, an
+    /// infinity makes it an infinity, and both together, or a NaN, make it NaN, in any order.
     #[must_use]
     pub fn bound(&self, unit: f64, least: f64, greatest: f64) -> (f64, f64) {
         self.0.all().bound(unit, least, greatest)
     }
 }
 
-/// The products of all elements up to each one. One after the other, on one core.
+/// The prefix products, computed sequentially on one core.
 #[derive(Clone, Default)]
 pub struct RunningProduct(Factors);
 
 impl RunningProduct {
-    /// Takes the next element. Returns the product up to it, with it, and the greatest error of one, as
-    /// [`ExactProduct::bound`] has them.
+    /// Adds the next element. Returns the product including it, and its largest error, as in
+    /// [`ExactProduct::bound`].
     pub fn next<T: Widen<f64>>(
         &mut self,
         x: T,
@@ -192,14 +191,14 @@ impl RunningProduct {
     }
 }
 
-/// A product, and how far its parts may reach.
+/// A product, and the range of its partial products.
 #[derive(Clone, Copy, Debug)]
 struct Factors {
     product: f64,
     count: f64,
     /// The binary logarithm of the product of all factors above 1.
     up: f64,
-    /// The same of those below.
+    /// The same for all factors below 1.
     down: f64,
 }
 
@@ -212,7 +211,7 @@ impl Default for Factors {
 impl Folded for Factors {
     fn take(self, x: f64) -> Self {
         let log = x.abs().log2();
-        // What is zero, infinite or NaN decides by itself, not by its size.
+        // A factor that is zero, infinite or NaN determines the result regardless of its size.
         let log = if log.is_finite() { log } else { 0.0 };
         Self {
             product: self.product * x,
@@ -250,7 +249,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_sum_is_exact_where_plain_addition_loses_everything() {
+    fn the_sum_is_exact_where_plain_addition_cancels() {
         let mut input = vec![1e100f64, 1.0, -1e100];
         input.extend(std::iter::repeat_n(1e-20, 200_000));
         let exact = exact_sum(&input);
@@ -259,14 +258,14 @@ mod tests {
     }
 
     #[test]
-    fn infinities_and_nan_come_through() {
+    fn infinities_and_nan_are_preserved() {
         assert_eq!(exact_sum(&[1.0f64, f64::INFINITY]).value, f64::INFINITY);
         assert!(exact_sum(&[f64::NEG_INFINITY, f64::INFINITY]).value.is_nan());
         assert!(exact_sum(&[f64::NAN, 1.0]).value.is_nan());
     }
 
     #[test]
-    fn parts_of_any_length_give_the_bits_of_the_whole() {
+    fn parts_of_any_length_are_bit_identical_to_the_whole() {
         let len = 3 * CHUNK + 77;
         let of = |i: usize| (i as f64 * 0.7).sin() * 10f64.powi((i % 40) as i32 - 20);
         let input: Vec<f64> = (0..len).map(of).collect();
@@ -293,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_product_that_may_overflow_on_the_way_has_no_bound() {
+    fn a_product_that_may_overflow_has_no_bound() {
         let unit = f64::from(f32::EPSILON) / 2.0;
         let range = (f64::from(f32::MIN_POSITIVE), f64::from(f32::MAX));
         let bound = |input: &[f32]| {

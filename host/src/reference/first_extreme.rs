@@ -1,10 +1,10 @@
-//! Where the extreme of integers is first.
+//! The first index of the extreme of integers.
 
 use crate::parallel::{self, CHUNK};
 
-/// The first of the greatest, or the least, of integers that come part by part: what `ArgMax` and `ArgMin` find. The
-/// extreme of a chunk comes first, by a loop that the compiler turns into vectors of the integers as they are, and its
-/// place only where it is better than all before.
+/// The first maximum or minimum of integers that are passed part by part, as found by `ArgMax` and
+/// `ArgMin`. The extreme of a chunk is computed first, by a loop that the compiler vectorises
+/// without widening the integers, and its index only if the extreme beats all earlier ones.
 pub struct FirstExtreme<T, F> {
     extreme: F,
     /// The extreme so far, and its index.
@@ -18,12 +18,12 @@ where
     T: Copy + Eq + Send + Sync,
     F: Fn(T, T) -> T + Copy + Sync,
 {
-    /// The extreme of two elements is what `extreme` says, such as `u8::max`.
+    /// `extreme` returns the extreme of two elements, such as `u8::max`.
     pub fn new(extreme: F) -> Self {
         Self { extreme, found: None, next: 0 }
     }
 
-    /// Takes the next elements, on all cores.
+    /// Adds the next elements, on all cores.
     pub fn next(&mut self, input: &[T]) {
         let extreme = self.extreme;
         let each = parallel::map_chunks(input.len(), CHUNK, &|chunk| {
@@ -42,7 +42,7 @@ where
         self.next += input.len() as u64;
     }
 
-    /// The index of the first extreme, and the extreme itself. None if there were no elements.
+    /// The index of the first extreme, and the extreme itself. `None` without elements.
     pub fn found(self) -> Option<(u64, T)> {
         self.found
     }
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_what_the_reductions_of_wide_elements_find() {
+    fn agrees_with_reductions_of_widened_elements() {
         for len in [0, 1, 31, 32, 33, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK, 3 * CHUNK + 17] {
             let drawn = |i: usize| (i as u32 + 1).wrapping_mul(0x9E37_79B1);
             // Many extremes, one at the very end, and one in the middle.

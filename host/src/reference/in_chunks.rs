@@ -1,29 +1,29 @@
-//! Numbers that are folded in chunks of a fixed length, however many come at a time.
+//! Folds numbers in chunks of a fixed length, independent of how they are passed.
 
 use crate::parallel::{self, CHUNK};
 use gridsync_kernels::op::Widen;
 
-/// What numbers are folded to. The default is that of no numbers.
+/// The state of a fold. The default is the state for no numbers.
 pub(super) trait Folded: Copy + Default + Send {
-    /// With one more number.
+    /// Adds one more number.
     fn take(self, x: f64) -> Self;
 
-    /// With what the numbers after it were folded to.
+    /// Appends the state of the numbers that follow.
     fn merge(self, after: Self) -> Self;
 }
 
-/// All chunks so far. Where a chunk ends follows from the index alone, and so do all bits.
+/// All chunks so far. The end of a chunk depends only on the index, so the bits do too.
 #[derive(Clone, Default)]
 pub(super) struct InChunks<F> {
-    /// The chunks that have ended.
+    /// The completed chunks.
     ended: F,
-    /// The chunk that has not, and how many numbers it has.
+    /// The incomplete chunk, and how many numbers it has.
     open: F,
     len: usize,
 }
 
 impl<F: Folded> InChunks<F> {
-    /// Takes the next numbers, on all cores.
+    /// Adds the next numbers, on all cores.
     pub(super) fn next<T: Widen<f64>>(&mut self, input: &[T]) {
         let fold = |all: F, part: &[T]| part.iter().fold(all, |all, &x| all.take(x.widen()));
         let missing = (CHUNK - self.len).min(input.len());
@@ -45,7 +45,7 @@ impl<F: Folded> InChunks<F> {
         self.len += last.len();
     }
 
-    /// What all numbers so far are folded to.
+    /// The fold of all numbers so far.
     pub(super) fn all(&self) -> F {
         match self.len {
             0 => self.ended,

@@ -3,35 +3,35 @@
 use crate::parallel;
 use gridsync_kernels::grid::kendall::Ordered;
 
-/// How two arrays of one length are correlated by rank: Kendall's τ_b, and the pairs that it is made of.
+/// The rank correlation of two arrays of one length: Kendall's τ_b, and the pair counts behind it.
 ///
-/// A pair of places is concordant if both arrays order it alike, discordant if they order it in
-/// opposite ways, and a tie if it is equal in either. Every pair is counted: concordant + discordant +
-/// ties_x + ties_y − ties_both = n(n − 1)/2.
+/// A pair of indices is concordant if both arrays order it alike, discordant if they order it in
+/// opposite ways, and a tie if it is equal in either. Every pair is counted: concordant +
+/// discordant + ties_x + ties_y − ties_both = n(n − 1)/2.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Kendall {
     /// Pairs in the same order in x and y.
     pub concordant: u64,
     /// Pairs in the opposite order.
     pub discordant: u64,
-    /// Pairs equal in x, those equal in both among them.
+    /// Pairs equal in x, including those equal in both.
     pub ties_x: u64,
-    /// Pairs equal in y, those equal in both among them.
+    /// Pairs equal in y, including those equal in both.
     pub ties_y: u64,
     /// Pairs equal in x and in y.
     pub ties_both: u64,
-    /// τ_b, from −1 to 1: (concordant − discordant) / √(n₀ − ties_x) / √(n₀ − ties_y), where n₀ is the
-    /// number of all pairs. NaN if x or y is constant, or has fewer than two elements.
+    /// τ_b, from −1 to 1: (concordant − discordant) / √(n₀ − ties_x) / √(n₀ − ties_y), where n₀ is
+    /// the number of all pairs. NaN if x or y is constant, or has fewer than two elements.
     pub tau: f64,
 }
 
 impl Kendall {
-    /// From what is counted of arrays of `len` elements, fewer than 2^32.
+    /// Computes the rest from the counts for arrays of `len` elements, fewer than 2^32.
     #[must_use]
     pub fn of(len: u64, discordant: u64, ties_x: u64, ties_y: u64, ties_both: u64) -> Self {
         let pairs = len * len.saturating_sub(1) / 2;
         let concordant = pairs + ties_both - ties_x - ties_y - discordant;
-        // Both are below 2^63. In this order of the operations, and clamped, as SciPy does it
+        // Both are below 2^63. The order of the operations and the clamp are those of SciPy
         // (`scipy.stats.kendalltau`), so that the values are the same.
         let difference = concordant as i64 - discordant as i64;
         let untied = |ties: u64| ((pairs - ties) as f64).sqrt();
@@ -42,7 +42,7 @@ impl Kendall {
         Self { concordant, discordant, ties_x, ties_y, ties_both, tau: tau.clamp(-1.0, 1.0) }
     }
 
-    /// Whether all counts are the same, and τ to the bit.
+    /// Whether all counts are the same, and τ is bit-identical.
     #[must_use]
     pub fn same(&self, other: &Self) -> bool {
         let counts = |of: &Self| [of.concordant, of.discordant, of.ties_x, of.ties_y, of.ties_both];
@@ -50,8 +50,8 @@ impl Kendall {
     }
 }
 
-/// The correlation of `x` and `y`, which are of one length and hold no NaN: by sorting, on all cores
-/// (Knight: "A Computer Method for Calculating Kendall's Tau with Ungrouped Data", 1966).
+/// The correlation of `x` and `y`, which have one length and contain no NaN: by sorting, on all
+/// cores (Knight: "A Computer Method for Calculating Kendall's Tau with Ungrouped Data", 1966).
 #[must_use]
 pub fn kendall<T: Ordered<Bits: Send>>(x: &[T], y: &[T]) -> Kendall {
     let places = x.iter().zip(y);
@@ -65,16 +65,16 @@ pub fn kendall<T: Ordered<Bits: Send>>(x: &[T], y: &[T]) -> Kendall {
     Kendall::of(x.len() as u64, discordant, ties_x, ties_y, ties_both)
 }
 
-/// The pairs of equal elements, which stand side by side.
+/// The pairs of equal elements, which are adjacent.
 fn ties<T>(sorted: &[T], same: impl Fn(&T, &T) -> bool) -> u64 {
     let runs = sorted.chunk_by(same).map(|run| run.len() as u64);
     runs.map(|len| len * (len - 1) / 2).sum()
 }
 
-/// Elements that are worth a task of their own.
+/// The fewest elements for which a separate task pays off.
 const SPLIT: usize = 4096;
 
-/// Sorts, and counts the pairs whose first element was the greater.
+/// Sorts, and counts the pairs whose first element was greater.
 fn sort_and_count<T: Copy + Ord + Send>(values: &mut [T]) -> u64 {
     if values.len() < 2 {
         return 0;
@@ -121,7 +121,7 @@ pub fn kendall_by_pairs<T: PartialOrd>(x: &[T], y: &[T]) -> Kendall {
 mod tests {
     use super::*;
 
-    /// Both ways.
+    /// Computes it with both methods.
     fn both<T: Ordered<Bits: Send>>(x: &[T], y: &[T]) -> Kendall {
         let (one, other) = (kendall(x, y), kendall_by_pairs(x, y));
         assert!(one.same(&other), "{one:?}, {other:?}");
@@ -129,9 +129,9 @@ mod tests {
     }
 
     #[test]
-    fn the_example_of_scipys_documentation_has_its_value() {
+    fn agrees_with_the_example_in_scipys_documentation() {
         let kendall = both(&[12, 2, 1, 12, 2], &[1, 4, 7, 1, 0]);
-        // The documentation's own digits are of an older formula, a rounding away.
+        // The digits in the documentation come from an older formula, one rounding away.
         assert!((kendall.tau + 0.471_404_520_791_031_73).abs() <= 2.0 * f64::EPSILON);
         assert_eq!(kendall.tau, -4.0 / 8f64.sqrt() / 9f64.sqrt());
         let counts = [kendall.concordant, kendall.discordant, kendall.ties_x];
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_correlated_is_nan() {
+    fn constant_and_short_arrays_give_nan() {
         assert!(both::<f64>(&[], &[]).tau.is_nan());
         assert!(both(&[1.0], &[2.0]).tau.is_nan());
         assert!(both(&[3, 3, 3], &[1, 2, 3]).tau.is_nan());
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn order_is_that_of_the_numbers() {
+    fn elements_are_ordered_as_numbers() {
         let floats = [f64::NEG_INFINITY, -2.5, -1e-310, 0.0, 1e-310, 7.0, f64::INFINITY];
         let alike = both(&floats, &[-3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0]);
         assert_eq!((alike.concordant, alike.discordant), (21, 0));

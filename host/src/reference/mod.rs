@@ -1,5 +1,5 @@
-//! What is right: each kernel family again, on the CPU with rayon, in its simplest form, under the
-//! same name.
+//! The correct results: each kernel family again, on the CPU with rayon, in its simplest form,
+//! under the same name.
 
 mod accuracy;
 mod first_extreme;

@@ -5,11 +5,11 @@ use crate::parallel::{self, CHUNK};
 use gridsync_kernels::grid::range_sum::{Subtract, is_range, range_sum};
 use gridsync_kernels::grid::scan::{Form, ScanOperation};
 
-/// The sums of the ranges `queries`, each `[from, to]`, of `input`: the difference of two results of the
-/// inclusive scan by `op`, to the bits of a GPU's.
+/// The sums of the ranges `queries`, each `[from, to]`, of `input`: the difference of two results
+/// of the inclusive scan by `op`, bit-identical to a GPU's.
 ///
 /// # Errors
-/// The number of the first query that is no range of the input.
+/// The index of the first query that is not a range of the input.
 pub fn range_sums<O: ScanOperation<Output: Subtract>>(
     op: O,
     input: &[O::Element],
@@ -23,7 +23,7 @@ pub fn range_sums<O: ScanOperation<Output: Subtract>>(
     let chunks = queries.chunks(CHUNK).zip(sums.chunks_mut(CHUNK));
     parallel::for_each(chunks, &|_, (queries, sums)| {
         for (&[from, to], sum) in queries.iter().zip(sums) {
-            // A sum of nothing is 0, and not −0.
+            // An empty sum is 0, and not −0.
             if from < to {
                 *sum = range_sum(from, to, |i| prefixes[i]);
             }
@@ -32,7 +32,7 @@ pub fn range_sums<O: ScanOperation<Output: Subtract>>(
     Ok(sums)
 }
 
-/// The number of the first query that is no range of `len` elements.
+/// The index of the first query that is not a range of `len` elements.
 #[must_use]
 pub fn first_bad(queries: &[[u64; 2]], len: usize) -> Option<usize> {
     let is_bad = |&query: &usize| {
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_query_that_is_no_range_is_named() {
+    fn the_first_invalid_query_is_named() {
         let sums = |queries: &[[u64; 2]]| range_sums(Sum::<f64>::new(), &[1.0, 2.0], queries);
         assert_eq!(sums(&[[0, 2], [1, 3], [2, 1]]), Err(1));
         assert_eq!(sums(&[[2, 2], [2, 1]]), Err(1));
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sum_of_no_elements_is_zero_even_after_an_infinity() {
+    fn an_empty_range_is_zero_even_after_an_infinity() {
         let input = [f64::INFINITY, 1.0];
         let sums = range_sums(Sum::<f64>::new(), &input, &[[1, 1], [2, 2], [0, 1], [1, 2]]);
         let sums = sums.expect("all are ranges");

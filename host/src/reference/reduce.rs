@@ -9,21 +9,23 @@ use gridsync_kernels::op::Operation;
 /// Lanes of a warp.
 pub(super) const LANES: usize = WARP_SIZE as usize;
 
-/// Reduces `input` by `op`. An empty one gives what the operation makes of its identity.
+/// Reduces `input` by `op` on all cores. An empty input gives the result for the operation's
+/// identity.
 ///
-/// On all cores. What is combined with what follows from the length alone, as [`Shape`] says, unless
-/// the operation is exact: the same bits on any number of cores, and those of a GPU.
+/// The order of the tree depends only on the length, as defined by [`Shape`], unless the operation
+/// is exact. So the bits are the same on any number of cores and on a GPU.
 pub fn reduce<O: Operation>(op: O, input: &[O::Element]) -> O::Output {
     let mut reduction = Reduction::new(op, input.len());
     reduction.next(input);
     reduction.finish()
 }
 
-/// A reduction of an array that comes part by part. The result has the bits of a reduction of the whole.
+/// A reduction of an array that is passed part by part. The result is bit-identical to a reduction
+/// of the whole.
 pub struct Reduction<O: Operation> {
     op: O,
     shape: Shape,
-    /// What all elements combine to so far, if the operation is exact.
+    /// The combined value of all elements so far, if the operation is exact.
     all: O::Accumulator,
     /// The leaves of the tree so far, if it is not.
     leaves: Vec<O::Accumulator>,
@@ -38,8 +40,8 @@ impl<O: Operation> Reduction<O> {
         Self::from(op, len, 0)
     }
 
-    /// Like [`new`](Self::new), of the elements from number `start` on alone. Unless the operation
-    /// is exact, a tile begins there.
+    /// Like [`new`](Self::new), but only of the elements from `start`. Unless the operation is
+    /// exact, a tile starts there.
     pub(crate) fn from(op: O, len: usize, start: usize) -> Self {
         Self {
             op,
@@ -50,8 +52,8 @@ impl<O: Operation> Reduction<O> {
         }
     }
 
-    /// Takes the next elements. Unless the operation is exact or this is the last part, they are a
-    /// multiple of a [tile](Shape::tile).
+    /// Adds the next elements. Unless the operation is exact or this is the last part, their number
+    /// is a multiple of a [tile](Shape::tile).
     pub fn next(&mut self, input: &[O::Element]) {
         match O::EXACT {
             true => self.next_by_chunks(input),
@@ -60,8 +62,8 @@ impl<O: Operation> Reduction<O> {
         self.next += input.len() as u64;
     }
 
-    /// Combines from the first element to the last, in chunks: a plain loop, which the compiler turns into
-    /// vectors where the operation lets it.
+    /// Combines from the first element to the last, in chunks: a plain loop, which the compiler
+    /// vectorises if the operation allows it.
     fn next_by_chunks(&mut self, input: &[O::Element]) {
         let (op, start) = (self.op, self.next);
         let chunks = parallel::map_chunks(input.len(), CHUNK, &move |chunk| {
@@ -96,13 +98,12 @@ impl<O: Operation> Reduction<O> {
         });
     }
 
-    /// The leaves of the elements that have been taken; none if the operation is exact.
+    /// The leaves of the elements so far; empty if the operation is exact.
     pub(crate) fn leaves(&self) -> &[O::Accumulator] {
         &self.leaves
     }
 
-    /// The leaves of the elements that have been taken, or, if the operation is exact, what they
-    /// combine to.
+    /// The leaves of the elements so far, or, if the operation is exact, their combined value.
     pub(crate) fn into_leaves(self) -> Vec<O::Accumulator> {
         match O::EXACT {
             true => vec![self.all],
@@ -110,7 +111,7 @@ impl<O: Operation> Reduction<O> {
         }
     }
 
-    /// The result, when all elements have been taken.
+    /// The result, after all elements have been added.
     #[must_use]
     pub fn finish(self) -> O::Output {
         let all = match O::EXACT {
@@ -121,7 +122,7 @@ impl<O: Operation> Reduction<O> {
     }
 }
 
-/// What the leaves of an array of this shape combine to.
+/// Combines the leaves of an array of this shape.
 pub(crate) fn combine_leaves<O: Operation>(
     op: O,
     shape: Shape,
@@ -133,9 +134,9 @@ pub(crate) fn combine_leaves<O: Operation>(
 /// The elements of a tile.
 struct Tile<'a, T> {
     elements: &'a [T],
-    /// The index of the first one in the array.
+    /// The index of the first element in the array.
     first: u64,
-    /// The warps that it is dealt to.
+    /// The number of warps that share it.
     warps: usize,
 }
 
@@ -143,7 +144,8 @@ impl<T: Scalar> Tile<'_, T> {
     /// Elements of a row.
     const ROW: usize = LANES * T::PACK;
 
-    /// Combines the strips of the tile, each in an accumulator for every place of a pack and lane.
+    /// Combines the strips of the tile, with an accumulator for each position in a pack and each
+    /// lane.
     #[inline]
     fn strips_of_places<O: Operation<Element = T>>(&self, op: O) -> Vec<O::Accumulator> {
         let mut places = vec![op.identity(); self.warps * Self::ROW];
@@ -155,7 +157,7 @@ impl<T: Scalar> Tile<'_, T> {
         places.chunks_exact_mut(Self::ROW).map(|strip| by_pairs(op, strip)).collect()
     }
 
-    /// Combines the strips of the tile row by row, the elements in their order.
+    /// Combines the strips of the tile row by row, the elements in order.
     #[inline]
     fn strips_in_order<O: Operation<Element = T>>(
         &self,
@@ -178,9 +180,9 @@ impl<T: Scalar> Tile<'_, T> {
     }
 }
 
-/// What `elements` combine to. The first one is element `first` of the array. If order does not
-/// matter, large ones go in eight chains, so that none waits for the one before. For small ones the
-/// compiler makes such chains itself.
+/// Combines `elements`, where the first has index `first` in the array. If order does not
+/// matter, large ones are combined in eight independent chains, so that none waits for the previous
+/// operation. For small ones the compiler makes such chains itself.
 #[inline]
 pub(super) fn take_all<O: Operation>(op: O, elements: &[O::Element], first: u64) -> O::Accumulator {
     let take = |all, elements: &[O::Element], first: u64| {
@@ -203,8 +205,8 @@ pub(super) fn take_all<O: Operation>(op: O, elements: &[O::Element], first: u64)
     take(all, rest, first + (elements.len() - rest.len()) as u64)
 }
 
-/// Takes the rows of `run`, which begins with element `first` of the array, into `strip`, from the
-/// first to the last.
+/// Adds the rows of `run`, which starts at element `first` of the array, to `strip`, from the first
+/// to the last.
 #[inline]
 pub(super) fn take_run<O: Operation>(
     op: O,
@@ -220,7 +222,7 @@ pub(super) fn take_run<O: Operation>(
         }
         return;
     }
-    // All rows of a place at once: its accumulator is loaded and stored once.
+    // All rows of a position at once: its accumulator is loaded and stored once.
     for (place, accumulator) in strip[..row].iter_mut().enumerate() {
         let mut all = *accumulator;
         for from in (0..Shape::run::<O::Element>()).step_by(row) {
@@ -249,12 +251,11 @@ fn chains<O: Operation>(op: O, leaves: &[O::Accumulator], count: usize) -> Vec<O
     chains
 }
 
-/// Combines neighbours, and then what comes of them, until one is left. The values are as many as a
-/// power of two.
+/// Combines neighbours repeatedly until one value is left. The number of values is a power of two.
 #[inline]
 pub(super) fn by_pairs<O: Operation>(op: O, values: &mut [O::Accumulator]) -> O::Accumulator {
     let mut left = values.len();
-    // Three rounds at once where there is enough: in registers.
+    // Three rounds at once while there are enough values: in registers.
     while left >= 8 {
         left /= 8;
         for at in 0..left {
@@ -274,8 +275,8 @@ pub(super) fn by_pairs<O: Operation>(op: O, values: &mut [O::Accumulator]) -> O:
     values[0]
 }
 
-/// How many times any one element is combined, at most, in a reduction of `len` elements: so many
-/// roundings a floating-point sum goes through.
+/// The most combinations that any element goes through in a reduction of `len` elements, which is
+/// the number of roundings in a floating-point sum.
 #[must_use]
 pub fn reduce_depth<O: Operation>(len: usize) -> u64 {
     Shape::of::<O::Element>(len).depth::<O::Element>().into()
@@ -314,8 +315,8 @@ mod tests {
     }
 
     #[test]
-    fn parts_have_the_bits_of_the_whole() {
-        // A tree whose leaves are strips, and one whose leaves are tiles of one run and of more.
+    fn parts_are_bit_identical_to_the_whole() {
+        // A tree whose leaves are strips, and trees whose leaves are tiles of one run and of more.
         for len in [5000, (4 << 20) + 12_345, 129 << 20] {
             let shape = Shape::of::<f16>(len);
             let elements =
@@ -339,8 +340,8 @@ mod tests {
     }
 
     #[test]
-    fn maps_are_composed_in_their_order() {
-        // Neither a factor of 0 nor one that is even: no map is lost.
+    fn maps_are_composed_in_order() {
+        // Neither a factor of 0 nor an even one: no map is lost.
         let map = |i: u32| Affine { factor: i.wrapping_mul(0x9E37_79B1) | 1, summand: i };
         for len in [0, 1, 2, 63, 64, 65, 4096, 20_000, 300_001] {
             let input: Vec<u64> = (0..len).map(|i| map(i).to_bits()).collect();
@@ -351,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn one_nan_makes_a_minimum_nan_wherever_it_stands() {
+    fn a_nan_at_any_index_makes_a_minimum_nan() {
         for at in [0, 7, 16, 999] {
             let mut input = vec![1.0f32; 1000];
             input[at] = f32::NAN;

@@ -8,23 +8,23 @@ use gridsync_kernels::grid::reduce::Shape;
 use gridsync_kernels::op::Operation;
 use std::ops::Range;
 
-/// Bytes of accumulators that a core works on at a time: they stay in its cache.
+/// Bytes of accumulators that a core works on at a time, so that they stay in its cache.
 const HELD: usize = 64 << 10;
 
-/// The most columns that a core takes at a time.
+/// The most columns that a core processes at a time.
 const MOST_COLUMNS: usize = 1 << 12;
 
-/// Elements that a core takes at once, if it is free to choose.
+/// Elements that a core processes at once, if it is free to choose.
 const CHUNK: usize = 1 << 17;
 
 /// The most elements of a matrix whose columns are gathered before they are reduced.
 const SMALL: usize = 1 << 12;
 
-/// Reduces each column of each of the matrices of `len` rows and `columns` columns that stand one after
-/// the other in `input`: the bits of [`reduce`](super::reduce) of that column alone.
+/// Reduces each column of the matrices of `len` rows and `columns` columns that are stored
+/// consecutively in `input`, bit-identical to [`reduce`](super::reduce) of that column alone.
 ///
 /// # Panics
-/// If the operation does not commute, or `input` is not a number of whole matrices with elements.
+/// If the operation does not commute, or `input` is not a number of whole non-empty matrices.
 pub fn reduce_columns<O>(op: O, input: &[O::Element], len: usize, columns: usize) -> Vec<O::Output>
 where
     O: Operation<Output: Send>,
@@ -52,8 +52,8 @@ where
     each.concat()
 }
 
-/// A reduction of each column of a matrix that comes part by part, each by the tree of that column
-/// alone.
+/// A reduction of each column of a matrix that is passed part by part, each by the tree of that
+/// column alone.
 pub struct ColumnReduction<O: Operation> {
     op: O,
     plan: Plan,
@@ -61,8 +61,8 @@ pub struct ColumnReduction<O: Operation> {
     columns: usize,
     /// Rows so far.
     taken: usize,
-    /// The leaves of each unit of rows so far, stripe by stripe; of all rows together if the operation
-    /// is exact.
+    /// The leaves of each unit of rows so far, stripe by stripe; of all rows together if the
+    /// operation is exact.
     leaves: Vec<Vec<O::Accumulator>>,
 }
 
@@ -78,14 +78,14 @@ impl<O: Operation<Output: Send>> ColumnReduction<O> {
         Self { op, plan, len, columns, taken: 0, leaves: Vec::new() }
     }
 
-    /// Rows that come together: every part but the last one has a multiple of these, unless the
-    /// operation is exact.
+    /// Rows that must be passed together: the number of rows of every part except the last must be
+    /// a multiple of this, unless the operation is exact.
     #[must_use]
     pub fn unit(&self) -> usize {
         if O::EXACT { 1 } else { self.plan.unit }
     }
 
-    /// Takes the next rows, on all cores.
+    /// Adds the next rows, on all cores.
     pub fn next(&mut self, rows: &[O::Element]) {
         let (op, plan, columns, first) = (self.op, &self.plan, self.columns, self.taken);
         self.taken += rows.len() / columns;
@@ -106,7 +106,7 @@ impl<O: Operation<Output: Send>> ColumnReduction<O> {
         }
     }
 
-    /// The result of each column, when all rows have been taken.
+    /// The result of each column, after all rows have been added.
     #[must_use]
     pub fn finish(self) -> Vec<O::Output> {
         let Self { op, plan, len, columns, leaves, .. } = self;
@@ -124,24 +124,24 @@ impl<O: Operation<Output: Send>> ColumnReduction<O> {
     }
 }
 
-/// How the tree of each column is cut for the cores.
+/// How the tree of each column is divided among the cores.
 struct Plan {
     shape: Shape,
-    /// Rows that one core takes: a tile, or a run if each of its strips is one; any number if the
-    /// operation is exact.
+    /// Rows that one core processes: a tile, or a run if each of its strips is a single run; any
+    /// number if the operation is exact.
     unit: usize,
-    /// Accumulators of each column for the elements of a strip.
+    /// Accumulators per column for the elements of a strip.
     places: usize,
-    /// Columns that are taken together.
+    /// Columns that are processed together.
     width: usize,
-    /// Chains that the leaves are combined in.
+    /// Chains in which the leaves are combined.
     chains: usize,
 }
 
 impl Plan {
     fn of<O: Operation>(len: usize, columns: usize) -> Self {
         let shape = Shape::of::<O::Element>(len);
-        // All of a strip but these places of it is the identity.
+        // All other positions of a strip hold the identity.
         let row = LANES * O::Element::PACK;
         let places = if O::EXACT { 1 } else { row.min(len.next_power_of_two()) };
         let of_column = places * size_of::<O::Accumulator>();
@@ -158,12 +158,12 @@ impl Plan {
         Self { shape, unit, places, width, chains }
     }
 
-    /// How many times a core takes some of the columns.
+    /// How many groups the columns are divided into.
     fn stripes(&self, columns: usize) -> usize {
         columns.div_ceil(self.width)
     }
 
-    /// The leaves of a unit of rows of some columns: for each leaf an accumulator of each column.
+    /// The leaves of a unit of rows of some columns: for each leaf an accumulator per column.
     fn leaves<O: Operation>(
         &self,
         op: O,
@@ -203,7 +203,7 @@ impl Plan {
         leaves
     }
 
-    /// What the leaves of each of `width` columns combine to.
+    /// Combines the leaves of each of `width` columns.
     fn combined<'a, O: Operation>(
         &self,
         op: O,
@@ -228,29 +228,29 @@ impl Plan {
 /// Adjacent columns of some rows of a matrix.
 struct Columns<'a, T> {
     rows: &'a [T],
-    /// The number of the first row.
+    /// The index of the first row.
     first: usize,
     /// Columns of the matrix.
     columns: usize,
-    /// Those that are taken.
+    /// The columns to process.
     stripe: Range<usize>,
 }
 
 impl<T> Columns<'_, T> {
-    /// The elements of row number `row` in these columns.
+    /// The elements of row `row` in these columns.
     fn row(&self, row: usize) -> &[T] {
         &self.rows[(row - self.first) * self.columns..][self.stripe.clone()]
     }
 }
 
-/// Combines each value of `all` with the one of `more` at its place.
+/// Combines each value of `all` with the value of `more` at the same index.
 fn combine_each<O: Operation>(op: O, all: &mut [O::Accumulator], more: &[O::Accumulator]) {
     for (all, &more) in all.iter_mut().zip(more) {
         *all = op.combine(*all, more);
     }
 }
 
-/// Takes element number `index` of each column into its accumulator.
+/// Adds element `index` of each column to its accumulator.
 #[inline]
 fn take_row<O: Operation>(op: O, all: &mut [O::Accumulator], row: &[O::Element], index: usize) {
     for (all, &element) in all.iter_mut().zip(row) {
@@ -258,8 +258,8 @@ fn take_row<O: Operation>(op: O, all: &mut [O::Accumulator], row: &[O::Element],
     }
 }
 
-/// Combines neighbours in each of `width` columns, as [`by_pairs`](super::reduce::by_pairs) does for one.
-/// The result is in the first row.
+/// Combines neighbours in each of `width` columns, as [`by_pairs`](super::reduce::by_pairs) does
+/// for one. The result is in the first row.
 fn by_pairs<O: Operation>(op: O, values: &mut [O::Accumulator], width: usize) {
     let mut left = values.len() / width;
     while left > 1 {
@@ -284,7 +284,7 @@ mod tests {
     use gridsync_kernels::op::{ArgMax, Min, Sum, WideSum};
     use std::fmt::Debug;
 
-    /// Compares with each column by itself.
+    /// Compares with each column alone.
     fn agrees<O>(op: O, of: fn(u64) -> O::Element, matrices: usize, len: usize, columns: usize)
     where
         O: Operation<Output: Send + Debug>,
@@ -296,14 +296,14 @@ mod tests {
         for (at, result) in results.into_iter().enumerate() {
             let (matrix, column) = (&input[at / columns * len * columns..], at % columns);
             let alone: Vec<_> = (0..len).map(|row| matrix[row * columns + column]).collect();
-            // As text, which tells -0 from 0.
+            // As text, which distinguishes -0 from 0.
             let (got, alone) = (format!("{result:?}"), format!("{:?}", reduce(op, &alone)));
             assert_eq!(got, alone, "column {at} of {len} rows by {columns}");
         }
     }
 
     #[test]
-    fn each_column_has_the_bits_that_it_has_alone() {
+    fn each_column_is_bit_identical_to_its_own_reduction() {
         let f32_of = |bits: u64| (bits >> 40) as f32 / 1e3 - 5e3;
         for (matrices, len, columns) in [
             (1, 1, 3),
@@ -323,12 +323,12 @@ mod tests {
             agrees(Min::<u32>::new(), |bits| (bits >> 32) as u32, matrices, len, columns);
             agrees(ArgMax::<f64>::new(), |bits| (bits >> 60) as f64, matrices, len, columns);
         }
-        // More than one leaf a chain, and leaves that are tiles.
+        // More than one leaf per chain, and leaves that are tiles.
         agrees(Sum::<f32>::new(), f32_of, 1, (5 << 20) + 12_345, 2);
     }
 
     #[test]
-    fn parts_of_a_matrix_have_the_bits_of_the_whole() {
+    fn parts_of_a_matrix_are_bit_identical_to_the_whole() {
         let (len, columns) = (20_000, 3);
         let input: Vec<f32> = (0..len * columns).map(|i| (i as f32 * 0.7).sin()).collect();
         let whole = reduce_columns(Sum::<f32>::new(), &input, len, columns);
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn exact_operations_may_be_cut_anywhere() {
+    fn exact_operations_can_be_cut_anywhere() {
         agrees(Sum::<i32, i64>::new(), |bits| (bits >> 32) as i32, 1, 300_000, 2);
         agrees(ArgMax::<u32>::new(), |bits| (bits >> 61) as u32, 2, 100_000, 3);
     }

@@ -6,14 +6,14 @@ use cuda_std::memory::Scalar;
 use gridsync_kernels::grid::reduce::Shape;
 use gridsync_kernels::op::Operation;
 
-/// Elements that a core takes at once, if they are whole rows.
+/// Elements that a core processes at once, if they are whole rows.
 const CHUNK: usize = 1 << 12;
 
-/// Reduces each of `rows` rows of `columns` elements of `input` by `op`: the bits of [`reduce`] of that
-/// row alone. Rows of no elements give what the operation makes of its identity.
+/// Reduces each of `rows` rows of `columns` elements of `input` by `op`, bit-identical to
+/// [`reduce`] of that row alone. Empty rows give the result for the operation's identity.
 ///
 /// # Panics
-/// If `input` has not `rows × columns` elements.
+/// If `input` does not have `rows × columns` elements.
 pub fn reduce_rows<O: Operation>(
     op: O,
     input: &[O::Element],
@@ -47,7 +47,7 @@ where
             rows.for_each(|(row, result)| *result = reduce(op, row));
             return;
         }
-        // All of the tree but these places of one strip is the identity.
+        // All other positions of the tree hold the identity.
         let count = (LANES * O::Element::PACK).min(columns.next_power_of_two());
         let mut places = Vec::with_capacity(count);
         for (row, result) in rows {
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
     use gridsync_kernels::op::{Affine, Compose, Sum};
 
-    /// Numbers that look drawn at random: odd ones, so that a map loses nothing of the maps before it.
+    /// Pseudorandom odd numbers, so that a map loses nothing of the maps before it.
     fn drawn(len: usize) -> impl Iterator<Item = u64> {
         (1..=len as u64).map(|i| (i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 7) | 1)
     }
@@ -73,7 +73,7 @@ mod tests {
     const COLUMNS: [usize; 10] = [0, 1, 5, 16, 127, 129, 1023, 1024, 1025, 9000];
 
     #[test]
-    fn each_row_has_the_bits_that_it_has_alone() {
+    fn each_row_is_bit_identical_to_its_own_reduction() {
         for columns in COLUMNS {
             let input: Vec<f32> = drawn(7 * columns).map(|x| x as f32 / 1e9).collect();
             let rows = reduce_rows(Sum::<f32>::new(), &input, 7, columns);
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn the_maps_of_each_row_are_composed_in_their_order() {
+    fn the_maps_of_each_row_are_composed_in_order() {
         for columns in COLUMNS {
             let input: Vec<u64> = drawn(3 * columns).collect();
             let rows = reduce_rows(Compose::new(), &input, 3, columns);

@@ -11,19 +11,19 @@ use std::mem::replace;
 /// Lanes of a warp.
 pub(super) const LANES: usize = WARP_SIZE as usize;
 
-/// Scans `input` by `op`, element by element.
+/// Scans `input` by `op` on all cores.
 ///
-/// On all cores. What is combined with what follows from the length alone, as [`Shape`] says, unless
-/// the operation is exact: the same bits on any number of cores, and those of a GPU.
+/// The order of combination depends only on the length, as defined by [`Shape`], unless the
+/// operation is exact. So the bits are the same on any number of cores and on a GPU.
 ///
 /// # Panics
-/// If memory has no room for what a [`Scan`] works in.
+/// If there is too little memory for a [`Scan`].
 pub fn scan<O: ScanOperation>(op: O, input: &[O::Element], form: Form) -> Vec<O::Output> {
     let shape = Shape::of::<O::Element, O::Accumulator>(input.len());
     whole(op, shape, input, form, Scan::next)
 }
 
-/// Scans `input` in the order of another shape of that length; an exact operation too.
+/// Scans `input` in the order of another shape of that length, even for an exact operation.
 ///
 /// # Panics
 /// As for [`scan`].
@@ -36,7 +36,7 @@ pub fn scan_in<O: ScanOperation>(
     whole(op, shape, input, form, Scan::next_by_tiles)
 }
 
-/// Scans all of `input` by `next`.
+/// Scans all of `input` with `next`.
 fn whole<O: ScanOperation>(
     op: O,
     shape: Shape,
@@ -51,17 +51,18 @@ fn whole<O: ScanOperation>(
     output
 }
 
-/// A scan of an array that comes part by part: each part goes on where the last one ended. The results
-/// have the bits of a scan of the whole.
+/// A scan of an array that is passed part by part: each part continues where the last one ended.
+/// The results are bit-identical to a scan of the whole.
 pub struct Scan<O: ScanOperation> {
     op: O,
     form: Form,
     shape: Shape,
-    /// What all elements before the next one combine to; before the next group, unless the operation is exact.
+    /// The combined value of all elements before the next one; before the next group, unless the
+    /// operation is exact.
     before: O::Accumulator,
     /// The index of the next element.
     next: u64,
-    /// The tiles of a group that has begun.
+    /// The tiles of the current group.
     group: Blocks<O>,
     /// The results of a part within their tiles.
     in_tiles: Vec<O::Accumulator>,
@@ -84,7 +85,7 @@ impl<O: ScanOperation> Scan<O> {
         Ok(Self { op, form, shape, before: op.identity(), next: 0, group, in_tiles })
     }
 
-    /// Tiles that are scanned at a time: they are read twice, and stay in the caches meanwhile.
+    /// Tiles that are scanned at a time: they are read twice, and stay in the caches in between.
     pub(super) const AT_ONCE: usize = 128;
 
     /// Elements of a tile in a scan of `len` elements. Parts are multiples of it.
@@ -93,11 +94,11 @@ impl<O: ScanOperation> Scan<O> {
         Shape::of::<O::Element, O::Accumulator>(len).tile::<O::Element>()
     }
 
-    /// Scans the next elements, and writes a result for each. Unless the operation is exact or this is
-    /// the last part, they are a multiple of a [tile](Self::tile).
+    /// Scans the next elements, and writes a result for each. Unless the operation is exact or this
+    /// is the last part, their number is a multiple of a [tile](Self::tile).
     ///
     /// # Panics
-    /// If there are not as many results as elements.
+    /// If the numbers of results and elements differ.
     pub fn next(&mut self, input: &[O::Element], output: &mut [O::Output]) {
         assert_eq!(input.len(), output.len(), "a result for each element");
         match O::EXACT {
@@ -114,8 +115,8 @@ impl<O: ScanOperation> Scan<O> {
         }
     }
 
-    /// Scans from the first element to the last: the chunks that the cores share are reduced first, and
-    /// then scanned from what lies before them.
+    /// Scans from the first element to the last: the chunks of the cores are reduced first, and
+    /// then scanned from the combined value of the preceding elements.
     fn next_by_chunks(&mut self, input: &[O::Element], output: &mut [O::Output]) {
         let (op, form, start) = (self.op, self.form, self.next);
         let mut before = parallel::map_chunks(input.len(), CHUNK, &move |chunk| {
@@ -146,7 +147,7 @@ impl<O: ScanOperation> Scan<O> {
     fn next_tiles(&mut self, input: &[O::Element], output: &mut [O::Output]) {
         let (op, form, shape, start) = (self.op, self.form, self.shape, self.next);
         let tile = shape.tile::<O::Element>();
-        // There is room, and what the tiles before left is overwritten.
+        // There is room, and the contents from earlier tiles are overwritten.
         self.in_tiles.resize(input.len(), op.identity());
         let mut prefixes = vec![op.identity(); input.len().div_ceil(tile)];
         let tiles = input.chunks(tile).zip(self.in_tiles.chunks_mut(tile));
@@ -166,25 +167,27 @@ impl<O: ScanOperation> Scan<O> {
     }
 }
 
-/// The balanced binary tree over the tiles of a group so far. Two blocks of one size are combined as soon as
-/// they are there, so only few are kept.
+/// The balanced binary tree over the tiles of a group so far. Two blocks of the same size are
+/// combined as soon as both exist, so only few are kept.
 pub(super) struct Blocks<O: ScanOperation> {
-    /// Tiles of a block, and what they combine to. Each block is smaller than the one before it.
+    /// The number of tiles of each block, and their combined value. Each block is smaller than the
+    /// previous one.
     blocks: Vec<(u32, O::Accumulator)>,
     /// Tiles of a whole group.
     group: u32,
 }
 
 impl<O: ScanOperation> Blocks<O> {
-    /// A group of `group` tiles, of which the first `tiles` are the identity and the others are to come.
+    /// A group of `group` tiles, where the first `tiles` are the identity and the others follow
+    /// later.
     pub(super) fn of(op: O, group: u32, tiles: u32) -> Self {
         let sizes = (0..u32::BITS).rev().map(|bit| 1 << bit);
         let blocks = sizes.filter(|size| tiles & size != 0).map(|size| (size, op.identity()));
         Self { blocks: blocks.collect(), group }
     }
 
-    /// Takes the next tiles, also those of later groups. `base` is what comes before the group. The aggregate of each
-    /// tile becomes what comes before it.
+    /// Adds the next tiles, including those of later groups. `base` is the combined value before
+    /// the group. Replaces the aggregate of each tile by the combined value before it.
     pub(super) fn take(
         &mut self,
         op: O,
@@ -201,14 +204,14 @@ impl<O: ScanOperation> Blocks<O> {
         }
     }
 
-    /// What all tiles so far combine to, where those to come are the identity: the largest block is combined
-    /// last.
+    /// The combined value of all tiles so far, with the identity for missing ones: the largest
+    /// block is combined last.
     fn combined(&self, op: O) -> O::Accumulator {
         let blocks = self.blocks.iter().rev();
         blocks.fold(op.identity(), |all, &(_, block)| op.combine(block, all))
     }
 
-    /// Takes the next tile.
+    /// Adds the next tile.
     fn push(&mut self, op: O, aggregate: O::Accumulator) {
         let (mut tiles, mut all) = (1, aggregate);
         while let Some((_, before)) = self.blocks.pop_if(|&mut (last, _)| last == tiles) {
@@ -217,13 +220,14 @@ impl<O: ScanOperation> Blocks<O> {
         self.blocks.push((tiles, all));
     }
 
-    /// Whether all tiles of the group are there.
+    /// Whether the group has all its tiles.
     fn is_full(&self) -> bool {
         self.blocks.iter().map(|(tiles, _)| tiles).sum::<u32>() == self.group
     }
 }
 
-/// Scans a tile, which begins with element `first` of the array, by itself, and gives its aggregate.
+/// Scans a tile, which starts at element `first` of the array, on its own, and returns its
+/// aggregate.
 fn scan_tile<O: ScanOperation>(
     op: O,
     shape: Shape,
@@ -233,7 +237,7 @@ fn scan_tile<O: ScanOperation>(
     form: Form,
 ) -> O::Accumulator {
     let strip = shape.strip::<O::Element>();
-    // For each pack, what lies before it in its strip.
+    // For each pack, the combined value before it in its strip.
     let mut before = Vec::with_capacity(input.len().div_ceil(O::Element::PACK));
     let totals = input
         .chunks(strip)
@@ -260,8 +264,8 @@ fn scan_tile<O: ScanOperation>(
     warps[LANES - 1]
 }
 
-/// What the elements of a strip combine to, which begins with element `first` of the array. Appends to
-/// `before`, for each of its packs, what lies before it in the strip.
+/// Combines the elements of a strip, which starts at element `first` of the array. Appends to
+/// `before`, for each of its packs, the combined value before it in the strip.
 fn scan_strip<O: ScanOperation>(
     op: O,
     strip: &[O::Element],
@@ -285,7 +289,7 @@ fn scan_strip<O: ScanOperation>(
     rows
 }
 
-/// The scan of at most 32 values, one a lane, as a warp does it; other lanes have the identity.
+/// The scan of at most 32 values, one per lane, as a warp does it; other lanes have the identity.
 pub(super) fn scan_lanes<O: ScanOperation>(
     op: O,
     values: impl Iterator<Item = O::Accumulator>,
@@ -302,7 +306,7 @@ pub(super) fn scan_lanes<O: ScanOperation>(
     lanes
 }
 
-/// What the lanes before `lane` combine to, of such a scan.
+/// The combined value of the lanes before `lane` in such a scan.
 pub(super) fn lanes_before<O: ScanOperation>(
     op: O,
     lanes: &[O::Accumulator; LANES],
@@ -314,8 +318,8 @@ pub(super) fn lanes_before<O: ScanOperation>(
     }
 }
 
-/// How many times any one element is combined, at most, in a scan of `len` elements: so many
-/// roundings a floating-point sum goes through.
+/// The most combinations that any element goes through in a scan of `len` elements, which is the
+/// number of roundings in a floating-point sum.
 #[must_use]
 pub fn scan_depth<O: ScanOperation>(len: usize) -> u64 {
     let shape = Shape::of::<O::Element, O::Accumulator>(len);
@@ -328,7 +332,7 @@ mod tests {
     use cuda_std::f16;
     use gridsync_kernels::op::{InSegments, Max, Product, Segments, Sum, Xor};
 
-    /// Holds both forms against a loop, in groups of `group` tiles.
+    /// Compares both forms with a loop, in groups of `group` tiles.
     fn agrees_with_a_loop<O: ScanOperation<Element = i32, Output: PartialEq + std::fmt::Debug>>(
         op: O,
         len: usize,
@@ -349,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn agrees_with_a_loop_where_nothing_is_rounded() {
+    fn agrees_with_a_loop_without_rounding() {
         let tile = Shape::of::<i32, i32>(1).tile::<i32>();
         for len in [0, 1, 4, 5, 127, 128, 129, tile - 1, tile, tile + 1, 9 * tile + 5] {
             for group in [2, 4, 256] {
@@ -363,8 +367,8 @@ mod tests {
     }
 
     #[test]
-    fn parts_have_the_bits_of_the_whole() {
-        // Small elements: some groups, and one that is not whole.
+    fn parts_are_bit_identical_to_the_whole() {
+        // Small elements: some groups, and one that is incomplete.
         let group = Shape::part::<f16, f64>();
         let input: Vec<_> = (0..3 * group + 1001)
             .map(|i| f16::from_bits(0x3000 | (i as u16).wrapping_mul(0x9E37) & 0x8fff))
@@ -396,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn one_nan_makes_a_maximum_nan_from_there_on() {
+    fn a_nan_makes_all_later_maxima_nan() {
         for at in [0, 7, 16, 999] {
             let mut input = vec![1.0f32; 1000];
             input[at] = f32::NAN;
@@ -407,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_before_the_first_element_is_the_identity() {
+    fn the_first_exclusive_result_is_the_identity() {
         let sums = scan(Sum::<f64>::new(), &[1.0, 2.0], Form::Exclusive);
         assert_eq!(sums[0].to_bits(), (-0.0f64).to_bits());
         assert_eq!(sums[1], 1.0);

@@ -1,19 +1,20 @@
-//! The scan of each column of a matrix, without a transposed copy of it: row by row if the operation is exact,
-//! and otherwise some columns at a time.
+//! The scan of each column of a matrix, without a transposed copy of it: row by row if the
+//! operation is exact, otherwise some columns at a time.
 
 use super::RowScan;
 use crate::memory::{self, NoRoom};
 use crate::parallel;
 use gridsync_kernels::grid::scan::{Form, ScanOperation};
 
-/// The fewest columns that a core takes: their elements of a row are worth a loop of their own.
+/// The fewest columns that a core processes: with fewer, a loop over their elements of a row is too
+/// short.
 const FEWEST: usize = 1 << 8;
 
-/// A scan of each column of a matrix that comes some rows at a time.
+/// A scan of each column of a matrix that is passed some rows at a time.
 pub struct ColumnScan<O: ScanOperation> {
     op: O,
     form: Form,
-    /// What the elements so far of each column combine to.
+    /// The combined value of each column's elements so far.
     all: Vec<O::Accumulator>,
     /// Rows so far.
     taken: u64,
@@ -23,11 +24,10 @@ impl<O: ScanOperation> ColumnScan<O> {
     /// A scan by `op` of a matrix of `columns` columns.
     ///
     /// # Errors
-    /// [`NoRoom`] for an accumulator of each column.
+    /// [`NoRoom`] for an accumulator per column.
     ///
     /// # Panics
-    /// If the operation is not exact: the columns would not have the bits that they have one after
-    /// the other.
+    /// If the operation is not exact: the bits would differ from those of the concatenated columns.
     pub fn new(op: O, columns: usize, form: Form) -> Result<Self, NoRoom> {
         assert!(O::EXACT, "only exact operations combine in any order");
         let mut all = Vec::new();
@@ -36,7 +36,7 @@ impl<O: ScanOperation> ColumnScan<O> {
         Ok(Self { op, form, all, taken: 0 })
     }
 
-    /// Begins with another matrix of as many columns.
+    /// Starts another matrix with the same number of columns.
     pub fn restart(&mut self) {
         self.all.fill(self.op.identity());
         self.taken = 0;
@@ -45,7 +45,7 @@ impl<O: ScanOperation> ColumnScan<O> {
     /// Scans the next rows, on all cores, and writes a result for each element.
     ///
     /// # Panics
-    /// If they are not whole rows, or there are not as many results as elements.
+    /// If they are not whole rows, or the numbers of results and elements differ.
     pub fn next(&mut self, input: &[O::Element], output: &mut [O::Output]) {
         let (op, form, columns, first) = (self.op, self.form, self.all.len(), self.taken);
         assert_eq!(input.len(), output.len(), "a result for each element");
@@ -83,8 +83,8 @@ impl<O: ScanOperation> ColumnScan<O> {
     }
 }
 
-/// Elements that are transposed, scanned and transposed back at a time, unless so many rows are longer: they and their
-/// results stay in the cache that the cores share.
+/// Elements that are transposed, scanned and transposed back at a time, unless the rows to gather
+/// are longer: they and their results stay in the shared cache of the cores.
 const HELD: usize = 1 << 20;
 
 /// Rows and columns that are transposed together: whole cache lines of each.
@@ -93,14 +93,15 @@ const SIDE: usize = 16;
 /// Rows of results that a core transposes back at a time.
 const ROWS: usize = 4 * SIDE;
 
-/// Scans each column of the matrices of `len` rows and `columns` columns that stand one after the other in `input`.
-/// The results have the bits of a [`RowScan`] of all columns one after the other.
+/// Scans each column of the matrices of `len` rows and `columns` columns that are stored
+/// consecutively in `input`. The results are bit-identical to a [`RowScan`] of all columns,
+/// concatenated.
 ///
 /// # Errors
 /// [`NoRoom`] for some of the columns and their results: 16 or more.
 ///
 /// # Panics
-/// If `input` is not a number of whole matrices with elements, or there are not as many results.
+/// If `input` is not a number of whole non-empty matrices, or the number of results differs.
 pub fn scan_columns<O: ScanOperation + Default>(
     input: &[O::Element],
     (len, columns): (usize, usize),
@@ -142,7 +143,7 @@ pub fn scan_columns<O: ScanOperation + Default>(
     Ok(())
 }
 
-/// Some columns of the matrices, one after the other, and their results.
+/// Some columns of the matrices, concatenated, and their results.
 struct Gathered<O: ScanOperation + Default> {
     scan: RowScan<O>,
     /// Elements of a tile of the scan.
@@ -154,14 +155,14 @@ struct Gathered<O: ScanOperation + Default> {
 }
 
 impl<O: ScanOperation + Default> Gathered<O> {
-    /// Columns of `len` elements, of `all` elements altogether.
+    /// Columns of `len` elements, with `all` elements in total.
     fn new(all: usize, len: usize, form: Form) -> Result<Self, NoRoom> {
         let scan = RowScan::new(all, len, form)?;
         let tile = RowScan::<O>::tile(all);
         Ok(Self { scan, tile, len, elements: Vec::new(), results: Vec::new() })
     }
 
-    /// Scans the columns from number `first` on, whose `count` elements `gather` writes.
+    /// Scans the columns starting at index `first`, whose `count` elements `gather` writes.
     fn scan(
         &mut self,
         first: usize,
@@ -169,7 +170,8 @@ impl<O: ScanOperation + Default> Gathered<O> {
         gather: impl FnOnce(&mut [O::Element]),
     ) -> Result<&[O::Output], NoRoom> {
         let start = first * self.len;
-        // The tile in which they start has elements of other columns first, which have no influence on them.
+        // The tile in which they start has elements of other columns first, which do not affect
+        // them.
         let others = start % self.tile;
         let count = others + count;
         resize(&mut self.elements, count)?;
@@ -189,7 +191,8 @@ fn resize<T: Copy + Default>(array: &mut Vec<T>, len: usize) -> Result<(), NoRoo
     Ok(())
 }
 
-/// Transposes each of the small matrices of so many rows and columns that stand one after the other.
+/// Transposes each of the small matrices of this many rows and columns that are stored
+/// consecutively.
 fn transpose_each<T: Copy + Default + Send + Sync>(
     from: &[T],
     into: &mut [T],
@@ -204,14 +207,14 @@ fn transpose_each<T: Copy + Default + Send + Sync>(
     });
 }
 
-/// Transposes a matrix of so many rows and columns. Where its rows and those of the result begin, they are so many
-/// elements apart.
+/// Transposes a matrix of this many rows and columns. `apart` is the distance, in elements, between
+/// the starts of its rows, and of those of the result.
 fn transpose<T: Copy + Default>(
     (from, apart): (&[T], usize),
     (into, apart_into): (&mut [T], usize),
     (rows, columns): (usize, usize),
 ) {
-    // Each cache line is read once and written once, also where many rows share a set of the cache.
+    // Each cache line is read once and written once, even where many rows share a set of the cache.
     let mut square = [[T::default(); SIDE]; SIDE];
     for row in (0..rows).step_by(SIDE) {
         for column in (0..columns).step_by(SIDE) {
@@ -219,7 +222,7 @@ fn transpose<T: Copy + Default>(
             for (at, line) in square[..height].iter_mut().enumerate() {
                 let from = &from[(row + at) * apart + column..];
                 match from.first_chunk() {
-                    // More than the width does no harm.
+                    // Writing more than the width is harmless.
                     Some(whole) => *line = *whole,
                     None => line[..width].copy_from_slice(&from[..width]),
                 }
@@ -242,7 +245,7 @@ mod tests {
     use gridsync_kernels::op::{InSegments, Min, Segments, Sum};
     use std::fmt::Debug;
 
-    /// Compares with a scan of each column by itself.
+    /// Compares with a scan of each column alone.
     fn agrees<O>(op: O, len: usize, columns: usize, rows: usize)
     where
         O: ScanOperation<Element = i32, Output: Debug + PartialEq>,
@@ -272,14 +275,15 @@ mod tests {
     }
 
     #[test]
-    fn each_column_is_scanned_by_itself() {
+    fn each_column_is_scanned_separately() {
         for (len, columns, rows) in [(1, 1, 1), (100, 3, 7), (50, 257, 50), (5, 5000, 2)] {
             agrees(Sum::<i32, i64>::new(), len, columns, rows);
             agrees(Min::<i32>::new(), len, columns, rows);
         }
     }
 
-    /// Compares with a scan in segments of all columns one after the other, to the bit.
+    /// Compares with a segmented scan of all columns, concatenated. The results must be
+    /// bit-identical.
     fn has_the_bits_of_a_copy<O>(
         of: fn(u64) -> O::Element,
         matrices: usize,
@@ -299,7 +303,7 @@ mod tests {
             let expected = scan(segments, &copy, form);
             let mut output = vec![O::Output::default(); input.len()];
             scan_columns::<O>(&input, (len, columns), form, &mut output).expect("there is room");
-            // To the bit, which tells -0 from 0.
+            // The comparison of bits distinguishes -0 from 0.
             let bits = bytemuck::bytes_of::<O::Output>;
             let same = |&at: &usize| bits(&output[place(at)]) == bits(&expected[at]);
             let differs = (0..input.len()).find(|at| !same(at));
@@ -308,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_of_floats_have_the_bits_of_a_transposed_copy() {
+    fn float_columns_are_bit_identical_to_a_transposed_copy() {
         let f32_of = |bits: u64| (bits >> 40) as f32 / 1e3 - 5e3;
         let f64_of = |bits: u64| (bits >> 20) as f64 / 1e9 - 5e3;
         for (matrices, len, columns) in [

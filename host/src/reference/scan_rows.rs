@@ -1,6 +1,6 @@
-//! The scan of each row of a matrix: what a [`Scan`] by [`InSegments`] gives, to the bit, several times
-//! as fast. Where rows start is counted, not asked for each element, and between the starts of rows
-//! the elements are combined as if there were none.
+//! The scan of each row of a matrix: bit-identical to a [`Scan`] by [`InSegments`], but several
+//! times as fast. The starts of rows are counted instead of being queried for each element, and
+//! between them the elements are combined as if rows did not exist.
 
 use super::reduce::take_all;
 use super::scan::{Blocks, LANES, Scan, lanes_before, scan_lanes};
@@ -11,20 +11,22 @@ use gridsync_kernels::grid::scan::{Form, ScanOperation, Shape};
 use gridsync_kernels::op::{InSegments, Operation, Segment, Segments};
 use std::mem::replace;
 
-/// A scan by `O` of each row of a matrix that comes part by part. The results have the bits of a
-/// [`Scan`] by [`InSegments`] of the whole matrix.
+/// A scan by `O` of each row of a matrix that is passed part by part. The results are bit-identical
+/// to a [`Scan`] by [`InSegments`] of the whole matrix.
 pub struct RowScan<O: ScanOperation + Default> {
     op: O,
     columns: u64,
     form: Form,
     shape: Shape,
-    /// What the elements before the next one combine to; before the next group, unless the operation is exact.
+    /// The combined value of the elements before the next one; before the next group, unless the
+    /// operation is exact.
     before: Segment<O::Accumulator>,
     /// The index of the next element.
     next: u64,
-    /// The tiles of a group that has begun.
+    /// The tiles of the current group.
     group: Blocks<InSegments<O>>,
-    /// In each tile of a part, the results within the tile of the elements before its first start of a row.
+    /// For each tile of a part, the results within the tile of the elements before the first start
+    /// of a row.
     heads: Vec<O::Accumulator>,
 }
 
@@ -62,8 +64,8 @@ impl<O: ScanOperation + Default> RowScan<O> {
         Scan::<InSegments<O>>::tile(len)
     }
 
-    /// Goes on at element `index`, where a tile begins. The results of rows that start before it are of no use, as
-    /// what the elements before combine to is not known.
+    /// Continues at element `index`, where a tile starts. The results of rows that start before it
+    /// are meaningless, because the combined value of the preceding elements is not known.
     pub(super) fn go_to(&mut self, index: usize) {
         let segments = InSegments::<O>::new(Segments::rows(self.columns));
         let tiles = index / self.shape.tile::<O::Element>();
@@ -73,11 +75,12 @@ impl<O: ScanOperation + Default> RowScan<O> {
         self.next = index as u64;
     }
 
-    /// Scans the next elements, and writes a result for each. Unless the operation is exact or this is
-    /// the last part, they are a multiple of a [tile](Self::tile); they need not be whole rows.
+    /// Scans the next elements, and writes a result for each. Unless the operation is exact or this
+    /// is the last part, their number is a multiple of a [tile](Self::tile); they need not be whole
+    /// rows.
     ///
     /// # Panics
-    /// If there are not as many results as elements.
+    /// If the numbers of results and elements differ.
     pub fn next(&mut self, input: &[O::Element], output: &mut [O::Output]) {
         assert_eq!(input.len(), output.len(), "a result for each element");
         if O::EXACT {
@@ -93,8 +96,8 @@ impl<O: ScanOperation + Default> RowScan<O> {
         }
     }
 
-    /// Scans from the first element to the last: of the chunks that the cores share, the ends that the
-    /// next chunk needs are reduced first.
+    /// Scans from the first element to the last. The ends of the cores' chunks that the next chunk
+    /// needs are reduced first.
     fn next_by_chunks(&mut self, input: &[O::Element], output: &mut [O::Output]) {
         let (op, form, columns, start) = (self.op, self.form, self.columns, self.next);
         let mut before = parallel::map_chunks(input.len(), CHUNK, &move |chunk| {
@@ -135,7 +138,7 @@ impl<O: ScanOperation + Default> RowScan<O> {
         let (op, columns, shape, start) = (self.op, self.columns, self.shape, self.next);
         let segments = InSegments::<O>::new(Segments::rows(columns));
         let tile = shape.tile::<O::Element>();
-        // There is room, and what the tiles before left is overwritten.
+        // There is room, and the contents from earlier tiles are overwritten.
         self.heads.resize(input.len(), op.identity());
         let mut prefixes = vec![segments.identity(); input.len().div_ceil(tile)];
         let tiles = input.chunks(tile).zip(output.chunks_mut(tile));
@@ -157,7 +160,7 @@ impl<O: ScanOperation + Default> RowScan<O> {
     }
 }
 
-/// What two adjacent pieces of a matrix combine to.
+/// Combines two adjacent pieces of a matrix.
 #[inline(always)]
 fn combine<O: Operation>(
     op: O,
@@ -168,14 +171,15 @@ fn combine<O: Operation>(
     Segment { starts: a.starts || b.starts, value }
 }
 
-/// How many of `len` elements, the first one at `index`, come before one that starts a row.
+/// The number of the `len` elements starting at `index` that come before the start of a row.
 #[inline]
 fn before_a_start(index: u64, columns: u64, len: usize) -> usize {
     let left = index.next_multiple_of(columns) - index;
     left.min(len as u64) as usize
 }
 
-/// Scans a piece of a row, of which the elements before combine to `all`. Returns what they do with the piece.
+/// Scans a piece of a row after elements that combine to `all`. Returns the combined value
+/// including the piece.
 #[inline]
 fn scan_piece<O: ScanOperation>(
     op: O,
@@ -213,16 +217,16 @@ struct Tile<'a, O: Operation> {
     first: u64,
 }
 
-/// What the packs of a row of lanes, or those before them, combine to, and whether a row of the matrix
-/// starts in them.
+/// The combined values of the packs of a row of lanes, or of the packs before them, and whether a
+/// row of the matrix starts in them.
 type Packs<A> = ([A; LANES], [bool; LANES]);
 
 impl<O: ScanOperation + Default> Tile<'_, O> {
     /// Elements of a row of lanes.
     const ROW: usize = LANES * O::Element::PACK;
 
-    /// Scans the tile by itself. The elements before the first start of a row leave their results in
-    /// `heads`, all others in `output`. Returns the aggregate.
+    /// Scans the tile on its own. Writes the results of elements before the first start of a row to
+    /// `heads`, and all others to `output`. Returns the aggregate.
     fn scan<const EXCLUSIVE: bool>(
         &self,
         heads: &mut [O::Accumulator],
@@ -231,7 +235,7 @@ impl<O: ScanOperation + Default> Tile<'_, O> {
         let op = self.op;
         let segments = InSegments::<O>::new(Segments::rows(self.columns));
         let strip = self.shape.strip::<O::Element>();
-        // For each pack, what comes before it in its strip.
+        // For each pack, the combined value before it in its strip.
         let mut before = Vec::with_capacity(self.input.len().div_ceil(Self::ROW));
         let strips = self.input.chunks(strip).zip((self.first..).step_by(strip));
         let totals = strips.map(|(strip, first)| self.strip(strip, first, &mut before));
@@ -269,8 +273,8 @@ impl<O: ScanOperation + Default> Tile<'_, O> {
         warps[LANES - 1]
     }
 
-    /// What the elements of a strip combine to, which begins with element `first` of the matrix. Appends
-    /// to `before`, for each of its rows of lanes, what comes before each pack in the strip.
+    /// Combines the elements of a strip, which starts at element `first` of the matrix. Appends to
+    /// `before`, for each of its rows of lanes, the combined values before each pack in the strip.
     fn strip(
         &self,
         strip: &[O::Element],
@@ -300,14 +304,14 @@ impl<O: ScanOperation + Default> Tile<'_, O> {
         rows
     }
 
-    /// Whether each row of the matrix starts with the first element of a pack, so that packs are combined
-    /// as if no row started.
+    /// Whether each row of the matrix starts at the first element of a pack, so that packs are
+    /// combined as if rows did not exist.
     fn packs_start_rows(&self) -> bool {
         self.columns.is_multiple_of(O::Element::PACK as u64)
     }
 
-    /// Whether a row of the matrix starts with the first element of each pack, of a row of lanes of `len`
-    /// elements.
+    /// Whether a row of the matrix starts at the first element of each pack, for a row of lanes of
+    /// `len` elements.
     fn starts(&self, first: u64, len: usize) -> [bool; LANES] {
         let mut starts = [false; LANES];
         let mut next = before_a_start(first, self.columns, len);
@@ -318,7 +322,7 @@ impl<O: ScanOperation + Default> Tile<'_, O> {
         starts
     }
 
-    /// What each pack of a row of lanes combines to.
+    /// The combined value of each pack of a row of lanes.
     fn totals(&self, row: &[O::Element], first: u64) -> Packs<O::Accumulator> {
         let op = self.op;
         if self.packs_start_rows() {
@@ -342,8 +346,8 @@ impl<O: ScanOperation + Default> Tile<'_, O> {
         (values, starts)
     }
 
-    /// The results of the elements at `at` of the tile, among which rows of the matrix start. `before` is
-    /// what comes before each pack in the tile.
+    /// The results of the elements at `at` of the tile, if rows of the matrix start among them.
+    /// `before` is the combined value before each pack in the tile.
     fn results<const EXCLUSIVE: bool>(
         &self,
         at: std::ops::Range<usize>,
@@ -380,7 +384,7 @@ impl<O: ScanOperation + Default> Tile<'_, O> {
     }
 }
 
-/// What each pack of a row of lanes combines to, if no row of the matrix starts in it.
+/// The combined value of each pack of a row of lanes, if no row of the matrix starts in it.
 #[inline]
 fn plain_totals<O: ScanOperation>(
     op: O,
@@ -411,7 +415,7 @@ fn scan_plain_lanes<O: ScanOperation>(
     lanes
 }
 
-/// The same, where rows of the matrix start in some of the lanes.
+/// The same if rows of the matrix start in some of the lanes.
 #[inline]
 fn scan_marked_lanes<O: ScanOperation>(
     op: O,
@@ -428,8 +432,8 @@ fn scan_marked_lanes<O: ScanOperation>(
     (lanes, starts)
 }
 
-/// The results of a row of lanes in which no row of the matrix starts. `before` is what comes before each
-/// pack.
+/// The results of a row of lanes in which no row of the matrix starts. `before` is the combined
+/// value before each pack.
 #[inline]
 fn plain_results<O: ScanOperation, const EXCLUSIVE: bool, R>(
     op: O,
@@ -458,7 +462,7 @@ mod tests {
     use gridsync_kernels::op::{Max, Sum};
     use std::fmt::Debug;
 
-    /// Compares with a scan in segments of the whole, to the bit.
+    /// Compares with a segmented scan of the whole. The results must be bit-identical.
     fn agrees<O>(of: fn(u64) -> O::Element, len: usize, columns: usize, part: usize)
     where
         O: ScanOperation<Output: Debug> + Default,
@@ -474,7 +478,7 @@ mod tests {
             for (input, output) in input.chunks(part).zip(output.chunks_mut(part)) {
                 rows.next(input, output);
             }
-            // As text, which tells -0 from 0.
+            // As text, which distinguishes -0 from 0.
             let same = |at: &usize| format!("{:?}", output[*at]) == format!("{:?}", expected[*at]);
             let differs = (0..len).find(|at| !same(at));
             assert_eq!(differs, None, "{form:?} of {len} in rows of {columns}");
@@ -482,7 +486,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_have_the_bits_of_a_scan_in_segments() {
+    fn rows_are_bit_identical_to_a_segmented_scan() {
         // A quarter is -0, which a sum with +0 would lose.
         let f32_of = |bits: u64| {
             if bits.is_multiple_of(4) { -0.0 } else { (bits >> 40) as f32 / 1e3 - 5e3 }
@@ -502,7 +506,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_exact_operations_may_be_cut_anywhere() {
+    fn rows_of_exact_operations_can_be_cut_anywhere() {
         for columns in [1, 3, 1000, CHUNK - 1, CHUNK, CHUNK + 1, 1 << 20] {
             let len = 3 * CHUNK + 17;
             agrees::<Sum<i32, i64>>(|bits| (bits >> 32) as i32, len, columns, 100_000);

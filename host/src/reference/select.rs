@@ -3,10 +3,10 @@
 use crate::parallel;
 use gridsync_entries::select::Selectable;
 
-/// Elements that a core takes at once.
+/// Elements that a core processes at once.
 const CHUNK: usize = 1 << 12;
 
-/// The elements of `input` that `by` keeps, in their order.
+/// The elements of `input` that `by` keeps, in order.
 pub fn select<S: Selectable>(by: S, input: &[S::Element]) -> Vec<S::Element> {
     let chunks = parallel::map_chunks(input.len(), CHUNK, &move |chunk| -> Vec<_> {
         let kept = chunk.filter(|&index| by.is_kept(input, index));
@@ -15,7 +15,7 @@ pub fn select<S: Selectable>(by: S, input: &[S::Element]) -> Vec<S::Element> {
     chunks.concat()
 }
 
-/// The elements that `by` keeps, and all others, both in their order.
+/// The elements that `by` keeps, and all others, both in order.
 pub fn partition<S: Selectable>(by: S, input: &[S::Element]) -> (Vec<S::Element>, Vec<S::Element>) {
     let chunks = parallel::map_chunks(input.len(), CHUNK, &move |chunk| {
         let (mut kept, mut rest) = (Vec::new(), Vec::new());
@@ -40,10 +40,10 @@ pub fn positions<S: Selectable>(by: S, input: &[S::Element]) -> Vec<u64> {
     chunks.concat()
 }
 
-/// How long runs are that begin at `starts`, in an array of `len` elements.
+/// The lengths of the runs that start at `starts`, in an array of `len` elements.
 ///
 /// # Panics
-/// If a run begins before the one in front of it, or after the end.
+/// If a run starts before the previous one, or after the end.
 #[must_use]
 pub fn run_lengths(starts: &[u64], len: usize) -> Vec<u64> {
     let ends = starts.iter().skip(1).copied().chain([len as u64]);

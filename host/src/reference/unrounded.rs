@@ -2,7 +2,7 @@
 
 use super::accuracy::two_sum;
 
-/// A sum of any f64 that is held without rounding, as a few numbers that do not overlap (Shewchuk,
+/// A sum of any f64 without rounding, stored as a few numbers that do not overlap (Shewchuk,
 /// "Adaptive Precision Floating-Point Arithmetic", 1997, theorem 10).
 ///
 /// ```
@@ -13,12 +13,12 @@ use super::accuracy::two_sum;
 /// assert_eq!(sum.distance(1.0), 1e-300);
 /// ```
 ///
-/// What is finite must stay so: beyond the range of f64 nothing is promised.
-// Of the crates, xsum 0.1.6 loses carries and rounds negative sums wrongly, and accurate 0.4.1 writes out of
-// bounds where a sum is 0.
+/// All sums must stay finite: beyond the range of f64 the result is unspecified.
+// Among the crates, xsum 0.1.6 loses carries and rounds negative sums wrongly, and accurate 0.4.1
+// writes out of bounds if a sum is 0.
 #[derive(Clone, Debug, Default)]
 pub struct Unrounded {
-    /// From the least to the greatest; their sum is the sum.
+    /// In increasing order; their sum is the sum.
     parts: Vec<f64>,
 }
 
@@ -40,7 +40,7 @@ impl Unrounded {
         }
     }
 
-    /// The sum, rounded once, to even if it lies in the middle.
+    /// The sum, rounded once, to even if it is halfway.
     #[must_use]
     pub fn rounded(&self) -> f64 {
         let mut parts = self.parts.iter().rev().copied();
@@ -51,7 +51,7 @@ impl Unrounded {
             if low == 0.0 {
                 continue;
             }
-            // `low` was rounded away. If it is half of the last digit, what is below it decides.
+            // `low` was rounded away. If it is half of the last digit, the next part decides.
             let is_beyond_half = parts.next().is_some_and(|below| (below > 0.0) == (low > 0.0));
             let away = high + 2.0 * low;
             return if is_beyond_half && away - high == 2.0 * low { away } else { high };
@@ -59,7 +59,7 @@ impl Unrounded {
         high
     }
 
-    /// How far `value` is from the sum. The distance is rounded once.
+    /// The distance of `value` from the sum, rounded once.
     #[must_use]
     pub fn distance(&self, value: f64) -> f64 {
         let mut difference = self.clone();
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_lost_between_the_greatest_and_the_least_numbers() {
+    fn nothing_is_lost_between_largest_and_smallest_numbers() {
         assert_eq!(sum([1e300, 5e-324, 1.0, -1e300, -1.0]), 5e-324);
         assert_eq!(sum([]), 0.0);
         assert_eq!(sum([1.5, -1.5]), 0.0);
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn the_middle_is_rounded_to_even_and_a_bit_more_or_less_decides() {
+    fn ties_round_to_even_and_lower_bits_break_them() {
         let (one, next, ulp) = (1.0, 1.0 + bit(52), bit(52));
         assert_eq!(sum([one, bit(53)]), one);
         assert_eq!(sum([one, bit(53), bit(1000)]), next);
@@ -120,10 +120,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whole_numbers_have_the_sum_of_integers(
+        fn whole_numbers_sum_like_integers(
             digits in prop::collection::vec((-(1i64 << 53)..=1 << 53, 0u32..53, 0u32..60), 0..60),
         ) {
-            // Also the difference to the rounded sum, which is what cancels most.
+            // Also the difference from the rounded sum, which cancels most.
             let whole = digits.iter().map(|&(x, short, up)| i128::from(x >> short) << up);
             let mut whole: Vec<i128> = whole.collect();
             for _ in 0..2 {

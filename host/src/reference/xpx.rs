@@ -1,8 +1,8 @@
 //! X→P→X.
 
-/// What X holds after `rounds` of X→P→X, in which each element of P becomes the mean of all of X
-/// and each of X the mean of all of P: to the bit what a kernel gives that waits at a grid barrier,
-/// since every mean adds its elements up in order.
+/// The contents of X after `rounds` of X→P→X, in which each element of P becomes the mean of all of
+/// X and each of X the mean of all of P. Bit-identical to a kernel that waits at a grid barrier,
+/// because every mean adds its elements in order.
 #[must_use]
 pub fn xpx(x: &[f32], rounds: u32) -> Vec<f32> {
     let mean = |from: &[f32]| from.iter().fold(0.0, |sum: f32, &v| sum + v) / from.len() as f32;

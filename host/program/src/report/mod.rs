@@ -13,9 +13,9 @@ mod tables;
 
 pub use headlines::{Headline, headlines, markdown};
 
-use gridsync_lab::display::svg::ChartError;
 use crate::records::{Document, Recorded, Runs, Sourced};
 use figures::{Figure, GROUPS};
+use gridsync_lab::display::svg::ChartError;
 use std::collections::HashSet;
 use table::Table;
 

@@ -1,4 +1,5 @@
-//! The side of every other rank: it connects to rank 0, greets it, and waits for the answer.
+//! The side of every rank except rank 0: it connects to rank 0, greets it, and waits for the
+//! answer.
 
 use super::{GRACE, Party};
 use crate::RanksError;
@@ -8,14 +9,15 @@ use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a rank sleeps when there was no answer.
+/// How long a rank sleeps after a failed attempt.
 const RETRY: Duration = Duration::from_millis(50);
 
-/// How long an address has to answer at first, so that one that does not, such as that of an
-/// interface which is down, keeps no rank from the next one. Later on it gets twice as long each time.
+/// How long an address has to answer at first. An address that does not answer, such as that of an
+/// interface that is down, must not keep a rank from trying the next one. The limit doubles with
+/// each attempt.
 const PATIENCE: Duration = Duration::from_millis(250);
 
-/// Connects to rank 0, as another rank, and waits until all are there.
+/// Connects to rank 0 from another rank, and waits until all ranks have joined.
 pub(crate) fn follow(address: &str, port: u16, party: &Party) -> Result<TcpStream, RanksError> {
     let addresses = || Ok((address, port).to_socket_addrs()?.collect());
     let at = || format!("{address}:{port}");
@@ -50,8 +52,8 @@ pub(crate) fn follow(address: &str, port: u16, party: &Party) -> Result<TcpStrea
     }
 }
 
-/// Tries to connect to one of `addresses`, those of the name `address`, until one answers or the
-/// deadline has passed.
+/// Tries to connect to one of `addresses`, to which the name `address` resolves, until one answers
+/// or the deadline passes.
 pub(crate) fn connect(
     address: &str,
     port: u16,
@@ -63,7 +65,7 @@ pub(crate) fn connect(
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
         let cause = match addresses() {
-            // A name may become known only when its machine is up.
+            // A name may resolve only once its machine is up.
             Err(cause) if left.is_zero() => {
                 return Err(RanksError::Unresolved { address: address.into(), cause });
             }
@@ -87,13 +89,12 @@ pub(crate) fn connect(
     }
 }
 
-/// Connects to the first address that answers within `patience`, or returns why none does.
+/// Connects to the first address that answers within `patience`, or returns why none did.
 fn first_that_answers(addresses: &[SocketAddr], patience: Duration) -> Result<TcpStream, String> {
     let mut causes = Vec::new();
     for address in addresses {
         let cause = match TcpStream::connect_timeout(address, patience) {
-            // While nothing listens, a port that the system also hands out to callers can be
-            // connected with itself.
+            // While no process listens, a connection to an ephemeral port can connect to itself.
             Ok(stream) if stream.local_addr().ok() == Some(*address) => {
                 io::ErrorKind::ConnectionRefused.into()
             }

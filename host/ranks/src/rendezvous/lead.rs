@@ -1,4 +1,4 @@
-//! The side of rank 0: it listens, and takes in the ranks that fit.
+//! The side of rank 0: it listens and admits the ranks that match.
 
 use super::{GRACE, Party};
 use crate::RanksError;
@@ -10,22 +10,22 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long rank 0 sleeps when nothing comes.
+/// How long rank 0 sleeps when no data arrives.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// How long a caller may need for its greeting.
+/// How long a caller has to send its greeting.
 const GREETING: Duration = Duration::from_secs(5);
 
-/// The most callers that have not greeted yet. If there are more the oldest has to go: a rank greets
-/// as soon as it is connected.
+/// The most callers that have not yet greeted. If there are more, the oldest is dropped: a rank
+/// greets as soon as it is connected.
 const MOST_CALLERS: usize = 256;
 
-/// The most callers that are accepted before those that are there are heard.
+/// The most callers to accept before reading from those already connected.
 const AT_ONCE: usize = 64;
 
-/// Listens at `port`, as rank 0: on the loopback interface alone if `address` is there. Otherwise on
-/// all, since a machine's own name is often that of its loopback in its /etc/hosts, which the other
-/// machines do not reach.
+/// Listens on `port` as rank 0: only on the loopback interface if `address` is a loopback address.
+/// Otherwise listens on all interfaces, because /etc/hosts often maps a machine's own name to its
+/// loopback address, which other machines cannot reach.
 pub(crate) fn listen(address: &str, port: u16) -> Result<TcpListener, RanksError> {
     let literal: Option<IpAddr> = match address {
         "localhost" => Some(Ipv4Addr::LOCALHOST.into()),
@@ -47,8 +47,8 @@ pub(crate) fn listen(address: &str, port: u16) -> Result<TcpListener, RanksError
     })
 }
 
-/// Waits for all other ranks, as rank 0. Returns the connection to each, by its number, and none to
-/// itself.
+/// Waits for all other ranks, as rank 0. Returns the connections indexed by rank, with `None` for
+/// rank 0 itself.
 pub(crate) fn lead(
     listener: &TcpListener,
     party: &Party,
@@ -64,22 +64,22 @@ pub(crate) fn lead(
         Err(error) => refusal(error),
     };
     for stream in meeting.streams.iter_mut().flatten() {
-        // A rank that does not get it will be noticed as lost.
+        // A rank that does not get it will be detected as lost.
         let _sent = answer_to(stream, &answer);
     }
     came.map(|()| meeting.streams)
 }
 
-/// A connection whose greeting has not come as a whole.
+/// A connection whose greeting has not fully arrived.
 struct Caller {
     stream: TcpStream,
     deadline: Instant,
     bytes: Vec<u8>,
 }
 
-/// What a caller has said so far.
+/// Data that a caller has sent so far.
 enum Said {
-    /// A part of a greeting, or nothing.
+    /// Part of a greeting, or nothing.
     Part,
     Greeting(Greeting),
     OtherVersion(u32),
@@ -91,7 +91,8 @@ impl Caller {
         Ok(Self { stream, deadline: Instant::now() + GREETING, bytes: Vec::new() })
     }
 
-    /// Reads what has come. An error if no greeting can follow, as from a scanner of ports.
+    /// Reads the available data. Fails if it cannot be the start of a greeting, such as from a port
+    /// scanner.
     fn hear(&mut self) -> io::Result<Said> {
         let mut bytes = [0; 4096];
         let mut is_closed = false;
@@ -125,13 +126,13 @@ fn parse(mut bytes: &[u8]) -> io::Result<Said> {
     }
 }
 
-/// The ranks that have come, and the callers that may be ranks.
+/// The ranks that have joined, and the callers that may be ranks.
 struct Meeting<'a> {
     party: &'a Party,
     streams: Vec<Option<TcpStream>>,
     missing: usize,
     callers: VecDeque<Caller>,
-    /// Why the last caller that was turned away was.
+    /// Why the last rejected caller was rejected.
     turned_away: Option<String>,
 }
 
@@ -158,7 +159,7 @@ impl<'a> Meeting<'a> {
         Ok(())
     }
 
-    /// Accepts some of those that call. Returns whether there was one.
+    /// Accepts some of the waiting connections. Returns whether there were any.
     fn accept(&mut self, listener: &TcpListener) -> bool {
         for count in 0..AT_ONCE {
             match listener.accept().and_then(|(stream, _)| Caller::new(stream)) {
@@ -167,7 +168,7 @@ impl<'a> Meeting<'a> {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
                 Err(error) => {
-                    // Too many connections for this process: the oldest caller makes room.
+                    // Too many connections for this process: drop the oldest caller.
                     self.turned_away = Some(format!("it cannot be connected: {error}"));
                     self.callers.pop_front();
                     return false;
@@ -180,7 +181,7 @@ impl<'a> Meeting<'a> {
         true
     }
 
-    /// Hears all callers, and takes in those that have greeted.
+    /// Reads from all callers, and admits those that have greeted.
     fn hear_all(&mut self) -> Result<(), RanksError> {
         for _ in 0..self.callers.len() {
             let Some(mut caller) = self.callers.pop_front() else { break };
@@ -191,15 +192,15 @@ impl<'a> Meeting<'a> {
                     let error = RanksError::OtherVersion { theirs, ours: VERSION };
                     return Err(refuse(caller.stream, error));
                 }
-                // It is no rank.
+                // Not a rank.
                 Err(_) => {}
             }
         }
         Ok(())
     }
 
-    /// Keeps the caller's connection, or refuses it. Then the whole job ends, since its call is wrong,
-    /// but for a rank of another job.
+    /// Admits the caller or refuses it. Except for a rank of another job, a refusal ends the whole
+    /// job, because it was called wrongly.
     fn take_in(&mut self, stream: TcpStream, greeting: &Greeting) -> Result<(), RanksError> {
         let fits = greeting.fits(&self.party.greeting);
         if greeting.job != self.party.greeting.job {
@@ -228,9 +229,9 @@ impl<'a> Meeting<'a> {
     }
 }
 
-/// Sends a caller why it is refused, and returns the reason.
+/// Sends a caller the reason for its refusal, and returns it.
 fn refuse(mut stream: TcpStream, error: RanksError) -> RanksError {
-    // A caller that does not hear it sees the connection close.
+    // A caller that does not receive it sees the connection close.
     let _sent = answer_to(&mut stream, &refusal(&error));
     error
 }

@@ -1,4 +1,4 @@
-//! How ranks find each other: rank 0 listens, the others connect, and each says who it is.
+//! How ranks find each other: rank 0 listens, and the others connect and identify themselves.
 //!
 //! ```text
 //! rank r                                   rank 0
@@ -7,10 +7,10 @@
 //!   ◄─────────────── magic, version, Welcome   to all; or Refused to all, with the reason
 //! ```
 //!
-//! A rank of another job is refused alone, and rank 0 waits on for its own ranks. Everything else that
-//! differs ends the job, since a call of it is wrong.
+//! A rank of another job is refused alone, and rank 0 keeps waiting for its own ranks. Any other
+//! difference ends the job, because one of its calls is wrong.
 //!
-//! The connections stay open for the life of the job ([`link`](super::link)).
+//! The connections stay open for the duration of the job ([`link`](super::link)).
 
 mod follow;
 mod lead;
@@ -27,7 +27,7 @@ use super::{Environment, RanksError, Task};
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-/// A rank, as it comes.
+/// A rank that is about to join.
 #[derive(Clone, Debug)]
 pub(super) struct Party {
     pub(super) greeting: Greeting,
@@ -35,11 +35,12 @@ pub(super) struct Party {
     pub(super) timeout: Duration,
 }
 
-/// Timeouts that the clock and the sockets can count.
+/// Timeouts that the clock and the sockets can represent.
 const TIMEOUTS: RangeInclusive<Duration> =
     Duration::from_millis(1)..=Duration::from_secs(10 * 365 * 24 * 60 * 60);
 
-/// How much longer the others wait for rank 0's answer than rank 0 for them: so that it comes.
+/// How much longer the others wait for rank 0's answer than rank 0 waits for them, so that the
+/// answer arrives.
 const GRACE: Duration = Duration::from_secs(5);
 
 impl Party {

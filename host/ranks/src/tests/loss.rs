@@ -1,4 +1,4 @@
-//! Ranks that are lost, fail, or are waited for.
+//! Ranks that are lost, that fail, or that others wait for.
 
 use super::*;
 use std::sync::mpsc;
@@ -10,7 +10,7 @@ fn a_rank_that_dies_ends_the_others() {
         let start = Instant::now();
         let all = ranks(4, move |mut ranks| {
             if ranks.rank() == dead {
-                // As the operating system closes the connections of a process that is killed.
+                // The operating system closes the connections of a killed process like this.
                 ranks.link.cut();
                 return Ok(());
             }
@@ -29,7 +29,7 @@ fn a_rank_that_dies_ends_the_others() {
 }
 
 #[test]
-fn a_rank_that_gives_up_is_the_one_that_is_named() {
+fn a_rank_that_gives_up_is_named() {
     for gone in [0, 1, 3] {
         let all = ranks(4, move |mut ranks| {
             if ranks.rank() == gone {
@@ -45,7 +45,7 @@ fn a_rank_that_gives_up_is_the_one_that_is_named() {
 }
 
 #[test]
-fn a_rank_that_fails_says_why_to_all() {
+fn a_rank_that_fails_reports_why_to_all() {
     for bad in [0, 2] {
         let all = ranks(3, move |mut ranks| {
             if ranks.rank() == bad {
@@ -62,7 +62,7 @@ fn a_rank_that_fails_says_why_to_all() {
 }
 
 #[test]
-fn a_loss_is_seen_in_the_middle_of_work() {
+fn a_loss_is_detected_during_work() {
     let all = ranks(3, |mut ranks| {
         if ranks.rank() == 1 {
             ranks.fail("out of memory");
@@ -81,7 +81,7 @@ fn a_loss_is_seen_in_the_middle_of_work() {
 }
 
 #[test]
-fn a_rank_that_does_not_poll_is_called_at_a_loss() {
+fn a_loss_calls_back_a_rank_that_does_not_poll() {
     let all = ranks(3, |ranks| {
         if ranks.rank() == 2 {
             ranks.fail("out of memory");
@@ -89,7 +89,7 @@ fn a_rank_that_does_not_poll_is_called_at_a_loss() {
         }
         let (told, hears) = mpsc::channel();
         if ranks.rank() == 1 {
-            // Also when it asks too late.
+            // Also if it registers after the loss.
             thread::sleep(Duration::from_millis(50));
         }
         ranks.when_lost(move |error| told.send(error.to_string()).expect("it hears"));
@@ -106,7 +106,7 @@ fn a_silent_rank_is_lost_after_the_timeout_and_a_slow_one_is_not() {
     let short = Duration::from_millis(500);
     let parties = (0..3).map(|rank| Party { timeout: short, ..party(rank, 3) }).collect();
     let all = meet(parties, move |mut ranks| {
-        // Computing for longer than the timeout is no silence.
+        // Computing for longer than the timeout does not count as silence.
         thread::sleep(short * 3 / 2);
         ranks.all_gather(b"slow")?;
         if ranks.rank() == 2 {
@@ -135,7 +135,7 @@ fn a_rank_that_leaves_early_is_named() {
 }
 
 #[test]
-fn a_rank_that_only_gives_signs_of_life_is_reported_again_and_again() {
+fn a_rank_that_only_sends_heartbeats_is_reported_repeatedly() {
     let short = Duration::from_millis(100);
     let parties = (0..3).map(|rank| Party { timeout: short, ..party(rank, 3) }).collect();
     let all = meet(parties, move |mut ranks| {
@@ -156,7 +156,7 @@ fn a_rank_that_only_gives_signs_of_life_is_reported_again_and_again() {
 }
 
 #[test]
-fn a_timeout_may_be_as_long_as_a_duration_can_be() {
+fn the_longest_duration_is_a_valid_timeout() {
     let longest = |rank| {
         let task = Task::from("sum");
         Party::new(&environment(rank, 2), task, Duration::MAX).expect("there may be such a rank")

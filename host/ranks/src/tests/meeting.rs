@@ -1,4 +1,4 @@
-//! How ranks come together, or do not.
+//! How ranks meet, or fail to.
 
 use super::frame::{self, Frame};
 use super::*;
@@ -6,7 +6,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::os::fd::AsRawFd;
 use std::time::Instant;
 
-/// What makes a rank differ from the others.
+/// Makes a rank differ from the others.
 type Change = fn(&mut Greeting);
 
 #[test]
@@ -37,7 +37,7 @@ fn ranks_that_differ_are_refused_on_all_sides() {
         let results = meet(vec![party(0, 3), odd(1, 3, change), hasty], |_| Ok(()));
         for (rank, result) in results.iter().enumerate() {
             let said = said(result);
-            // Rank 2 may come when rank 0 has given up.
+            // Rank 2 may connect after rank 0 has given up.
             let is_too_late = rank == 2 && (said.contains("closed") || said.contains("no answer"));
             let is_right =
                 said.contains("rank 1 has") && said.contains(part) && said.contains(remedy);
@@ -50,7 +50,7 @@ fn ranks_that_differ_are_refused_on_all_sides() {
 }
 
 #[test]
-fn a_rank_of_another_job_is_refused_and_the_job_goes_on() {
+fn a_rank_of_another_job_is_refused_and_the_job_continues() {
     let (listener, port) = listener();
     let leader =
         thread::spawn(move || lead(&listener, &party(0, 2)).map(|mut ranks| ranks.leave()));
@@ -72,7 +72,7 @@ fn a_rank_of_another_job_is_named_when_the_wait_ends() {
 }
 
 #[test]
-fn a_rank_without_an_input_is_not_compared_by_it() {
+fn inputs_are_not_compared_if_a_rank_has_none() {
     for result in meet(vec![party(0, 2), odd(1, 2, |other| other.input.clear())], |mut ranks| {
         ranks.leave();
         Ok(())
@@ -82,12 +82,13 @@ fn a_rank_without_an_input_is_not_compared_by_it() {
 }
 
 #[test]
-fn silent_callers_keep_no_rank_out() {
+fn silent_callers_do_not_keep_ranks_out() {
     let (listener, port) = listener();
     let leader =
         thread::spawn(move || lead(&listener, &party(0, 2)).map(|mut ranks| ranks.leave()));
     let at = ("127.0.0.1", port);
-    // More than rank 0 hears at the same time, and never more at once than the system keeps for it.
+    // More than rank 0 reads from at the same time, but never more at once than the system's
+    // backlog.
     let mut silent = Vec::new();
     for _ in 0..6 {
         silent.extend((0..50).map(|_| TcpStream::connect(at).expect("it listens")));
@@ -106,10 +107,10 @@ fn silent_callers_keep_no_rank_out() {
 }
 
 #[test]
-fn an_address_that_does_not_answer_hides_no_other() {
-    // With a backlog of one, the connections after the first few are not answered.
+fn an_address_that_does_not_answer_does_not_block_others() {
+    // With a backlog of one, only the first few connections are answered.
     let (dead, _) = listener();
-    // SAFETY: the descriptor is that of an open socket that listens.
+    // SAFETY: the descriptor belongs to an open, listening socket.
     assert_eq!(unsafe { libc::listen(dead.as_raw_fd(), 0) }, 0);
     let dead_at = dead.local_addr().expect("it listens");
     let brief = Duration::from_millis(20);
@@ -132,7 +133,7 @@ fn an_address_that_does_not_answer_hides_no_other() {
 }
 
 #[test]
-fn two_ranks_of_one_number_are_refused_on_all_sides() {
+fn ranks_with_the_same_number_are_refused_on_all_sides() {
     let results = meet(vec![party(0, 4), party(1, 4), party(1, 4)], |_| Ok(()));
     for result in &results {
         assert!(said(result).contains("two processes say that they are rank 1 of 4"), "{result:?}");
@@ -143,7 +144,7 @@ fn two_ranks_of_one_number_are_refused_on_all_sides() {
 }
 
 #[test]
-fn the_ranks_that_did_not_come_are_named() {
+fn missing_ranks_are_named() {
     let soon = |rank| Party { timeout: Duration::from_millis(300), ..party(rank, 5) };
     for result in meet(vec![soon(0), soon(3)], |_| Ok(())) {
         let said = said(&result);
@@ -152,7 +153,7 @@ fn the_ranks_that_did_not_come_are_named() {
 }
 
 #[test]
-fn where_no_process_listens_the_address_is_named() {
+fn an_address_without_a_listener_is_named() {
     let port = listener().1;
     let soon = Party { timeout: Duration::from_millis(200), ..party(1, 2) };
     let said = said(&follow(port, &soon));
@@ -160,7 +161,7 @@ fn where_no_process_listens_the_address_is_named() {
 }
 
 #[test]
-fn a_name_that_is_not_known_is_named() {
+fn an_unresolvable_name_is_named() {
     let soon = Party { timeout: Duration::from_millis(10), ..party(1, 2) };
     let found = rendezvous::follow("no such host", 1, &soon);
     assert!(matches!(found, Err(RanksError::Unresolved { .. })), "{found:?}");
@@ -187,7 +188,7 @@ fn another_program_at_the_address_is_reported() {
 }
 
 #[test]
-fn callers_that_are_no_ranks_change_nothing() {
+fn callers_that_are_not_ranks_are_ignored() {
     let (listener, port) = listener();
     let at = ("127.0.0.1", port);
     let mut scanner = TcpStream::connect(at).expect("it listens");

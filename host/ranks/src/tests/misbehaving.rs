@@ -1,28 +1,28 @@
-//! Ranks that send what no gridsync sends.
+//! Ranks that send data that gridsync never sends.
 
 use super::frame::{self, Frame};
 use super::*;
 use std::io::{Read, Write};
 
-/// A connection that has been welcomed as this rank, and then sends what it likes.
+/// A connection that was welcomed as this rank, and can then send anything.
 fn welcomed(port: u16, party: &Party) -> TcpStream {
     rendezvous::follow("127.0.0.1", port, party).expect("rank 0 takes it in")
 }
 
-/// Lets a rank 1 of two send these bytes when it has been welcomed. Returns what rank 0 then says.
+/// Makes rank 1 of two send these bytes after it was welcomed. Returns rank 0's error.
 fn after(bytes: Vec<u8>) -> String {
     let (listener, port) = listener();
     let other = thread::spawn(move || {
         let mut stream = welcomed(port, &party(1, 2));
         stream.write_all(&bytes).expect("it is taken");
-        // Until rank 0 has had enough.
+        // Until rank 0 closes the connection.
         let _heard = stream.read_to_end(&mut Vec::new());
     });
     let mut ranks = lead(&listener, &party(0, 2)).expect("rank 1 comes");
     let mut found = Ok(Vec::new());
     for _ in 0..2 {
         found = found.and_then(|_| {
-            // All of it should have come.
+            // All of it should have arrived by then.
             thread::sleep(Duration::from_millis(20));
             ranks.link.next(1).map(|_| Vec::new())
         });
@@ -40,7 +40,7 @@ fn bytes_of(frames: &[Frame]) -> Vec<u8> {
 }
 
 #[test]
-fn a_frame_longer_than_can_be_due_is_refused_by_its_length() {
+fn a_frame_longer_than_allowed_is_refused_by_its_length() {
     for (kind, most) in [(4u8, MOST_BYTES + 16), (5, MOST_BYTES + 16), (6, 1 << 16), (0, 1 << 16)] {
         let mut bytes = vec![kind];
         bytes.extend(1_500_000_000u64.to_le_bytes());
@@ -58,7 +58,7 @@ fn a_second_frame_before_the_answer_to_the_first_is_refused() {
 }
 
 #[test]
-fn frames_of_the_meeting_are_refused_after_it() {
+fn rendezvous_frames_are_refused_after_the_rendezvous() {
     let said = after(bytes_of(&[Frame::Welcome]));
     assert!(said.contains("rank 1 of 2 is lost: it sent a welcome"), "{said}");
 }
@@ -112,7 +112,7 @@ fn escape_sequences_of_a_rank_are_not_printed() {
 }
 
 #[test]
-fn a_greeting_that_comes_byte_by_byte_is_heard() {
+fn a_greeting_sent_byte_by_byte_is_accepted() {
     let (listener, port) = listener();
     let other = thread::spawn(move || {
         let mut greeting = Vec::new();

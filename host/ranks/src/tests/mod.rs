@@ -49,7 +49,7 @@ fn follow(port: u16, party: &Party) -> Result<Ranks, RanksError> {
     Ranks::of(party, vec![Some(rendezvous::follow("127.0.0.1", port, party)?)])
 }
 
-/// Runs `work` as each of these parties, the first of which leads. Returns what each comes to.
+/// Runs `work` as each of these parties, the first of which leads. Returns their results.
 fn meet<R: Send + 'static>(
     parties: Vec<Party>,
     work: impl Fn(Ranks) -> Result<R, RanksError> + Clone + Send + 'static,
@@ -86,7 +86,7 @@ fn said<R>(result: &Result<R, RanksError>) -> String {
 }
 
 #[test]
-fn bytes_of_any_length_come_in_the_order_of_the_ranks() {
+fn bytes_of_any_length_arrive_in_rank_order() {
     for size in [1, 2, 3, 7] {
         let bytes = |rank: u32| vec![rank as u8; [0, 1, 70_000, 13][rank as usize % 4]];
         let expected: Vec<_> = (0..size).map(bytes).collect();
@@ -119,7 +119,7 @@ fn each_rank_gets_what_was_sent_to_it() {
 }
 
 #[test]
-fn a_reduction_by_ranks_has_the_bits_of_one_reduction() {
+fn a_reduction_by_ranks_is_bit_identical_to_a_single_one() {
     for len in [0, 7, 5000, (1 << 20) + 77] {
         let value = |i: usize| [1e30, -1e30, 1.0 + i as f32, 1e-30][(i * 7 + i / 5) % 4];
         let input: Vec<f32> = (0..len).map(value).collect();
@@ -155,7 +155,7 @@ fn a_reduction_by_ranks_has_the_bits_of_one_reduction() {
 }
 
 #[test]
-fn a_mean_by_ranks_is_finite_where_its_sum_overflows() {
+fn a_mean_by_ranks_is_finite_if_its_sum_overflows() {
     let op = Mean::new(Sum::<f32>::new());
     for len in [2usize, 5000, (1 << 20) + 77] {
         // The sum overflows in the first half only, and in its leaves.
@@ -189,7 +189,7 @@ fn a_mean_by_ranks_is_finite_where_its_sum_overflows() {
 }
 
 #[test]
-fn long_bytes_are_exchanged_in_turns() {
+fn long_messages_are_exchanged_in_rounds() {
     let part = |from: u32, to: u32| vec![from as u8; [5, MOST_BYTES + 3][to as usize % 2]];
     let all = ranks(3, move |mut ranks| {
         let rank = ranks.rank();
@@ -206,7 +206,7 @@ fn long_bytes_are_exchanged_in_turns() {
 }
 
 #[test]
-fn more_bytes_than_are_due_are_an_error() {
+fn more_bytes_than_allowed_are_an_error() {
     let all = ranks(2, |mut ranks| ranks.exchange(vec![vec![7; 6], vec![7; 6]], 11));
     for result in &all {
         let expected = "rank 1 sends 12 bytes, where at most 11 are due";
@@ -216,7 +216,7 @@ fn more_bytes_than_are_due_are_an_error() {
     assert!(said(&all[0]).contains("1048577 bytes, where at most 1048576"), "{all:?}");
 }
 
-/// The sum of `len` elements, of which two ranks send the leaves of these runs.
+/// The sum of `len` elements where two ranks send the leaves of these runs.
 fn sum<T>(len: usize, runs: [Range<usize>; 2], leaves: [&[T::Accumulator]; 2]) -> String
 where
     T: gridsync::primitives::PartReducible<Output: Send> + Default,
@@ -260,7 +260,7 @@ fn values_of_an_exact_operation_that_do_not_cover_the_array_are_an_error() {
 }
 
 #[test]
-fn arrays_of_two_lengths_are_an_error() {
+fn arrays_of_different_lengths_are_an_error() {
     let all = ranks(2, |mut ranks| {
         let len = 10 + ranks.rank() as usize;
         let run = if ranks.rank() == 0 { 0..5 } else { 5..len };
@@ -273,7 +273,7 @@ fn arrays_of_two_lengths_are_an_error() {
 }
 
 #[test]
-fn places_that_cannot_be_are_refused_before_anything_is_allocated() {
+fn invalid_ranks_are_refused_before_any_allocation() {
     for (rank, size) in [(0, u32::MAX), (0, 0), (3, 3), (u32::MAX, 2)] {
         let error = Ranks::join(&environment(rank, size), "sum", TIMEOUT).expect_err("none");
         assert!(matches!(error, RanksError::BadPlace { .. }), "{error}");

@@ -1,4 +1,4 @@
-//! A plan as the words that a kernel reads.
+//! Encodes a plan as the words that a kernel reads.
 
 use super::{Input, Item, Signal, Valid};
 use crate::dag::NodeId;
@@ -10,7 +10,7 @@ use gridsync_kernels::grid::tasks::{
 
 impl Valid<'_> {
     /// The words of the plan, for [`Tasks::attach`](gridsync_kernels::grid::tasks::Tasks::attach).
-    /// `arguments` gives the numbers that the body of each part of a node gets.
+    /// `arguments` returns the numbers passed to the body of each part of a node.
     #[must_use]
     pub fn encode(&self, mut arguments: impl FnMut(NodeId, u32) -> [u32; ARGUMENTS]) -> Vec<u64> {
         let blocks = &self.plan.blocks;
@@ -39,7 +39,7 @@ impl Valid<'_> {
         words
     }
 
-    /// The number of words of the plan's state, which are 0 before its first launch.
+    /// The number of words of the plan's state, which must be 0 before its first launch.
     #[must_use]
     pub fn state_words(&self) -> usize {
         state_words(self.plan.blocks.len(), self.dag.nodes().len() + self.plan.joins())
@@ -78,10 +78,10 @@ pub struct Tasks {
 }
 
 impl Tasks {
-    /// Puts a plan on `device`, with the numbers that the body of each part of a node gets.
+    /// Uploads a plan to `device`, with the numbers passed to the body of each part of a node.
     ///
     /// # Errors
-    /// [`DeviceError::OutOfMemory`], and errors of the copy.
+    /// [`DeviceError::OutOfMemory`], and if the copy fails.
     pub fn new(
         device: &Device,
         plan: &Valid<'_>,
@@ -94,7 +94,7 @@ impl Tasks {
         })
     }
 
-    /// The grid's number of blocks.
+    /// The number of blocks in the grid.
     #[must_use]
     pub fn blocks(&self) -> usize {
         self.blocks
@@ -106,8 +106,8 @@ impl Tasks {
         self.plan.view()
     }
 
-    /// The state, for [`Tasks::attach`](gridsync_kernels::grid::tasks::Tasks::attach). It belongs to one
-    /// launch at a time.
+    /// The state, for [`Tasks::attach`](gridsync_kernels::grid::tasks::Tasks::attach). It belongs
+    /// to one launch at a time.
     #[must_use]
     pub fn state(&self) -> Global<u64> {
         self.state.view()

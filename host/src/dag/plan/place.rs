@@ -1,28 +1,29 @@
-//! Deals the nodes of a graph to blocks.
+//! Assigns the nodes of a graph to blocks.
 
 use super::{Input, Item, Plan, Signal};
 use crate::dag::{Checked, NodeId};
 use gridsync_kernels::grid::tasks::{INPUTS, KEPT};
 
-/// Microseconds from the end of a block's task until its next one looks at its inputs.
+/// Microseconds from the end of a block's task until its next task polls its inputs.
 const WALK: f64 = 0.34;
-/// Microseconds from the inputs to the end of a task that does no work, if they are words or not. Words are
-/// on their way for most of it.
+/// Microseconds from the inputs to the end of a task that does no work, for inputs that are not
+/// words and for words. Words are in transit for most of that time.
 const BODY: f64 = 0.14;
 const BODY_OF_WORDS: f64 = 0.35;
-/// Microseconds until the end of a task is seen in another block, with its value or with memory.
+/// Microseconds until the end of a task is visible in another block, with its value or with memory.
 const VALUE_EDGE: f64 = 0.44;
 const MEMORY_EDGE: f64 = 0.87;
-// From chains of 1000 nodes in one block and dealt to two in turns, on an H200, 2026-11-23. µs for a node of
-// one element: 0.484 and 0.583; with 32 elements in memory 0.557 and 1.076; with words 0.690 and 0.349. A block
-// whose turn is not there has walked to its next task meanwhile.
+// From chains of 1000 nodes in one block and alternating between two, on an H200, 2026-11-23. µs
+// for a node of one element: 0.484 and 0.583; with 32 elements in memory 0.557 and 1.076; with
+// words 0.690 and 0.349. A block whose input has not arrived has already walked to its next task.
 
 impl Plan {
     /// A plan in which each task waits for the nodes that it depends on.
     ///
-    /// Nodes are dealt by the length of the path that follows them, the longest first. Each goes to the block
-    /// where it can start first (list scheduling; Topcuoglu, Hariri and Wu, "Performance-effective and
-    /// low-complexity task scheduling for heterogeneous computing", 2002).
+    /// Nodes are assigned by the length of the path that follows them, longest first. Each goes to
+    /// the block where it can start first (list scheduling; Topcuoglu, Hariri and Wu,
+    /// "Performance-effective and low-complexity task scheduling for heterogeneous computing",
+    /// 2002).
     ///
     /// # Panics
     /// If `blocks` is 0.
@@ -37,8 +38,8 @@ impl Plan {
         placing.plan
     }
 
-    /// A plan by edges in which the blocks take turns, so that each node of a chain is in another block than
-    /// the one before it. It shows what an edge between two blocks costs.
+    /// A plan by edges that assigns nodes to blocks round-robin, so that each node of a chain is in
+    /// another block than its predecessor. It measures the cost of an edge between two blocks.
     ///
     /// # Panics
     /// If `blocks` is 0.
@@ -80,7 +81,8 @@ impl Plan {
         plan
     }
 
-    /// Lets each part say what others wait for, and no more. A plan made by hand needs this.
+    /// Sets the signal of each part to what other tasks wait for. A plan written by hand needs
+    /// this.
     pub fn signal_what_is_waited_for(&mut self, dag: &Checked) {
         let mut signals = vec![Signal::None; dag.nodes().len()];
         for input in self.blocks.iter().flatten().flat_map(Item::inputs) {
@@ -98,8 +100,8 @@ impl Plan {
     }
 }
 
-/// All nodes, those first after which the longest path follows. That is an order of the graph, because each
-/// node takes some time.
+/// All nodes, sorted by the length of the path that follows, longest first. This is a topological
+/// order, because each node takes some time.
 fn by_rank(dag: &Checked) -> Vec<NodeId> {
     let mut rank = vec![0.0_f64; dag.nodes().len()];
     for &node in dag.order().iter().rev() {
@@ -119,20 +121,21 @@ fn body(dag: &Checked, node: NodeId) -> f64 {
     it.cost + if it.takes_words { BODY_OF_WORDS } else { BODY }
 }
 
-/// A plan while nodes are being dealt.
+/// A plan under construction.
 struct Placing<'a> {
     dag: &'a Checked,
     plan: Plan,
     joins: usize,
-    /// The block whose turn it is, if they take turns.
+    /// The next block, if blocks are assigned round-robin.
     turn: Option<usize>,
-    /// When each block has done what it has so far.
+    /// The time at which each block has finished its items so far.
     free: Vec<f64>,
-    /// When each node has ended, and where its only part is in the plan if it has one.
+    /// The time at which each node has ended, and the position of its only part in the plan if it
+    /// has one part.
     ended: Vec<f64>,
     place: Vec<Option<(usize, usize)>>,
-    /// Whether memory that a node or one before it touches is used later; whether a node or one after it
-    /// uses memory that was touched before.
+    /// Whether memory that a node or a predecessor accesses is used later; whether a node or a
+    /// successor uses memory that was accessed before.
     is_used_later: Vec<bool>,
     uses: Vec<bool>,
 }
@@ -173,7 +176,7 @@ impl<'a> Placing<'a> {
         blocks.min_by(|&a, &b| self.free[a].total_cmp(&self.free[b])).unwrap_or(0)
     }
 
-    /// When `node` could have its inputs in `block`.
+    /// The time at which the inputs of `node` could be available in `block`.
     fn start(&self, node: NodeId, block: usize) -> f64 {
         let before = self.dag.nodes()[node].predecessors().iter().map(|&before| {
             let is_here = self.place[before].is_some_and(|(its, _)| its == block);
@@ -188,7 +191,7 @@ impl<'a> Placing<'a> {
         before.fold(self.free[block] + WALK, f64::max)
     }
 
-    /// Deals all parts of a node.
+    /// Assigns all parts of a node.
     fn place(&mut self, node: NodeId) {
         let it = &self.dag.nodes()[node];
         let joined = self.join(node);
@@ -214,7 +217,7 @@ impl<'a> Placing<'a> {
         }
     }
 
-    /// What a part of `node` waits for before it starts, in `block`.
+    /// The inputs that a part of `node` waits for in `block`.
     fn inputs(&self, node: NodeId, block: usize) -> Vec<Input> {
         let it = &self.dag.nodes()[node];
         let next = self.plan.blocks[block].len();
@@ -231,15 +234,15 @@ impl<'a> Placing<'a> {
         it.predecessors().iter().filter_map(input).collect()
     }
 
-    /// Whether something after this edge may use memory that something before it has touched. Nodes of
-    /// several parts have no value, so their end or their words are all that one can wait for.
+    /// Whether something after this edge may use memory that something before it has accessed.
+    /// Nodes of several parts have no value, so others can only wait for their end or their words.
     fn needs_memory(&self, before: NodeId, node: NodeId) -> bool {
         let has_value = self.dag.nodes()[before].parts() == 1;
         let is_carried = has_value || self.dag.nodes()[node].takes_words;
         !is_carried || self.is_used_later[before] && self.uses[node]
     }
 
-    /// Puts joins before a node with too many inputs, and returns what is left to wait for.
+    /// Inserts joins before a node with too many inputs, and returns the remaining inputs.
     fn join(&mut self, node: NodeId) -> Option<Vec<Input>> {
         let before = self.dag.nodes()[node].predecessors();
         if before.len() <= INPUTS {

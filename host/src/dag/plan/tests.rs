@@ -1,5 +1,5 @@
-//! Good plans are accepted, and plans with one fault are refused. An executor that knows nothing of the
-//! proofs says which are which.
+//! Valid plans are accepted, and plans with one fault are refused. An executor that is independent
+//! of the proofs decides which are which.
 
 mod executor;
 mod faults;
@@ -9,11 +9,11 @@ use crate::dag::{Checked, Dag, Node, NodeId};
 use executor::run;
 use gridsync_kernels::grid::tasks::{INPUTS, KEPT};
 
-/// How many plans of each kind are looked at.
+/// Number of plans of each kind.
 const PLANS: u64 = 10_000;
 
-/// Random numbers: SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators",
-/// 2014).
+/// Random numbers: SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number
+/// generators", 2014).
 struct Random(u64);
 
 impl Random {
@@ -30,7 +30,8 @@ impl Random {
     }
 }
 
-/// A graph of up to 40 nodes: some take values or words, some have several parts, and some share memory.
+/// A graph of up to 40 nodes: some take values or words, some have several parts, and some share
+/// memory.
 fn graph(random: &mut Random) -> Checked {
     let most = if random.one_in(8) { 40 } else { 12 };
     let count = 1 + random.below(most);
@@ -70,7 +71,7 @@ fn plan(dag: &Checked, random: &mut Random) -> Plan {
 }
 
 #[test]
-fn every_plan_of_a_graph_is_accepted_and_runs() {
+fn every_valid_plan_is_accepted_and_runs() {
     for seed in 0..PLANS {
         let mut random = Random(seed);
         let dag = graph(&mut random);
@@ -138,7 +139,7 @@ fn a_refusal_names_the_path_that_fails() {
     let mut plan = good.clone();
     let at = plan.blocks.iter().position(|list| list.len() == 2).expect("C's block");
     plan.blocks[at].swap(0, 1);
-    // C comes first in its block now, and waits for nothing of that block.
+    // C now comes first in its block, and waits for nothing in that block.
     let said = refused(&plan, &dag);
     assert!(said.contains("`C` depends on") && said.contains("no path of the plan"), "{said}");
 
@@ -169,14 +170,14 @@ fn a_node_with_a_thousand_inputs_waits_for_joins() {
     dag.add(Node::new("all").after(&inputs));
     let dag = dag.check().expect("a graph");
     let plan = Plan::by_edges(&dag, 132);
-    // 1000 inputs make 42 joins, and these two more.
+    // 1000 inputs need 42 joins, and those need two more.
     assert_eq!(plan.joins(), 44);
     assert!(plan.validate(&dag, 132).is_ok());
     assert_eq!(run(&plan, &dag), Ok(()));
 }
 
 #[test]
-fn a_chain_stays_in_its_block_and_says_nothing() {
+fn a_chain_stays_in_its_block_without_signals() {
     let mut dag = Dag::new();
     for id in 0..100usize {
         let node = Node::new(format!("n{id}")).writes(0..8);
@@ -193,7 +194,7 @@ fn a_chain_stays_in_its_block_and_says_nothing() {
     assert!(plan.validate(&dag, 8).is_ok());
 }
 
-/// A block whose last node takes the value of its first, which ran so many places before.
+/// A block whose last node uses the value of its first, which ran this many places before.
 fn apart(places: usize) -> (Checked, Plan) {
     let mut dag = Dag::new();
     for id in 0..places {
@@ -209,7 +210,7 @@ fn apart(places: usize) -> (Checked, Plan) {
 }
 
 #[test]
-fn a_value_is_kept_for_as_many_places_as_a_block_keeps_values() {
+fn a_value_is_kept_until_its_block_overwrites_it() {
     for places in [1, KEPT - 1, KEPT, KEPT + 1, KEPT + 2] {
         let (dag, plan) = apart(places);
         let is_kept = places <= KEPT;

@@ -1,14 +1,14 @@
-//! The proof that a plan can be run, or what is wrong with it.
+//! Proves that a plan can be run, or reports the error.
 
 use super::{Input, Item, Plan, Signal};
 use crate::dag::closure::{Closure, order};
 use crate::dag::{Checked, NodeId, PlanError};
 use gridsync_kernels::grid::tasks::{INPUTS, KEPT};
 
-/// Where something is in a plan: the block, and the place in its list.
+/// A position in a plan: the block, and the index in its list.
 type At = (usize, usize);
 
-/// Proves that `plan` is one of `dag`, and returns for each node the place of its first part.
+/// Proves that `plan` is a plan of `dag`, and returns for each node the index of its first part.
 pub(super) fn validate(plan: &Plan, dag: &Checked, resident: u64) -> Result<Vec<usize>, PlanError> {
     let blocks = plan.blocks.len();
     if blocks == 0 || blocks as u64 > resident {
@@ -24,7 +24,7 @@ pub(super) fn validate(plan: &Plan, dag: &Checked, resident: u64) -> Result<Vec<
     Ok(proof.parts.iter().map(|parts| parts[0].1).collect())
 }
 
-/// All items with where they are.
+/// All items with their positions.
 fn items(plan: &Plan) -> impl Iterator<Item = (At, &Item)> {
     let lists = plan.blocks.iter().enumerate();
     lists.flat_map(|(block, list)| {
@@ -32,17 +32,17 @@ fn items(plan: &Plan) -> impl Iterator<Item = (At, &Item)> {
     })
 }
 
-/// What is known of a plan while it is being looked at.
+/// The facts about a plan that is being checked.
 struct Proof<'a> {
     plan: &'a Plan,
     dag: &'a Checked,
-    /// Where the parts of each node are, and each join.
+    /// The positions of the parts of each node, and of each join.
     parts: Vec<Vec<At>>,
     joins: Vec<At>,
 }
 
 impl<'a> Proof<'a> {
-    /// Finds every part of every node, and every join, once.
+    /// Finds every part of every node, and every join, exactly once.
     fn new(plan: &'a Plan, dag: &'a Checked) -> Result<Self, PlanError> {
         let nodes = dag.nodes();
         let mut parts: Vec<Vec<Vec<At>>> =
@@ -87,7 +87,7 @@ impl<'a> Proof<'a> {
         self.dag.nodes()[node].name().into()
     }
 
-    /// The item for a message.
+    /// Describes the item for a message.
     fn describe(&self, at: At) -> String {
         let (block, place) = at;
         match *self.item(at) {
@@ -104,7 +104,8 @@ impl<'a> Proof<'a> {
         }
     }
 
-    /// Whatever an item waits for is said in that way, and values are those that its node takes.
+    /// Checks that every input of an item is signalled in the matching way, and that values are
+    /// those that its node uses.
     fn check_inputs(&self, at: At, item: &Item) -> Result<(), PlanError> {
         let inputs = item.inputs();
         let task = || self.describe(at);
@@ -175,7 +176,8 @@ impl<'a> Proof<'a> {
         }
     }
 
-    /// A kept value is of an earlier item of the same block, and has not been overwritten.
+    /// Checks that a kept value comes from an earlier item of the same block, and has not been
+    /// overwritten.
     fn check_kept(&self, at: At, from: At, of: String) -> Result<(), PlanError> {
         let reason = if from.0 != at.0 {
             format!("it runs in block {}", from.0)
@@ -202,7 +204,7 @@ impl<'a> Proof<'a> {
         }
     }
 
-    /// The nodes for whose words the body of an item waits.
+    /// The nodes whose words the body of an item waits for.
     fn senders(&self, item: &Item) -> &'a [NodeId] {
         match *item {
             Item::Part { node, .. } if self.dag.nodes()[node].takes_words => {
@@ -212,12 +214,13 @@ impl<'a> Proof<'a> {
         }
     }
 
-    /// No items wait for each other in a circle: each waits for the one before it in its block, for its
-    /// inputs and for words, and at a barrier for what comes before that barrier in all blocks.
+    /// Checks that items do not wait for each other in a cycle. Each waits for the previous item of
+    /// its block, for its inputs and for words, and at a barrier for the items before that barrier
+    /// in all blocks.
     fn check_progress(&self) -> Result<(), PlanError> {
         let places: Vec<At> = items(self.plan).map(|(at, _)| at).collect();
         let vertex = |at: At| places.binary_search(&at).expect("an item of the plan");
-        // After all items there is a vertex for the end of each node, then one for each barrier.
+        // After all items come a vertex for the end of each node, and one for each barrier.
         let ended = |node: NodeId| places.len() + node;
         let met = |barrier: usize| places.len() + self.parts.len() + barrier;
         let barriers = Self::barriers(&self.plan.blocks[0]);
@@ -254,10 +257,11 @@ impl<'a> Proof<'a> {
         }
     }
 
-    /// Every node starts after those that it depends on, and sees what they wrote.
+    /// Checks that every node starts after its dependencies, and sees their writes.
     fn check_order(&self) -> Result<(), PlanError> {
         let follows = self.closure(true);
-        // A body that waits for words waits for just these, and nothing follows from that for other nodes.
+        // A body that waits for words waits only for these words, which implies nothing about other
+        // nodes.
         let waiting = self.dag.nodes().iter().enumerate().filter(|(_, node)| !node.takes_words);
         for (id, node) in waiting {
             let free = node.predecessors().iter().find(|&&before| !follows.leads(before, id));
@@ -274,8 +278,8 @@ impl<'a> Proof<'a> {
         }
     }
 
-    /// Which whole nodes come before which, in any way if `values`, otherwise with what they wrote visible.
-    /// The vertices are the nodes, the joins, and the barriers.
+    /// Which whole nodes come before which, in any way if `values`, otherwise with their writes
+    /// visible. The vertices are the nodes, the joins, and the barriers.
     fn closure(&self, values: bool) -> Closure {
         let (nodes, joins) = (self.parts.len(), self.joins.len());
         let barriers = Self::barriers(&self.plan.blocks[0]);
@@ -308,7 +312,8 @@ impl<'a> Proof<'a> {
         }
     }
 
-    /// Whether the item at `at` waits for all of `from`: by an input, or since its block has run all of it.
+    /// Whether the item at `at` waits for all of `from`: by an input, or because its block has run
+    /// all of it.
     fn waits_for(&self, at: At, from: usize, values: bool) -> bool {
         let by_input = self.item(at).inputs().iter().any(|&input| {
             let counts = values || !matches!(input, Input::Value(_));
@@ -322,7 +327,7 @@ impl<'a> Proof<'a> {
             }
     }
 
-    /// What a single block runs, it runs in its order.
+    /// Adds the order of items within each block.
     fn follow_blocks(&self, before: &mut [Vec<usize>]) {
         for list in &self.plan.blocks {
             let whole = list.iter().filter_map(|item| match *item {
@@ -337,7 +342,8 @@ impl<'a> Proof<'a> {
         }
     }
 
-    /// What comes before a barrier in all blocks comes before what follows it.
+    /// Adds the order across barriers: items before a barrier in any block come before items after
+    /// it.
     fn follow_barriers(&self, before: &mut [Vec<usize>]) {
         let first = self.parts.len() + self.joins.len();
         for (barrier, earlier) in before.iter_mut().enumerate().skip(first + 1) {

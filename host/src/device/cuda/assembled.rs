@@ -1,4 +1,4 @@
-//! Launches that depend on each other, in streams or as a graph of the driver.
+//! Launches that depend on each other, in streams or as a driver graph.
 
 use super::event::Event;
 use super::graph::{Capturing, Graph, Replay};
@@ -13,8 +13,8 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-/// The most streams: as many as launches of an H100 or H200 can run at once (CUDA C++ Programming Guide,
-/// "Technical Specifications").
+/// The most streams: as many as the launches that an H100 or H200 can run at once (CUDA C++
+/// Programming Guide, "Technical Specifications").
 const MOST_STREAMS: usize = 128;
 
 impl Cuda {
@@ -49,7 +49,7 @@ impl Cuda {
         }
     }
 
-    /// A launch that has been checked.
+    /// Checks a launch.
     fn prepared(&self, Ordered { launch, .. }: &Ordered<'_>) -> Result<Prepared, DeviceError> {
         let cooperative = launch.geometry.cooperative || launch.kernel.cooperative;
         let geometry = Geometry { cooperative, ..launch.geometry };
@@ -62,7 +62,7 @@ impl Cuda {
         Ok(Prepared { kernel: launch.kernel.name, function, geometry, _args: args, pointers })
     }
 
-    /// The launches dealt to streams, with the events between them.
+    /// Assigns the launches to streams, with the events between them.
     fn in_streams(
         self: Arc<Self>,
         launches: &[Ordered<'_>],
@@ -89,7 +89,7 @@ impl Cuda {
             let is_first = last[stream].replace(at).is_none() && stream > 0;
             steps.push(InStream { prepared, stream, is_first, waits });
         }
-        // The device's own stream waits for what ends the others.
+        // The device's own stream waits for the last launch of each other stream.
         let ends: Vec<usize> = last.into_iter().skip(1).flatten().collect();
         for &end in &ends {
             if ended[end].is_none() {
@@ -102,7 +102,7 @@ impl Cuda {
     /// A graph with a node for each launch.
     fn build(&self, prepared: &[Prepared], launches: &[Ordered<'_>]) -> Result<Graph, DeviceError> {
         let mut graph = Graph(ptr::null_mut());
-        // SAFETY: the handle is there to be written; there are no flags.
+        // SAFETY: the pointer to the handle is valid for writes; flags are not used.
         let made = unsafe { libcuda::cuGraphCreate(&raw mut graph.0, 0) };
         DeviceError::check(made, || "making a graph".into())?;
         let mut nodes: Vec<CUgraphNode> = Vec::with_capacity(prepared.len());
@@ -126,8 +126,8 @@ impl Cuda {
                 extra: ptr::null_mut(),
             };
             let mut node = ptr::null_mut();
-            // SAFETY: the graph and the nodes before this one are live, and their count is right; the
-            // driver copies the arguments, which are those of the kernel.
+            // SAFETY: the graph and the nodes before this one are live, and their count is right;
+            // the driver copies the arguments, which are those of the kernel.
             let added = unsafe {
                 libcuda::cuGraphAddKernelNode(
                     &raw mut node,
@@ -162,52 +162,52 @@ impl Prepared {
 /// The addresses of a launch's arguments.
 struct Pointers(Vec<*const c_void>);
 
-// SAFETY: they point into arguments that the same launch owns and nobody changes.
+// SAFETY: they point into arguments that the same launch owns and that never change.
 unsafe impl Send for Pointers {}
-// SAFETY: as above.
+// SAFETY: they point into arguments that the same launch owns and that never change.
 unsafe impl Sync for Pointers {}
 
 /// A launch, its stream, and the launches of other streams that it waits for.
 struct InStream {
     prepared: Prepared,
     stream: usize,
-    /// Whether its stream begins with it, and is not the device's own.
+    /// Whether it is the first launch of its stream, and that is not the device's own.
     is_first: bool,
     waits: Vec<usize>,
 }
 
-/// Launches in several streams. They begin after the work in the device's own stream, and that stream goes
-/// on after all of them.
+/// Launches in several streams. They start after the work in the device's own stream, and later
+/// work in that stream starts after all of them.
 struct Streams {
-    // Fields drop in order: streams and events go before the context that they live in.
+    // Fields drop in order: streams and events are destroyed before their context.
     steps: Vec<InStream>,
     others: Vec<OwnStream>,
     begun: Event,
     ended: Vec<Option<Event>>,
-    /// The launches that end the other streams.
+    /// The last launch of each other stream.
     ends: Vec<usize>,
     cuda: Arc<Cuda>,
 }
 
 impl Streams {
-    /// Puts everything into the streams. If that fails, waits for what is in the other streams: the device's
-    /// own stream does not.
+    /// Submits everything to the streams. If that fails, waits for the other streams, because the
+    /// device's own stream does not.
     ///
     /// # Safety
     /// As for [`Recording::launch`].
     unsafe fn put_or_wait(&self) -> Result<(), DeviceError> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller upholds the contract of `Recording::launch`.
         let put = unsafe { self.put() };
         if put.is_err() {
             for OwnStream(other) in &self.others {
-                // SAFETY: the stream is live. There is an error to report already.
+                // SAFETY: the stream is live. There is already an error to report.
                 let _waited = unsafe { libcuda::cuStreamSynchronize(*other) };
             }
         }
         put
     }
 
-    /// Puts everything into the streams.
+    /// Submits everything to the streams.
     ///
     /// # Safety
     /// As for [`Recording::launch`].
@@ -226,8 +226,8 @@ impl Streams {
                 event.let_wait(here)?;
             }
             let Prepared { function, geometry, pointers, kernel, .. } = &step.prepared;
-            // SAFETY: the pointers are those of the kernel's own arguments; the rest is the caller's
-            // promise.
+            // SAFETY: the pointers are those of the kernel's own arguments; the caller upholds the
+            // rest of the contract.
             let result = unsafe { self.cuda.submit(function, geometry, &pointers.0, here) };
             DeviceError::check(result, || self.cuda.after_last(&format!("launching `{kernel}`")))?;
             if let Some(event) = &self.ended[at] {
@@ -245,7 +245,7 @@ impl Recording for Streams {
     unsafe fn launch(&self) -> Result<(), DeviceError> {
         let _entered = self.cuda.stream.gate.unrecorded("launching in streams")?;
         self.cuda.gpu.enter()?;
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller upholds the contract of `Recording::launch`.
         unsafe { self.put_or_wait()? };
         if let Some(step) = self.steps.last() {
             *lock(&self.cuda.last) = Some(step.prepared.last());
@@ -256,13 +256,13 @@ impl Recording for Streams {
 
 impl Drop for Streams {
     fn drop(&mut self) {
-        // Streams and events can be destroyed only while the context is current. After a fault the driver
-        // frees everything when the process ends.
+        // Streams and events can be destroyed only while the context is current. After a fault the
+        // driver frees everything when the process exits.
         let _lost = self.cuda.gpu.enter_to_free();
     }
 }
 
-/// An event without time stamps.
+/// An event without timestamps.
 fn new_event() -> Result<Event, DeviceError> {
     Event::new(CU_EVENT_DISABLE_TIMING)
 }

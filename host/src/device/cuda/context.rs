@@ -1,4 +1,5 @@
-//! The primary context of a device, and what holds it: cust with the feature `cust`, this library without.
+//! The primary context of a device, and its holder: cust with the feature `cust`, otherwise this
+//! library.
 
 use crate::device::DeviceError;
 #[cfg(feature = "cust")]
@@ -6,16 +7,16 @@ use libcuda::CUresult;
 use libcuda::{CUcontext, CUdevice};
 use std::ptr;
 
-/// What keeps a primary context alive until it is dropped.
+/// Keeps a primary context alive until it is dropped.
 #[cfg(feature = "cust")]
 pub(super) type Held = cust::context::Context;
 #[cfg(not(feature = "cust"))]
 pub(super) type Held = Retained;
 
-/// The primary context of a device, and what holds it.
+/// Retains the primary context of a device.
 ///
 /// # Errors
-/// What the driver says.
+/// If the driver fails.
 pub(super) fn hold(ordinal: u32, device: CUdevice) -> Result<(CUcontext, Held), DeviceError> {
     let (context, retained) = Retained::new(device)?;
     Ok((context, held(retained, ordinal)?))
@@ -26,17 +27,18 @@ fn held(retained: Retained, _ordinal: u32) -> Result<Held, DeviceError> {
     Ok(retained)
 }
 
-/// cust's own hold on the context.
+/// A retain through cust.
 ///
-/// cust reads results as an enum of 2021 and must never see a newer number, such as 46 for a device in exclusive
-/// use: so the driver has been asked before, and cust only adds to a count. `retained` is released afterwards. If it
-/// were released before, the driver would close the context and make it again: 0.17 s on an H200 (2026-11-24).
+/// cust reads results as an enum from 2021 and must never see a newer number, such as 46 for a
+/// device in exclusive use. So the driver has been called before, and cust only increments a count.
+/// `retained` is released afterwards: releasing it earlier would make the driver close the context
+/// and create it again, which takes 0.17 s on an H200 (2026-11-24).
 #[cfg(feature = "cust")]
 fn held(retained: Retained, ordinal: u32) -> Result<Held, DeviceError> {
     let held = cust::device::Device::get_device(ordinal).and_then(Held::new);
     drop(retained);
-    // cust keeps the number that the driver gave. Its own `Display` asks the driver for text, and panics if there
-    // is none.
+    // cust keeps the driver's number. Its own `Display` asks the driver for a text, and panics if
+    // there is none.
     held.map_err(|error| DeviceError::of_driver(CUresult(error as u32), RETAINING.into()))
 }
 
@@ -48,7 +50,8 @@ pub(super) struct Retained(CUdevice);
 impl Retained {
     fn new(device: CUdevice) -> Result<(CUcontext, Self), DeviceError> {
         let mut context = ptr::null_mut();
-        // SAFETY: the device is of an initialised driver, and `context` is there to be written.
+        // SAFETY: the device belongs to an initialised driver, and the pointer to `context` is
+        // valid for writes.
         let result = unsafe { libcuda::cuDevicePrimaryCtxRetain(&raw mut context, device) };
         DeviceError::check(result, || RETAINING.into())?;
         Ok((context, Self(device)))
@@ -57,7 +60,7 @@ impl Retained {
 
 impl Drop for Retained {
     fn drop(&mut self) {
-        // SAFETY: this releases what `new` retained. A failure belongs to an earlier call.
+        // SAFETY: this releases the retain of `new`. A failure belongs to an earlier call.
         let _lost = unsafe { libcuda::cuDevicePrimaryCtxRelease_v2(self.0) };
     }
 }

@@ -1,4 +1,4 @@
-//! Copies between the host and a device, which have ended when they return.
+//! Copies between the host and a device, which are complete when they return.
 
 use super::Cuda;
 use super::event::Event;
@@ -6,10 +6,11 @@ use crate::device::DeviceError;
 use libcuda::{CU_EVENT_DISABLE_TIMING, CUresult};
 
 impl Cuda {
-    /// Puts a copy into the stream, by `put`, and waits for it. `what` and `doing` name it in errors.
+    /// Submits a copy to the stream with `put`, and waits for it. `what` and `doing` name it in
+    /// errors.
     ///
-    /// When this returns, the copy no longer uses the host's memory. If other GPUs may block the stream forever, the
-    /// copy is put there only once the stream is empty.
+    /// When this returns, the copy no longer uses the host's memory. If other GPUs may block the
+    /// stream forever, the copy is submitted only once the stream is empty.
     ///
     /// # Errors
     /// If the copy fails, or if earlier work in the stream has failed.
@@ -37,11 +38,12 @@ impl Cuda {
             let ended = Event::new(CU_EVENT_DISABLE_TIMING)?;
             DeviceError::check(put(), || self.after_last(&doing()))?;
             if let Err(error) = ended.record(self.raw_stream()) {
-                // SAFETY: the stream is live. There is an error to report already.
+                // SAFETY: the stream is live. There is already an error to report.
                 let _waited = unsafe { libcuda::cuStreamSynchronize(self.raw_stream()) };
                 return Err(error);
             }
-            // From here, work that waits for other GPUs may enter the stream. The event does not include it.
+            // After this, work that waits for other GPUs may enter the stream. The event does not
+            // include it.
             drop(turn);
             return DeviceError::check(ended.synchronize(), || self.after_last(&doing()));
         }

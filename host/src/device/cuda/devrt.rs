@@ -1,4 +1,4 @@
-//! Where NVIDIA's device runtime is: the library that kernels which launch kernels are linked with.
+//! Finds NVIDIA's device runtime, the library that kernels which launch kernels are linked with.
 
 use std::{
     env,
@@ -7,17 +7,17 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The environment variable that names the library to link with, in place of the usual places.
+/// The environment variable with the path of the library, in place of the usual paths.
 pub(super) const VARIABLE: &str = "GRIDSYNC_CUDADEVRT";
 
 const LIBRARY: &str = "libcudadevrt.a";
 
-/// The library, or the places that were looked at.
+/// The path of the library, or the paths that were tried.
 pub(super) fn find() -> Result<PathBuf, Vec<PathBuf>> {
     first_of(env::var_os(VARIABLE))
 }
 
-/// The library of this name, or in one of the usual places.
+/// The library at this path, or else at one of the usual paths.
 fn first_of(named: Option<OsString>) -> Result<PathBuf, Vec<PathBuf>> {
     let candidates = match named {
         Some(named) => vec![named.into()],
@@ -26,8 +26,8 @@ fn first_of(named: Option<OsString>) -> Result<PathBuf, Vec<PathBuf>> {
     candidates.iter().find(|file| file.is_file()).cloned().ok_or(candidates)
 }
 
-/// The folders of CUDA toolkits: `CUDA_HOME`, `CUDA_PATH`, that of an `nvcc` or `ptxas` in `PATH`,
-/// and `/usr/local/cuda` and those next to it, the newest first.
+/// The directories of CUDA toolkits: `CUDA_HOME`, `CUDA_PATH`, that of an `nvcc` or `ptxas` in
+/// `PATH`, and `/usr/local/cuda` and its siblings, newest first.
 fn toolkits() -> Vec<PathBuf> {
     let named = ["CUDA_HOME", "CUDA_PATH"].into_iter().filter_map(env::var_os).map(PathBuf::from);
     let path = env::var_os("PATH").unwrap_or_default();
@@ -39,8 +39,8 @@ fn toolkits() -> Vec<PathBuf> {
     named.chain(of_bins).chain([PathBuf::from("/usr/local/cuda")]).chain(versions).collect()
 }
 
-/// The places in a toolkit. Python wheels have a toolkit in `site-packages/nvidia/cu13`, next to
-/// their `bin`.
+/// The candidate paths in a toolkit. Python wheels have a toolkit in `site-packages/nvidia/cu13`,
+/// next to their `bin`.
 fn in_toolkit(toolkit: &Path) -> Vec<PathBuf> {
     let targets = below(&toolkit.join("targets"), "");
     let libs = targets.iter().map(|target| target.join("lib"));
@@ -48,7 +48,7 @@ fn in_toolkit(toolkit: &Path) -> Vec<PathBuf> {
     own.into_iter().chain(libs).map(|lib| lib.join(LIBRARY)).collect()
 }
 
-/// What is in a folder and begins like this, in the order of the names.
+/// The entries of a directory with this prefix, sorted by name.
 fn below(dir: &Path, begins: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
     let named = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(begins));
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn the_library_is_found_where_toolkits_and_wheels_have_it() {
+    fn the_library_is_found_in_toolkits_and_wheels() {
         let dir = tempfile::tempdir().expect("a folder to write to");
         for place in ["lib64", "lib", "targets/sbsa-linux/lib"] {
             let toolkit = dir.path().join(place.replace('/', "-"));

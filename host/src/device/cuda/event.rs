@@ -1,4 +1,4 @@
-//! Events: points in streams, which the host and other streams can wait for.
+//! Events: points in streams that the host and other streams can wait for.
 
 use super::Cuda;
 use crate::device::DeviceError;
@@ -10,43 +10,44 @@ pub(super) struct Event(CUevent);
 
 // SAFETY: the driver API may be called from any thread on which the context is current.
 unsafe impl Send for Event {}
-// SAFETY: as above; calls on one event may come from several threads.
+// SAFETY: the driver API may be called from any thread on which the context is current, and calls
+// on one event may come from several threads.
 unsafe impl Sync for Event {}
 
 impl Event {
-    /// An event of the current context.
+    /// Creates an event in the current context.
     pub(super) fn new(flags: CUevent_flags) -> Result<Self, DeviceError> {
         let mut event = ptr::null_mut();
-        // SAFETY: the handle is there to be written.
+        // SAFETY: the pointer to the handle is valid for writes.
         let made = unsafe { libcuda::cuEventCreate(&raw mut event, flags) };
         DeviceError::check(made, || "making an event".into())?;
         Ok(Self(event))
     }
 
-    /// Marks what has been put into `stream` so far.
+    /// Marks the work submitted to `stream` so far.
     pub(super) fn record(&self, stream: CUstream) -> Result<(), DeviceError> {
         // SAFETY: both are live.
         let result = unsafe { libcuda::cuEventRecord(self.0, stream) };
         DeviceError::check(result, || "recording an event".into())
     }
 
-    /// Waits until what it marks is done.
+    /// Waits until the marked work is done.
     pub(super) fn synchronize(&self) -> CUresult {
         // SAFETY: the event is live.
         unsafe { libcuda::cuEventSynchronize(self.0) }
     }
 
-    /// Lets what comes into `stream` from now on wait for what the event marks.
+    /// Makes later work in `stream` wait for the marked work.
     pub(super) fn let_wait(&self, stream: CUstream) -> Result<(), DeviceError> {
-        // SAFETY: both are live; there are no flags.
+        // SAFETY: both are live; flags are not used.
         let result = unsafe { libcuda::cuStreamWaitEvent(stream, self.0, 0) };
         DeviceError::check(result, || "waiting for an event".into())
     }
 
-    /// Microseconds from `start` to this. Both have happened, and take time stamps.
+    /// Microseconds from `start` to this event. Both have happened, and have timestamps.
     pub(super) fn microseconds_since(&self, start: &Self) -> Result<f64, DeviceError> {
         let mut milliseconds = 0.0;
-        // SAFETY: the number is there to be written, and both events are live.
+        // SAFETY: the pointer to the number is valid for writes, and both events are live.
         let result = unsafe { libcuda::cuEventElapsedTime(&raw mut milliseconds, start.0, self.0) };
         DeviceError::check(result, || "asking for the time between two events".into())?;
         Ok(f64::from(milliseconds) * 1e3)
@@ -55,24 +56,25 @@ impl Event {
 
 impl Drop for Event {
     fn drop(&mut self) {
-        // SAFETY: the handle is of a live event and is destroyed only here. A failure means that the
-        // context is gone already.
+        // SAFETY: the handle belongs to a live event and is destroyed only here. A failure means
+        // that the context is already gone.
         let _lost = unsafe { libcuda::cuEventDestroy_v2(self.0) };
     }
 }
 
 /// A point in the stream of a device.
 pub(in crate::device) struct Mark {
-    // Fields drop in order: the event goes before the context that it lives in.
+    // Fields drop in order: the event is destroyed before its context.
     event: Event,
     cuda: Arc<Cuda>,
 }
 
 impl Mark {
-    /// What has been put into the stream of `cuda` so far.
+    /// Marks the work submitted to the stream of `cuda` so far.
     pub(super) fn new(cuda: Arc<Cuda>) -> Result<Self, DeviceError> {
         let event = {
-            // Between two launches that wait for each other, the event would be after one and before the other.
+            // Between two launches that wait for each other, the event would be after one and
+            // before the other.
             let _turn = cuda.gpu.turn();
             let _entered = cuda.stream.gate.unrecorded("recording an event")?;
             cuda.gpu.enter()?;
@@ -83,7 +85,7 @@ impl Mark {
         Ok(Self { event, cuda })
     }
 
-    /// Whether that is done.
+    /// Whether the marked work is done.
     pub(in crate::device) fn is_done(&self) -> Result<bool, DeviceError> {
         self.cuda.gpu.enter()?;
         // SAFETY: the event is live.
@@ -96,7 +98,7 @@ impl Mark {
         }
     }
 
-    /// Waits until that is done.
+    /// Waits until the marked work is done.
     pub(in crate::device) fn synchronize(&self) -> Result<(), DeviceError> {
         self.cuda.gpu.enter()?;
         self.cuda.gpu.watch_others_until(|| self.is_done())?;
@@ -105,15 +107,16 @@ impl Mark {
         })
     }
 
-    /// Microseconds from `start` to this. Both are done, and of one context.
+    /// Microseconds from `start` to this mark. Both are done, and belong to one context.
     pub(in crate::device) fn microseconds_since(&self, start: &Self) -> Result<f64, DeviceError> {
         self.cuda.gpu.enter()?;
         self.event.microseconds_since(&start.event)
     }
 
-    /// Lets what comes into the stream of `cuda` from now on wait for this.
+    /// Makes later work in the stream of `cuda` wait for this mark.
     pub(super) fn let_wait(&self, cuda: &Cuda) -> Result<(), DeviceError> {
-        // The marked work may wait for another GPU, forever if that fails. No copy may get behind it.
+        // The marked work may wait for another GPU, forever if that fails. No copy may get behind
+        // it.
         let _turn = cuda.gpu.turn_alone();
         let _entered = cuda.stream.gate.unrecorded("waiting for an event")?;
         cuda.gpu.enter()?;
@@ -123,8 +126,8 @@ impl Mark {
 
 impl Drop for Mark {
     fn drop(&mut self) {
-        // The event can be destroyed only while the context is current. After a fault the driver frees
-        // everything when the process ends.
+        // The event can be destroyed only while the context is current. After a fault the driver
+        // frees everything when the process exits.
         let _lost = self.cuda.gpu.enter_to_free();
     }
 }

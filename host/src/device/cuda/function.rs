@@ -1,4 +1,4 @@
-//! One kernel as the driver compiled it.
+//! A kernel as compiled by the driver.
 
 use super::{PtxModule, module::Module};
 use crate::device::{DeviceError, KernelAttributes, Properties};
@@ -10,21 +10,21 @@ use libcuda::{
 };
 use std::sync::Mutex;
 
-/// Blocks of a cluster that every device with clusters allows (CUDA programming guide, thread
-/// block clusters); more need the function to opt in.
+/// The cluster size that every device with clusters allows (CUDA programming guide, thread block
+/// clusters). For larger clusters the function must opt in.
 const PORTABLE_CLUSTER: u32 = 8;
 
-/// A kernel's handle, its needs, and what it has been allowed so far.
+/// A kernel's handle, its requirements, and the limits raised for it so far.
 pub(super) struct Function {
     name: &'static str,
     pub(super) handle: CUfunction,
     pub(super) attributes: KernelAttributes,
     allowed: Mutex<Allowed>,
-    /// The module of `handle`, unloaded with this.
+    /// The module of `handle`, unloaded with the function.
     _module: Module,
 }
 
-/// The settings of a function, which only ever grow.
+/// The settings of a function, which only grow.
 struct Allowed {
     dynamic_shared: u32,
     cluster: u32,
@@ -33,18 +33,20 @@ struct Allowed {
 // SAFETY: the driver API may be called from any thread on which the context is current, and the
 // handles of the function and its module refer to nothing else.
 unsafe impl Send for Function {}
-// SAFETY: as above; a mutex guards the part that changes.
+// SAFETY: the driver API may be called from any thread on which the context is current, and a mutex
+// guards the part that changes.
 unsafe impl Sync for Function {}
 
 impl Function {
-    /// Compiles and loads `module`, which has the kernel `name`, and reads the attributes of the
-    /// kernel; the context is current.
+    /// Compiles and loads `module`, which contains the kernel `name`, and reads the kernel's
+    /// attributes. The context must be current.
     pub(super) fn load(name: &'static str, module: PtxModule) -> Result<Self, DeviceError> {
         let module = Module::load(name, module)?;
         let handle = module.function()?;
         let get = |attribute: CUfunction_attribute| {
             let mut value = 0;
-            // SAFETY: the handle is of a loaded module, and `value` is there to be written.
+            // SAFETY: the handle belongs to a loaded module, and the pointer to `value` is valid
+            // for writes.
             let result = unsafe { libcuda::cuFuncGetAttribute(&raw mut value, attribute, handle) };
             DeviceError::check(result, || format!("reading the attributes of `{name}`"))?;
             Ok::<u32, DeviceError>(u32::try_from(value).unwrap_or(0))
@@ -66,7 +68,7 @@ impl Function {
         })
     }
 
-    /// Opts in to `bytes` of dynamic shared memory if that is more than the function may have.
+    /// Opts in to `bytes` of dynamic shared memory if that is more than the function is allowed.
     pub(super) fn allow_shared(
         &self,
         bytes: u32,
@@ -106,7 +108,8 @@ impl Function {
         dynamic_shared: u32,
     ) -> Result<u32, DeviceError> {
         let mut blocks = 0;
-        // SAFETY: the handle is of a loaded module, and `blocks` is there to be written.
+        // SAFETY: the handle belongs to a loaded module, and the pointer to `blocks` is valid for
+        // writes.
         let result = unsafe {
             libcuda::cuOccupancyMaxActiveBlocksPerMultiprocessor(
                 &raw mut blocks,
@@ -127,7 +130,7 @@ impl Function {
 
     fn set(&self, attribute: CUfunction_attribute, value: u32) -> Result<(), DeviceError> {
         let value = i32::try_from(value).unwrap_or(i32::MAX);
-        // SAFETY: the handle is of a loaded module; the driver checks attribute and value.
+        // SAFETY: the handle belongs to a loaded module; the driver checks attribute and value.
         let result = unsafe { libcuda::cuFuncSetAttribute(self.handle, attribute, value) };
         DeviceError::check(result, || {
             format!("setting {attribute:?} of `{}` to {value}", self.name)

@@ -1,4 +1,4 @@
-//! A GPU in a context: what its streams share.
+//! A GPU in a context: the state that its streams share.
 
 use super::{
     Modules, PtxImage,
@@ -16,25 +16,25 @@ use std::{
     sync::{Arc, Mutex, OnceLock, Weak},
 };
 
-/// A GPU in one of its contexts, with the kernels that have been loaded there.
+/// A GPU in one of its contexts, with the kernels loaded there.
 pub(super) struct Gpu {
     pub(super) ordinal: u32,
     pub(super) properties: Properties,
-    /// Whether nothing may wait for its streams any more, because what runs in them may not end.
+    /// Whether waiting for its streams is no longer allowed, because their work may never end.
     given_up: AtomicBool,
-    /// The GPUs that it works with, itself among them; unset if it works alone.
+    /// The GPUs that it works with, including itself; unset if it works alone.
     pub(super) together: OnceLock<Arc<Together>>,
-    /// What the newest image that it can run is compiled for.
+    /// The target of the newest image that it can run.
     pub(super) image: u32,
     pub(super) modules: Modules<'static>,
-    /// The kernels that have been loaded so far. They are unloaded when this is dropped, while the
-    /// context is current and nothing runs.
+    /// The kernels loaded so far. They are unloaded when this is dropped, while the context is
+    /// current and nothing runs.
     functions: Mutex<HashMap<&'static str, Arc<Function>>>,
     /// The streams in which its memory may be in use.
     streams: Mutex<Vec<Weak<Stream>>>,
     pub(super) context: RawContext,
-    /// What keeps the context alive; none if somebody else does. The last field, because the others
-    /// live in the context.
+    /// Keeps the context alive; `None` if the caller does. This must be the last field, because the
+    /// other fields belong to the context.
     _held: Option<Held>,
 }
 
@@ -42,14 +42,15 @@ pub(super) struct Gpu {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct RawContext(pub(super) CUcontext);
 
-// SAFETY: it is only given to the driver, whose API may be called from any thread.
+// SAFETY: it is only passed to the driver, whose API may be called from any thread.
 unsafe impl Send for RawContext {}
-// SAFETY: as above.
+// SAFETY: it is only passed to the driver, whose API may be called from any thread.
 unsafe impl Sync for RawContext {}
 
 impl Gpu {
-    /// `device` in `context`, with those of `images` that it can run. The caller of [`Cuda::in_raw`] keeps
-    /// the context alive. If none is given, it is the device's primary context, which is held here.
+    /// `device` in `context`, with those of `images` that it can run. The caller of
+    /// [`Cuda::in_raw`] keeps the context alive. If no context is given, the device's primary
+    /// context is retained and used.
     pub(super) fn new(
         (ordinal, device): (u32, CUdevice),
         images: &[PtxImage],
@@ -83,9 +84,10 @@ impl Gpu {
         make_current(self.context.0)
     }
 
-    /// Makes the context current to give something back. Returns whether that can be done: not on a
-    /// device that is given up, where to wait is to hang. Tries twice, because what is not given back
-    /// now never is. The context of another device may be current otherwise.
+    /// Makes the context current in order to free something. Returns whether that is possible: on a
+    /// device that is given up it is not, because waiting there would hang. Tries twice, because
+    /// anything not freed now never will be. Otherwise the context of another device may be
+    /// current.
     pub(super) fn enter_to_free(&self) -> bool {
         self.enter().or_else(|_| self.enter()).is_ok()
     }
@@ -94,17 +96,17 @@ impl Gpu {
         self.given_up.store(true, Ordering::Relaxed);
     }
 
-    /// Whether nothing may wait for its streams any more.
+    /// Whether waiting for its streams is no longer allowed.
     pub(super) fn is_given_up(&self) -> bool {
         self.given_up.load(Ordering::Relaxed)
     }
 
-    /// Whether it works with other GPUs, whose grids may wait for those on this one.
+    /// Whether it works with other GPUs, whose grids may wait for grids on this one.
     pub(super) fn works_together(&self) -> bool {
         self.together.get().is_some()
     }
 
-    /// The kernel's function, compiled and loaded at its first use.
+    /// The kernel's function, compiled and loaded on first use.
     pub(super) fn function(&self, name: &'static str) -> Result<Arc<Function>, DeviceError> {
         let mut functions = lock(&self.functions);
         if let Some(function) = functions.get(name) {
@@ -118,7 +120,7 @@ impl Gpu {
         Ok(function)
     }
 
-    /// Notes a stream in which the memory will be in use.
+    /// Registers a stream in which the memory will be in use.
     pub(super) fn add(&self, stream: &Arc<Stream>) {
         let mut streams = lock(&self.streams);
         streams.retain(|stream| stream.strong_count() > 0);

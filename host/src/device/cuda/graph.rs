@@ -1,4 +1,4 @@
-//! Graphs of the driver, made by capturing the stream.
+//! Driver graphs, made by capturing the stream.
 
 use super::{Cuda, Last, lock, stream::Given};
 use crate::device::{DeviceError, Recording, gate::Recorder};
@@ -8,13 +8,13 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-/// What has to be done when a capture has ended.
+/// Work to do after a capture has ended.
 #[derive(Default)]
 pub(super) struct Capture {
-    /// What was launched last.
+    /// The last launch.
     pub(super) last: Mutex<Option<Last>>,
-    /// Memory given back meanwhile. It is freed afterwards, because neither waiting for the stream nor
-    /// freeing can be captured.
+    /// Memory released during the capture. It is freed afterwards, because neither waiting for the
+    /// stream nor freeing can be captured.
     pub(super) given: Mutex<Vec<Given>>,
 }
 
@@ -40,10 +40,11 @@ impl Cuda {
         }))
     }
 
-    /// Makes a graph executable and puts it on the device; nothing of it runs.
+    /// Instantiates a graph and uploads it to the device; nothing runs.
     pub(super) fn instantiate(&self, graph: &Graph) -> Result<Exec, DeviceError> {
         let mut exec = Exec(ptr::null_mut());
-        // SAFETY: the graph is live, and the handle is there to be written; the flags are none.
+        // SAFETY: the graph is live, and the pointer to the handle is valid for writes; flags are
+        // not used.
         let made = unsafe { libcuda::cuGraphInstantiateWithFlags(&raw mut exec.0, graph.0, 0) };
         DeviceError::check(made, || "instantiating a graph".into())?;
         // SAFETY: the executable graph and the stream are live.
@@ -53,12 +54,12 @@ impl Cuda {
     }
 }
 
-/// A stream that captures. When this is dropped, the capture ends and what was given back meanwhile
-/// is freed.
+/// A capture of a stream. Dropping it ends the capture and frees the memory that was released
+/// during the capture.
 pub(super) struct Capturing<'a> {
     cuda: &'a Cuda,
     recorder: Recorder<'a, Capture>,
-    /// Whether the driver must still be told that the capture ends.
+    /// Whether the capture must still be ended in the driver.
     open: bool,
 }
 
@@ -76,7 +77,8 @@ impl<'a> Capturing<'a> {
             cuda.stream.gate.begin(Capture::default())?
         };
         let mut capturing = Self { cuda, recorder, open: false };
-        // Nothing runs in the stream while it is recorded, so that nobody has to wait for it meanwhile.
+        // Nothing runs in the stream while it is being recorded, so no call has to wait for it
+        // then.
         cuda.wait("waiting for the stream before recording")?;
         // Relaxed: the gate has already refused what cannot be captured. Other modes may refuse to
         // compile and load a kernel for its first launch.
@@ -89,10 +91,10 @@ impl<'a> Capturing<'a> {
         Ok(capturing)
     }
 
-    /// Ends the capture, and gives its graph.
+    /// Ends the capture and returns its graph.
     pub(super) fn end(&mut self) -> Result<Graph, DeviceError> {
         let mut graph = Graph(ptr::null_mut());
-        // SAFETY: the stream is live and captures; the handle is there to be written.
+        // SAFETY: the stream is live and captures; the pointer to the handle is valid for writes.
         let ended =
             unsafe { libcuda::cuStreamEndCapture(self.cuda.raw_stream(), &raw mut graph.0) };
         DeviceError::check(ended, || "recording a graph".into())?;
@@ -100,12 +102,12 @@ impl<'a> Capturing<'a> {
         Ok(graph)
     }
 
-    /// Opens the gate again, frees what waited for that, and gives what was launched last.
+    /// Reopens the gate, frees the memory that waited for this, and returns the last launch.
     pub(super) fn close(&mut self) -> Option<Last> {
         let capture = self.recorder.end()?;
         for given in lock(&capture.given).drain(..) {
-            // SAFETY: whoever gave it back promised that it came from `alloc`, had not been freed,
-            // and that nothing launched later uses it.
+            // SAFETY: the caller that released it promised that it came from `alloc`, had not been
+            // freed, and that nothing launched later uses it.
             unsafe { self.cuda.give_back(given) };
         }
         *lock(&capture.last)
@@ -116,7 +118,7 @@ impl Drop for Capturing<'_> {
     fn drop(&mut self) {
         if self.open {
             // The work failed, or ending the capture did, and that error is reported already. The
-            // stream must not go on capturing.
+            // stream must not keep capturing.
             let _current = self.cuda.gpu.enter_to_free();
             drop(self.end());
         }
@@ -124,20 +126,20 @@ impl Drop for Capturing<'_> {
     }
 }
 
-/// A graph of the driver, destroyed when dropped.
+/// A driver graph, destroyed when dropped.
 pub(super) struct Graph(pub(super) CUgraph);
 
 impl Drop for Graph {
     fn drop(&mut self) {
         if !self.0.is_null() {
             // SAFETY: the handle came from `cuStreamEndCapture` and is destroyed only here. A
-            // failure means that the context is gone already.
+            // failure means that the context is already gone.
             let _lost = unsafe { libcuda::cuGraphDestroy(self.0) };
         }
     }
 }
 
-/// An executable graph of the driver, destroyed when dropped, once it no longer runs.
+/// An executable driver graph, destroyed when dropped, once it no longer runs.
 pub(super) struct Exec(CUgraphExec);
 
 // SAFETY: the driver API may be called from any thread on which the context is current; the mutex
@@ -147,20 +149,20 @@ unsafe impl Send for Exec {}
 impl Drop for Exec {
     fn drop(&mut self) {
         if !self.0.is_null() {
-            // SAFETY: the handle came from `cuGraphInstantiateWithFlags` and is destroyed only here.
-            // The driver waits for its last launch by itself. A failure means that the context is
-            // gone already.
+            // SAFETY: the handle came from `cuGraphInstantiateWithFlags` and is destroyed only
+            // here. The driver waits for its last launch. A failure means that the context is
+            // already gone.
             let _lost = unsafe { libcuda::cuGraphExecDestroy(self.0) };
         }
     }
 }
 
-/// An executable graph and the device that it is for.
+/// An executable graph and its device.
 pub(super) struct Replay {
-    // Fields drop in order: the graph goes before the context that it lives in.
+    // Fields drop in order: the graph is destroyed before its context.
     pub(super) exec: Mutex<Exec>,
     pub(super) cuda: Arc<Cuda>,
-    /// Its last kernel, to name it when the stream reports an error.
+    /// The last kernel, named when the stream reports an error.
     pub(super) last: Option<Last>,
 }
 
@@ -170,7 +172,7 @@ impl Recording for Replay {
         self.cuda.gpu.enter()?;
         let exec = lock(&self.exec);
         // SAFETY: the executable graph and the stream are live, and no other thread uses the graph;
-        // the caller vouches for the arguments it was recorded with and the kernels' contracts.
+        // the caller vouches for the recorded arguments and the kernels' contracts.
         let result = unsafe { libcuda::cuGraphLaunch(exec.0, self.cuda.raw_stream()) };
         DeviceError::check(result, || self.cuda.after_last("launching a graph"))?;
         if self.last.is_some() {
@@ -183,7 +185,7 @@ impl Recording for Replay {
 impl Drop for Replay {
     fn drop(&mut self) {
         // The graph can be destroyed only while the context is current. After a fault the driver
-        // frees everything when the process ends.
+        // frees everything when the process exits.
         let _lost = self.cuda.gpu.enter_to_free();
     }
 }

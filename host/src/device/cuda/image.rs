@@ -5,12 +5,12 @@ use ptx_image::Modules;
 
 /// The kernels for one virtual architecture, as PTX text or packed.
 ///
-/// It is borrowed for as long as the program runs: from `include_str!` or `include_bytes!`, or from
-/// what was read of a file by `Vec::leak`.
+/// It is borrowed for the whole run of the program: from `include_str!` or `include_bytes!`, or
+/// from the contents of a file through `Vec::leak`.
 pub type PtxImage = ptx_image::PtxImage<'static>;
 
-/// The kernels of those of `images` that a device of compute capability `compute` can run, and what
-/// the newest of them is compiled for.
+/// Merges the kernels of those of `images` that a device of compute capability `compute` can run,
+/// and returns the target of the newest of them.
 pub(super) fn usable(
     images: &[PtxImage],
     compute: u32,
@@ -34,7 +34,7 @@ mod tests {
         [75, 90, 80].map(|compute| PtxImage::text(compute, ""))
     }
 
-    /// The kernels of both of gridsync's images, each with what it is compiled for.
+    /// The kernels of both of gridsync's images, each with its target.
     fn own() -> [(u32, Modules<'static>); 2] {
         KERNELS.each_ref().map(|image| {
             let compute = image.compute().expect("a whole image");
@@ -58,19 +58,19 @@ mod tests {
     }
 
     #[test]
-    fn a_device_older_than_every_image_is_told_the_numbers() {
+    fn a_device_too_old_for_all_images_is_an_error() {
         let error = usable(&images(), 70).expect_err("70 is below 75");
         assert_eq!(error, DeviceError::NoImage { compute: 70, offered: vec![75, 90, 80] });
     }
 
     #[test]
-    fn a_damaged_image_is_an_error_of_the_device() {
+    fn a_corrupt_image_is_a_device_error() {
         let error = usable(&[PtxImage::packed(b"// no image\n\n")], 90).expect_err("no image");
         assert!(matches!(error, DeviceError::Image(_)), "{error}");
     }
 
     #[test]
-    fn the_kernels_of_both_images_come_each_alone_and_whole() {
+    fn kernels_of_both_images_are_separate_and_complete() {
         for (compute, modules) in own() {
             assert!(modules.kernels().count() > 200, "compute_{compute}");
             for kernel in modules.kernels() {
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn no_kernel_of_an_image_mentions_another() {
+    fn kernels_of_an_image_do_not_reference_each_other() {
         for (compute, modules) in own() {
             let names: Vec<&str> = modules.kernels().collect();
             for kernel in &names {
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kernels_of_an_image_share_no_memory_at_module_scope() {
+    fn kernels_of_an_image_do_not_share_module_scope_memory() {
         for (compute, modules) in own() {
             for line in modules.prelude().lines() {
                 let of_a_block =
@@ -115,7 +115,7 @@ mod tests {
         }
     }
 
-    /// What may be identifiers (PTX ISA, "Identifiers").
+    /// Possible identifiers (PTX ISA, "Identifiers").
     fn identifiers(ptx: &str) -> impl Iterator<Item = &str> {
         ptx.split(|c: char| !matches!(c, '_' | '$' | '%') && !c.is_ascii_alphanumeric())
     }

@@ -8,13 +8,13 @@ use libcuda::{
 };
 use std::{ffi::c_void, ptr, sync::Arc};
 
-/// What the driver lacks when it has no `cuLaunchKernelEx`.
+/// Requirement for `cuLaunchKernelEx`.
 const NEEDS_11_8: &str = "it takes a driver of CUDA 11.8 or newer";
 
-/// The image from which on kernels can wait for the one before them.
+/// The first image whose kernels can wait for the previous kernel.
 pub(super) const OVERLAPPING_IMAGE: u32 = 90;
 
-/// The driver from which on graphs keep overlapping launches that they record (CUDA 12.3, release notes).
+/// The first driver whose graphs keep recorded launches overlapping (CUDA 12.3, release notes).
 pub(super) const OVERLAPPING_DRIVER: u32 = 12_030;
 
 impl Cuda {
@@ -33,8 +33,8 @@ impl Cuda {
         let geometry =
             Geometry { cooperative: geometry.cooperative || kernel.cooperative, ..*geometry };
         let function = self.prepare(kernel, &geometry)?;
-        // The driver may check a recorded launch only when the graph is instantiated, and its error
-        // names no kernel then. So this checks the launch now.
+        // The driver may check a recorded launch only when the graph is instantiated, and then its
+        // error does not name the kernel. So this checks the launch now.
         if entered.recorded().is_some() && geometry.cooperative {
             self.expect_resident(kernel, geometry)?;
         }
@@ -61,7 +61,7 @@ impl Cuda {
         }
     }
 
-    /// The error of a launch that the driver refused: the limit that it exceeds, if that is known.
+    /// The error for a launch that the driver refused: the limit that it exceeds, if that is known.
     fn refused(
         &self,
         kernel: &'static str,
@@ -77,7 +77,7 @@ impl Cuda {
         }
     }
 
-    /// Refuses a launch that does not fit on the device at once.
+    /// Refuses a launch whose blocks do not all fit on the device at once.
     pub(super) fn expect_resident(
         &self,
         kernel: &KernelInfo,
@@ -100,7 +100,7 @@ impl Cuda {
         Ok(u64::from(clusters) * u64::from(geometry.cluster.unwrap_or(1)))
     }
 
-    /// The error of a cooperative launch when only `resident` of its blocks fit.
+    /// The error for a cooperative launch when only `resident` of its blocks fit.
     fn too_large(&self, kernel: &KernelInfo, geometry: Geometry, resident: u64) -> DeviceError {
         DeviceError::GridTooLarge {
             kernel: kernel.name,
@@ -127,8 +127,8 @@ impl Cuda {
         let mut attributes = attributes(geometry);
         let config = self.config(geometry, &mut attributes);
         let mut clusters = 0;
-        // SAFETY: the function is of a loaded module; `config` points to `attributes`, which
-        // outlives the call; `clusters` is there to be written.
+        // SAFETY: the function belongs to a loaded module; `config` points to `attributes`, which
+        // outlives the call; the pointer to `clusters` is valid for writes.
         let result = unsafe {
             libcuda::cuOccupancyMaxActiveClusters(
                 &raw mut clusters,
@@ -145,13 +145,13 @@ impl Cuda {
         Ok(u32::try_from(clusters).unwrap_or(0))
     }
 
-    /// The compute capability of the image that the kernel is from.
+    /// The compute capability of the kernel's image.
     pub(super) fn image_of(&self, kernel: &KernelInfo) -> u32 {
         self.gpu.modules.built_for(kernel.name).unwrap_or(self.gpu.image)
     }
 
-    /// The kernel's function, with everything allowed that `geometry` asks for; or the reason why
-    /// the device cannot launch it.
+    /// The kernel's function, with all opt-ins that `geometry` needs, or the reason why the device
+    /// cannot launch it.
     pub(super) fn prepare(
         &self,
         kernel: &KernelInfo,
@@ -180,7 +180,7 @@ impl Cuda {
         if geometry.cluster.is_some() && !self.gpu.properties.cluster {
             return unsupported("cluster launches", "they take compute capability 9.0");
         }
-        // A kernel built for an older target cannot wait for the one before it.
+        // A kernel built for an older target cannot wait for the previous one.
         if geometry.overlapping && image < OVERLAPPING_IMAGE {
             return unsupported(
                 "overlapping launches",
@@ -204,7 +204,7 @@ impl Cuda {
         Ok(function)
     }
 
-    /// Puts the launch into `stream` by the simplest call that can express it.
+    /// Submits the launch to `stream` with the simplest call that can express it.
     ///
     /// # Safety
     /// `args` are the kernel's arguments, and its own contract holds. The stream is live.
@@ -217,12 +217,12 @@ impl Cuda {
     ) -> CUresult {
         // The driver copies the arguments and writes through none of these pointers.
         let arguments = args.as_ptr().cast::<*mut c_void>().cast_mut();
-        /// One of the driver's calls that take the shape as separate arguments; only one of them
-        /// has `extra`.
+        /// One of the driver's calls with the shape as separate arguments; only one of them has
+        /// `extra`.
         macro_rules! launch {
             ($call:ident $(, $extra:expr)?) => {
-                // SAFETY: the function is of a loaded module, the stream is live, and the caller
-                // vouches for the arguments.
+                // SAFETY: the function belongs to a loaded module, the stream is live, and the
+                // caller vouches for the arguments.
                 unsafe {
                     libcuda::$call(
                         function.handle,
@@ -244,12 +244,13 @@ impl Cuda {
         if attributes.is_empty() {
             return launch!(cuLaunchKernel, ptr::null_mut());
         }
-        // Without `cuLaunchKernelEx`, every other launch with attributes was refused already.
+        // Without `cuLaunchKernelEx`, every other launch with attributes was refused before.
         if !libcuda::provides(c"cuLaunchKernelEx") {
             return launch!(cuLaunchCooperativeKernel);
         }
         let config = CUlaunchConfig { stream, ..self.config(geometry, &mut attributes) };
-        // SAFETY: as in `launch!`, and `config` points to `attributes`, which outlives the call.
+        // SAFETY: the function belongs to a loaded module, the stream is live, the caller vouches
+        // for the arguments, and `config` points to `attributes`, which outlives the call.
         unsafe {
             libcuda::cuLaunchKernelEx(
                 &raw const config,
@@ -260,7 +261,7 @@ impl Cuda {
         }
     }
 
-    /// The driver's form of `geometry`; it points to `attributes`.
+    /// Converts `geometry` for the driver. The result points to `attributes`.
     fn config(&self, geometry: &Geometry, attributes: &mut [CUlaunchAttribute]) -> CUlaunchConfig {
         let Geometry { grid, block, .. } = *geometry;
         CUlaunchConfig {
@@ -274,7 +275,7 @@ impl Cuda {
     }
 }
 
-/// The attributes that `geometry` asks for beyond a plain launch.
+/// The attributes that `geometry` needs beyond a plain launch.
 fn attributes(geometry: &Geometry) -> Vec<CUlaunchAttribute> {
     let cooperative = geometry.cooperative.then(CUlaunchAttribute::cooperative);
     let cluster = geometry.cluster.map(CUlaunchAttribute::cluster);

@@ -9,17 +9,17 @@ use std::{
     ptr,
 };
 
-/// A link in progress, and the cubin that it has made.
+/// A link in progress, and the resulting cubin.
 pub(super) struct Link {
     state: CUlinkState,
     cubin: *mut c_void,
-    /// The driver writes to them, and to the values of the options, as long as the link lives.
+    /// The driver writes to the logs, and to the values of the options, as long as the link lives.
     logs: Box<Logs>,
 }
 
 impl Link {
     /// Links `text`, the module of `kernel` in the image for compute capability `image`, with the
-    /// device runtime. The context is current.
+    /// device runtime. The context must be current.
     pub(super) fn with_device_runtime(
         kernel: &'static str,
         image: u32,
@@ -35,7 +35,7 @@ impl Link {
         let mut logs = Box::new(Logs::new());
         let (count, options, values) = logs.options();
         let mut state = ptr::null_mut();
-        // SAFETY: the options are valid, and stay where they are as long as the link lives.
+        // SAFETY: the options are valid, and do not move as long as the link lives.
         let created = unsafe { libcuda::cuLinkCreate_v2(count, options, values, &raw mut state) };
         let mut link = match created.ok() {
             Ok(()) => Self { state, cubin: ptr::null_mut(), logs },
@@ -54,8 +54,8 @@ impl Link {
     fn run(&mut self, text: &CStr, library: &CStr) -> CUresult {
         let (none, no_values) = (ptr::null_mut(), ptr::null_mut());
         let bytes = text.to_bytes_with_nul();
-        // SAFETY: the link is live. The text ends in NUL, which is counted; the driver only reads
-        // it. There are no options.
+        // SAFETY: the link is live. The text ends in NUL, which is included in its length; the
+        // driver only reads it. No options are passed.
         let added = unsafe {
             libcuda::cuLinkAddData_v2(
                 self.state,
@@ -71,7 +71,7 @@ impl Link {
         if added.ok().is_err() {
             return added;
         }
-        // SAFETY: the link is live, the path ends in NUL, and there are no options.
+        // SAFETY: the link is live, the path ends in NUL, and no options are passed.
         let added = unsafe {
             libcuda::cuLinkAddFile_v2(
                 self.state,
@@ -86,15 +86,15 @@ impl Link {
             return added;
         }
         let mut bytes = 0;
-        // SAFETY: the link is live, and both results are there to be written.
+        // SAFETY: the link is live, and the pointers to both results are valid for writes.
         unsafe { libcuda::cuLinkComplete(self.state, &raw mut self.cubin, &raw mut bytes) }
     }
 }
 
 impl Drop for Link {
     fn drop(&mut self) {
-        // SAFETY: the link was created by `with_device_runtime` and is destroyed only here. A failure
-        // belongs to an earlier call.
+        // SAFETY: the link was created by `with_device_runtime` and is destroyed only here. A
+        // failure belongs to an earlier call.
         let _lost = unsafe { libcuda::cuLinkDestroy(self.state) };
     }
 }

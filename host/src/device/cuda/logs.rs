@@ -6,11 +6,11 @@ use libcuda::{
 };
 use std::{ffi::CStr, ptr};
 
-/// Bytes for each of the logs: a hundred or so of their lines.
+/// Bytes per log: about a hundred lines.
 const LOG_BYTES: usize = 16 << 10;
 
-/// Room for both logs, and the options that name it. It must outlive the call, or the link, that the
-/// options are given to, and not move meanwhile.
+/// Buffers for both logs, and the options that point to them. It must outlive the call or the link
+/// that receives the options, and not move during that time.
 pub(super) struct Logs {
     buffers: [Vec<u8>; 2],
     options: [CUjit_option; 4],
@@ -35,19 +35,19 @@ impl Logs {
         }
     }
 
-    /// The count of options, the options and their values, for a call of the driver.
+    /// The number of options, the options and their values, for a driver call.
     pub(super) fn options(&mut self) -> (u32, *mut CUjit_option, *mut CUjit_option_value) {
         (self.options.len() as u32, self.options.as_mut_ptr(), self.values.as_mut_ptr())
     }
 
-    /// What was logged, errors first.
+    /// The logged text, errors first.
     pub(super) fn text(&self) -> String {
         let logs = self.buffers.each_ref().map(|log| text_of(log));
         logs.join("\n").trim().to_owned()
     }
 }
 
-/// What a log buffer holds, up to its NUL.
+/// The contents of a log buffer, up to its NUL.
 fn text_of(log: &[u8]) -> String {
     CStr::from_bytes_until_nul(log)
         .map_or_else(

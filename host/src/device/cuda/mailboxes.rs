@@ -1,4 +1,4 @@
-//! Pinned host memory in small parts, which kernels write results to.
+//! Pinned host memory in small parts, to which kernels write results.
 
 use super::{Cuda, lock};
 use crate::device::DeviceError;
@@ -6,10 +6,10 @@ use libcuda::CUDA_ERROR_OUT_OF_MEMORY;
 use std::collections::HashMap;
 use std::ptr;
 
-/// Bytes of an allocation, unless a mailbox has more.
+/// Bytes per allocation, unless a mailbox needs more.
 const PAGE: usize = 4096;
 
-/// The least bytes of a mailbox: a cache line, so that who looks into one does not disturb another.
+/// The smallest mailbox in bytes: a cache line, so that polling one does not disturb another.
 const LEAST: usize = 64;
 
 /// The mailboxes of a device.
@@ -17,11 +17,11 @@ const LEAST: usize = 64;
 pub(super) struct Mailboxes {
     /// The allocations.
     pages: Vec<u64>,
-    /// The mailboxes that nobody has, by their bytes.
+    /// The unused mailboxes, by their size in bytes.
     free: HashMap<usize, Vec<u64>>,
 }
 
-/// The bytes of a mailbox for `words` words: a power of two, so that few sizes share the pages.
+/// The size of a mailbox for `words` words: a power of two, so that few sizes share the pages.
 fn bytes_for(words: usize) -> usize {
     (words * size_of::<u32>()).next_power_of_two().max(LEAST)
 }
@@ -37,7 +37,7 @@ impl Cuda {
             let _entered = self.stream.gate.unrecorded("an allocation")?;
             self.gpu.enter()?;
             let (mut page, size) = (ptr::null_mut(), PAGE.max(bytes));
-            // SAFETY: `page` is there to be written, and the context is current.
+            // SAFETY: the pointer to `page` is valid for writes, and the context is current.
             let result = unsafe { libcuda::cuMemAllocHost_v2(&raw mut page, size) };
             if result == CUDA_ERROR_OUT_OF_MEMORY {
                 return Ok(None);
@@ -59,10 +59,10 @@ impl Cuda {
         lock(&self.mailboxes).free.entry(bytes_for(words)).or_default().push(mailbox);
     }
 
-    /// Frees all of them. The context is current, and nothing runs.
+    /// Frees all mailboxes. The context must be current, and nothing may run.
     ///
     /// # Safety
-    /// Nobody has one.
+    /// None of them is lent.
     pub(super) unsafe fn free_mailboxes(&self) {
         for page in lock(&self.mailboxes).pages.drain(..) {
             let page = ptr::with_exposed_provenance_mut(page as usize);

@@ -1,4 +1,4 @@
-//! Whose memory an address is.
+//! Checks which context and allocation an address belongs to.
 
 use super::Cuda;
 use crate::device::DeviceError;
@@ -10,13 +10,13 @@ use libcuda::{
 use std::{ffi::c_int, ptr};
 
 impl Cuda {
-    /// Refuses memory that does not lie in one live allocation of the GPU's context.
+    /// Refuses memory that is not inside one live allocation of the GPU's context.
     pub(super) fn expect_own_memory(&self, address: u64, bytes: usize) -> Result<(), DeviceError> {
         self.gpu.enter()?;
         let device = || self.gpu.properties.name.clone();
         let no_memory = || DeviceError::NoMemory { address, bytes, device: device() };
         let of = |result: CUresult| match result {
-            // The driver knows no memory there.
+            // The driver has no memory at this address.
             CUDA_ERROR_INVALID_VALUE => Err(no_memory()),
             result => DeviceError::check(result, || self.after_last("asking whose memory it is")),
         };
@@ -26,7 +26,7 @@ impl Cuda {
             of(ask::<CUcontext>(&mut context, CU_POINTER_ATTRIBUTE_CONTEXT, address))?;
             of(ask::<c_int>(&mut ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address))?;
         }
-        // Memory of a pool is of a device, and of no context.
+        // Memory of a pool belongs to a device, but not to a context.
         let is_own = match context.is_null() {
             true => u32::try_from(ordinal) == Ok(self.gpu.ordinal),
             false => context == self.gpu.context.0,
@@ -35,7 +35,7 @@ impl Cuda {
             return Err(DeviceError::OtherContext { what: "the memory", device: device() });
         }
         let (mut start, mut size) = (0, 0);
-        // SAFETY: as above.
+        // SAFETY: the attributes are of these types.
         unsafe {
             of(ask::<CUdeviceptr>(&mut start, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, address))?;
             of(ask::<usize>(&mut size, CU_POINTER_ATTRIBUTE_RANGE_SIZE, address))?;
@@ -48,11 +48,11 @@ impl Cuda {
     }
 }
 
-/// Asks for an attribute of the memory at an address.
+/// Queries an attribute of the memory at an address.
 ///
 /// # Safety
 /// The attribute is of type `T`.
 unsafe fn ask<T>(value: &mut T, attribute: CUpointer_attribute, address: u64) -> CUresult {
-    // SAFETY: there is room for a value of the attribute's type.
+    // SAFETY: the pointer is valid for writes of the attribute's type.
     unsafe { libcuda::cuPointerGetAttribute(ptr::from_mut(value).cast(), attribute, address) }
 }

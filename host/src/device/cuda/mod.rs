@@ -1,8 +1,9 @@
 //! An NVIDIA GPU through the CUDA driver.
 //!
-//! All calls go through `libcuda`, which has what [cust](https://docs.rs/cust/0.3.2) lacks: JIT logs, function
-//! attributes, cooperative and cluster launches, graphs, and result numbers newer than 2021. With the feature `cust`,
-//! cust holds the primary context, and a program that uses cust itself can give its own context, streams and memory.
+//! All calls go through `libcuda`, which provides what [cust](https://docs.rs/cust/0.3.2) lacks:
+//! JIT logs, function attributes, cooperative and cluster launches, graphs, and result numbers
+//! newer than 2021. With the feature `cust`, cust holds the primary context, and a program that
+//! uses cust can pass its own context, streams and memory.
 
 mod assembled;
 mod context;
@@ -52,38 +53,37 @@ use std::{
 };
 use stream::{Given, Stream};
 
-/// A stream of a CUDA device, in the device's primary context or in one that the caller has, and the
-/// kernels.
+/// A stream of a CUDA device, in the device's primary context or in the caller's, and the kernels.
 ///
-/// A stream that is made here is an ordinary (blocking) one: it also follows CUDA's default stream, in
-/// which cust copies. A kernel is compiled at its own first launch or query. Every call makes the
-/// context current on the thread that calls.
+/// A stream that is created here is an ordinary (blocking) one: it also follows CUDA's default
+/// stream, which cust uses for copies. A kernel is compiled at its first launch or query. Every
+/// call makes the context current on the calling thread.
 pub struct Cuda {
-    /// What was launched last, to name it when the stream reports an error.
+    /// The last launch, named when the stream reports an error.
     last: Mutex<Option<Last>>,
-    /// Host memory that launches in the stream write results to.
+    /// Host memory to which launches in the stream write results.
     mailboxes: Mutex<Mailboxes>,
     stream: ManuallyDrop<Arc<Stream>>,
-    /// What all streams of the device share.
+    /// State shared by all streams of the device.
     gpu: ManuallyDrop<Arc<Gpu>>,
 }
 
-/// A launch that was put into the stream.
+/// A launch that was submitted to the stream.
 #[derive(Clone, Copy)]
 struct Last {
     kernel: &'static str,
     geometry: Geometry,
-    /// Whether it is the last one of a graph.
+    /// Whether it is the last launch of a graph.
     of_graph: bool,
 }
 
 impl Cuda {
-    /// The stream as the driver knows it.
+    /// The driver's handle of the stream.
     fn raw_stream(&self) -> CUstream {
         self.stream.raw()
     }
 
-    /// What the stream was busy with, for a message.
+    /// The last work of the stream, for a message.
     fn after_last(&self, doing: &str) -> String {
         match *lock(&self.last) {
             Some(Last { kernel, geometry, of_graph }) => {
@@ -94,37 +94,38 @@ impl Cuda {
         }
     }
 
-    /// Waits for the stream; `doing` says for what.
+    /// Waits for the stream. `doing` describes the wait in errors.
     fn wait(&self, doing: &str) -> Result<(), DeviceError> {
         self.wait_for_stream(self.raw_stream(), doing)
     }
 
-    /// Waits for one of the GPU's streams; `doing` says for what.
+    /// Waits for one of the GPU's streams. `doing` describes the wait in errors.
     fn wait_for_stream(&self, stream: CUstream, doing: &str) -> Result<(), DeviceError> {
         self.watch_others(stream)?;
-        // SAFETY: the caller gives a stream that is live.
+        // SAFETY: the caller passes a live stream.
         let result = unsafe { libcuda::cuStreamSynchronize(stream) };
         DeviceError::check(result, || self.after_last(doing))
     }
 
-    /// Asks whether everything in one of the GPU's streams is done. The context is current, and nobody
-    /// records.
+    /// Whether all work in one of the GPU's streams is done. The context must be current, and no
+    /// recording may be in progress.
     fn is_done(&self, stream: CUstream) -> Result<bool, DeviceError> {
         stream::is_done(stream, || self.after_last("asking whether the stream is done"))
     }
 
-    /// Free bytes and total bytes of the device.
+    /// Free and total bytes of the device.
     fn memory(&self) -> Result<(usize, usize), DeviceError> {
         self.gpu.enter()?;
         let (mut free, mut total) = (0, 0);
-        // SAFETY: both are there to be written, and the context is current.
+        // SAFETY: both pointers are valid for writes, and the context is current.
         let result = unsafe { libcuda::cuMemGetInfo_v2(&raw mut free, &raw mut total) };
         DeviceError::check(result, || self.after_last("asking how much memory is free"))?;
         Ok((free, total))
     }
 }
 
-// SAFETY: the driver allocates what is lent, which lives as long as this, and every copy has ended when it returns.
+// SAFETY: the driver allocates the memory that is lent, which lives as long as this, and every copy
+// is complete when it returns.
 unsafe impl Backend for Cuda {
     fn properties(&self) -> &Properties {
         &self.gpu.properties
@@ -138,7 +139,7 @@ unsafe impl Backend for Cuda {
         let _entered = self.stream.gate.unrecorded("an allocation")?;
         self.gpu.enter()?;
         let mut address = 0;
-        // SAFETY: `address` is there to be written, and the context is current.
+        // SAFETY: the pointer to `address` is valid for writes, and the context is current.
         let result = unsafe { libcuda::cuMemAlloc_v2(&raw mut address, bytes) };
         if result == CUDA_ERROR_OUT_OF_MEMORY {
             let (free, total) = self.memory().unwrap_or_default();
@@ -149,12 +150,12 @@ unsafe impl Backend for Cuda {
     }
 
     unsafe fn free(&self, address: u64) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller upholds the contract of `free`, which is that of `give_back`.
         unsafe { self.give_back(Given::Allocation(address)) };
     }
 
     fn drop_after(&self, owner: Box<dyn Any + Send + Sync>) {
-        // SAFETY: this is no allocation.
+        // SAFETY: this is not an allocation.
         unsafe { self.give_back(Given::Owner(owner)) };
     }
 
@@ -190,7 +191,8 @@ unsafe impl Backend for Cuda {
             return Ok(());
         }
         let doing = || format!("copying {} bytes to the device", from.len());
-        // SAFETY: the caller vouches for the device range; `from` is borrowed until the copy has ended.
+        // SAFETY: the caller vouches for the device range; `from` is borrowed until the copy is
+        // complete.
         self.copy("a copy to the device", doing, || unsafe {
             libcuda::cuMemcpyHtoDAsync_v2(to, from.as_ptr().cast(), from.len(), self.raw_stream())
         })
@@ -202,7 +204,8 @@ unsafe impl Backend for Cuda {
         }
         let (host, bytes) = (to.as_mut_ptr(), to.len());
         let doing = || format!("copying {bytes} bytes from the device");
-        // SAFETY: the caller vouches for the device range; `to` is borrowed until the copy has ended.
+        // SAFETY: the caller vouches for the device range; `to` is borrowed until the copy is
+        // complete.
         self.copy("a copy from the device", doing, || unsafe {
             libcuda::cuMemcpyDtoHAsync_v2(host.cast(), from, bytes, self.raw_stream())
         })
@@ -211,7 +214,7 @@ unsafe impl Backend for Cuda {
     unsafe fn pin(&self, memory: *mut u8, bytes: usize) -> Result<(), DeviceError> {
         let _entered = self.stream.gate.unrecorded("pinning host memory")?;
         self.gpu.enter()?;
-        // SAFETY: the caller keeps the memory allocated. The flag lets every device use it.
+        // SAFETY: the caller keeps the memory allocated. The flag makes it usable by every device.
         let result = unsafe {
             libcuda::cuMemHostRegister_v2(
                 memory.cast(),
@@ -226,7 +229,8 @@ unsafe impl Backend for Cuda {
 
     unsafe fn unpin(&self, memory: *mut u8) -> bool {
         let _entered = self.stream.gate.either();
-        // SAFETY: the caller gives memory that this backend has pinned. A failure belongs to an earlier call.
+        // SAFETY: the caller passes memory that this backend has pinned. A failure belongs to an
+        // earlier call.
         self.gpu.enter_to_free()
             && unsafe { libcuda::cuMemHostUnregister(memory.cast()) }.ok().is_ok()
     }
@@ -245,7 +249,7 @@ unsafe impl Backend for Cuda {
         }
         let _entered = self.stream.gate.recordable("filling with zero")?;
         self.gpu.enter()?;
-        // SAFETY: the caller vouches for the device range until the filling has run.
+        // SAFETY: the caller vouches for the device range until the fill has run.
         let result = unsafe { libcuda::cuMemsetD8Async(at, 0, bytes, self.raw_stream()) };
         DeviceError::check(result, || self.after_last(&format!("filling {bytes} bytes with zero")))
     }
@@ -256,7 +260,7 @@ unsafe impl Backend for Cuda {
         geometry: &Geometry,
         args: &[*const c_void],
     ) -> Result<(), DeviceError> {
-        // SAFETY: the caller's promise is the one that `launch_kernel` asks for.
+        // SAFETY: the caller upholds the contract of `launch`, which is that of `launch_kernel`.
         unsafe { self.launch_kernel(kernel, geometry, args) }
     }
 
@@ -267,7 +271,8 @@ unsafe impl Backend for Cuda {
         geometry: &Geometry,
         args: &[&[*const c_void]],
     ) -> Result<(), DeviceError> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller upholds the contract of `launch_on_all`, which is that of
+        // `launch_together`.
         unsafe { self.launch_together(all, kernel, geometry, args) }
     }
 
@@ -377,13 +382,13 @@ unsafe impl Backend for Cuda {
 
 impl Drop for Cuda {
     fn drop(&mut self) {
-        // What the fields own can be freed only while the context is current and idle. After a
-        // fault it is neither, and the driver frees everything when the process ends.
+        // The resources of the fields can be freed only while the context is current and idle.
+        // After a fault it is neither, and the driver frees everything when the process exits.
         if !self.gpu.enter_to_free() || self.watch_others(self.raw_stream()).is_err() {
             return;
         }
-        // SAFETY: the stream is still there. The fields are dropped here and nowhere else, the
-        // context last: it is in what all streams share, like the kernels.
+        // SAFETY: the stream is still alive. The fields are dropped only here, the context last: it
+        // is part of the state that all streams share, like the kernels.
         unsafe {
             let _lost = libcuda::cuStreamSynchronize(self.raw_stream());
             self.free_mailboxes();
@@ -399,8 +404,8 @@ impl fmt::Debug for Cuda {
     }
 }
 
-/// Locks, also after another thread has panicked: what these mutexes guard is consistent at every
-/// step.
+/// Locks the mutex even after another thread has panicked: the data of these mutexes is consistent
+/// at every step.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

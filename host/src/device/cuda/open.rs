@@ -1,4 +1,4 @@
-//! How a stream of a CUDA device comes to be: all made here, or on the caller's context and stream.
+//! Creates a stream of a CUDA device, either from scratch or on the caller's context and stream.
 
 use super::gpu::{Gpu, make_current};
 use super::stream::{Handle, OwnStream, PER_THREAD, RawStream, Stream};
@@ -12,12 +12,12 @@ use std::{
 };
 
 impl Cuda {
-    /// Opens device `ordinal` with those of `images` that it can run, in its primary context. A kernel
-    /// is taken from the newest of them that has it.
+    /// Opens device `ordinal` with those of `images` that it can run, in its primary context. Each
+    /// kernel comes from the newest of them that contains it.
     ///
     /// # Errors
     /// [`DeviceError::NoCuda`] with the reason, [`DeviceError::NoSuchDevice`],
-    /// [`DeviceError::NoImage`], [`DeviceError::Image`], or what the driver says when it makes the
+    /// [`DeviceError::NoImage`], [`DeviceError::Image`], or if the driver fails to create the
     /// context.
     pub fn new(ordinal: u32, images: &[PtxImage]) -> Result<Self, DeviceError> {
         let count = probe::count()?;
@@ -32,17 +32,17 @@ impl Cuda {
         Ok(Self::in_stream(gpu, Handle::Own(stream)))
     }
 
-    /// The device of a context that somebody else holds, with those of `images` that it can run. What it
-    /// does goes into `stream`; null is the default stream.
+    /// Opens the device of a context that the caller owns, with those of `images` that it can run.
+    /// All its work goes into `stream`; null is the default stream.
     ///
     /// # Errors
-    /// As for [`new`](Self::new), and [`DeviceError::OtherContext`]; [`DeviceError::Unsupported`] for the
-    /// default stream of each thread (`CU_STREAM_PER_THREAD`).
+    /// As for [`new`](Self::new), and [`DeviceError::OtherContext`]; [`DeviceError::Unsupported`]
+    /// for the default stream of each thread (`CU_STREAM_PER_THREAD`).
     ///
     /// # Safety
-    /// The context and the stream are live. They stay so until everything that was made from this has
-    /// been dropped: devices, buffers, primitives, graphs and events. Nobody else captures the stream
-    /// until then.
+    /// The context and the stream are live. They stay live until everything made from this device
+    /// has been dropped: devices, buffers, primitives, graphs and events. Nothing else captures the
+    /// stream until then.
     pub(in crate::device) unsafe fn in_raw(
         context: CUcontext,
         stream: CUstream,
@@ -52,14 +52,14 @@ impl Cuda {
         Self::in_stream_of(Arc::new(gpu), Handle::Raw(RawStream(stream)))
     }
 
-    /// The same device, with a stream that is made here.
+    /// The same device, with a new stream.
     pub(super) fn in_new_stream(&self) -> Result<Self, DeviceError> {
         self.gpu.enter()?;
         let stream = OwnStream::new()?;
         Ok(Self::in_stream(Arc::clone(&self.gpu), Handle::Own(stream)))
     }
 
-    /// The same device, with a stream that somebody else holds; null is the default stream.
+    /// The same device, with a stream that the caller owns; null is the default stream.
     ///
     /// # Errors
     /// As for [`in_raw`](Self::in_raw).
@@ -73,7 +73,7 @@ impl Cuda {
         Self::in_stream_of(Arc::clone(&self.gpu), Handle::Raw(RawStream(stream)))
     }
 
-    /// A stream of somebody else, if it is of the GPU's context.
+    /// Uses an existing stream, if it belongs to the GPU's context.
     pub(super) fn in_stream_of(gpu: Arc<Gpu>, handle: Handle) -> Result<Self, DeviceError> {
         let stream = handle.raw();
         let device = || gpu.properties.name.clone();
@@ -86,7 +86,7 @@ impl Cuda {
         }
         gpu.enter()?;
         let mut context = ptr::null_mut();
-        // SAFETY: the stream is live, and `context` is there to be written.
+        // SAFETY: the stream is live, and the pointer to `context` is valid for writes.
         let result = unsafe { libcuda::cuStreamGetCtx(stream, &raw mut context) };
         DeviceError::check(result, || "asking for the context of a stream".into())?;
         if context != gpu.context.0 {
@@ -107,12 +107,12 @@ impl Cuda {
     }
 }
 
-/// The device of a context, which is current afterwards, and its ordinal.
+/// The device of a context and its ordinal. Makes the context current.
 pub(super) fn current_device(context: CUcontext) -> Result<(u32, CUdevice), DeviceError> {
     let count = probe::count()?;
     make_current(context)?;
     let mut current = 0;
-    // SAFETY: `current` is there to be written.
+    // SAFETY: the pointer to `current` is valid for writes.
     let result = unsafe { libcuda::cuCtxGetDevice(&raw mut current) };
     DeviceError::check(result, || "asking for the device of a context".into())?;
     for ordinal in 0..count {

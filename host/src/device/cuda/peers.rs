@@ -7,10 +7,10 @@ use libcuda::{
 };
 
 impl Cuda {
-    /// Lets kernels and copies of this device reach the memory of `other`.
+    /// Gives kernels and copies of this device access to the memory of `other`.
     ///
     /// # Errors
-    /// [`DeviceError::NoPeerAccess`], and what the driver says.
+    /// [`DeviceError::NoPeerAccess`], and if the driver fails.
     pub(in crate::device) fn reach(&self, other: &Self) -> Result<(), DeviceError> {
         let (from, to) = (self.gpu.ordinal, other.gpu.ordinal);
         if from == to {
@@ -30,18 +30,18 @@ impl Cuda {
         }
     }
 
-    /// What [`Cuda::new`] calls it.
+    /// The ordinal, as for [`Cuda::new`].
     #[must_use]
     pub fn ordinal(&self) -> u32 {
         self.gpu.ordinal
     }
 }
 
-/// Whether kernels and copies of CUDA device `from` can reach the memory of device `to`. Every
-/// device reaches its own. Opens none of them.
+/// Whether kernels and copies of CUDA device `from` can access the memory of device `to`. Every
+/// device can access its own. Does not open the devices.
 ///
 /// # Errors
-/// [`DeviceError::NoCuda`], [`DeviceError::NoSuchDevice`], and what the driver says.
+/// [`DeviceError::NoCuda`], [`DeviceError::NoSuchDevice`], and if the driver fails.
 pub fn reaches(from: u32, to: u32) -> Result<bool, DeviceError> {
     let count = probe::count()?;
     match [from, to].into_iter().find(|&ordinal| ordinal >= count) {
@@ -51,17 +51,17 @@ pub fn reaches(from: u32, to: u32) -> Result<bool, DeviceError> {
     }
 }
 
-/// What the driver says about two devices that are not the same.
+/// Queries the driver for two different devices.
 fn can_reach(from: u32, to: u32) -> Result<bool, DeviceError> {
     let handle = |ordinal: u32| {
         let mut device: CUdevice = 0;
-        // SAFETY: `device` is there to be written.
+        // SAFETY: the pointer to `device` is valid for writes.
         let result = unsafe { libcuda::cuDeviceGet(&raw mut device, ordinal as i32) };
         DeviceError::check(result, || asking(from, to)).map(|()| device)
     };
     let (device, peer) = (handle(from)?, handle(to)?);
     let mut can = 0;
-    // SAFETY: `can` is there to be written, and both are handles of the driver.
+    // SAFETY: the pointer to `can` is valid for writes, and both handles come from the driver.
     let result = unsafe { libcuda::cuDeviceCanAccessPeer(&raw mut can, device, peer) };
     DeviceError::check(result, || asking(from, to)).map(|()| can != 0)
 }

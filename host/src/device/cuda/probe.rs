@@ -1,23 +1,23 @@
-//! Whether there is CUDA here, and which devices.
+//! Whether CUDA is available, and which devices it has.
 
 use super::query;
 use crate::device::{DeviceError, NoCuda, OLDEST_DRIVER};
 use libcuda::{CUDA_ERROR_NO_DEVICE, CUresult};
 
-/// One device, without opening it.
+/// A device that has not been opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceSummary {
-    /// What [`Cuda::new`](super::Cuda::new) calls it.
+    /// The ordinal, as for [`Cuda::new`](super::Cuda::new).
     pub ordinal: u32,
-    /// What it is and how much it has.
+    /// The properties of the device.
     pub properties: crate::device::Properties,
 }
 
-/// Every CUDA device here, at least one; opens none of them.
+/// Lists all CUDA devices, at least one, without opening them.
 ///
 /// # Errors
-/// [`DeviceError::NoCuda`] with the reason if there is none; otherwise what the driver says when
-/// asked about one.
+/// [`DeviceError::NoCuda`] with the reason if there are no devices; otherwise if the driver fails
+/// to describe one.
 pub fn probe() -> Result<Vec<DeviceSummary>, DeviceError> {
     (0..count()?)
         .map(|ordinal| {
@@ -26,7 +26,7 @@ pub fn probe() -> Result<Vec<DeviceSummary>, DeviceError> {
         .collect()
 }
 
-/// Starts the driver, if it has not been, and counts its devices: one or more.
+/// Starts the driver if necessary, and counts its devices: one or more.
 pub(super) fn count() -> Result<u32, DeviceError> {
     libcuda::available().map_err(NoCuda::from)?;
     let started = |result: CUresult| {
@@ -39,10 +39,10 @@ pub(super) fn count() -> Result<u32, DeviceError> {
     if found < OLDEST_DRIVER {
         return Err(NoCuda::DriverTooOld { found }.into());
     }
-    // SAFETY: 0 is the one value that flags may have; starting twice is allowed.
+    // SAFETY: the only valid value of the flags is 0; starting twice is allowed.
     started(unsafe { libcuda::cuInit(0) })?;
     let mut count = 0;
-    // SAFETY: `count` is there to be written.
+    // SAFETY: the pointer to `count` is valid for writes.
     started(unsafe { libcuda::cuDeviceGetCount(&raw mut count) })?;
     match u32::try_from(count) {
         Ok(0) | Err(_) => Err(NoCuda::NoDevice.into()),

@@ -1,4 +1,4 @@
-//! Asks the driver what a device is.
+//! Queries the driver for the properties of a device.
 
 use crate::device::{DeviceError, Properties};
 use libcuda::{
@@ -20,17 +20,17 @@ use libcuda::{
 };
 use std::ffi::{CStr, c_int};
 
-/// Device `ordinal`; the driver is initialised.
+/// Device `ordinal`. The driver must be initialised.
 pub(super) fn device(ordinal: u32) -> Result<CUdevice, DeviceError> {
     let mut device = 0;
     let number = c_int::try_from(ordinal).unwrap_or(c_int::MAX);
-    // SAFETY: `device` is there to be written.
+    // SAFETY: the pointer to `device` is valid for writes.
     let result = unsafe { libcuda::cuDeviceGet(&raw mut device, number) };
     DeviceError::check(result, || format!("asking for CUDA device {ordinal}"))?;
     Ok(device)
 }
 
-/// All [`Properties`] of one device; the driver is initialised.
+/// All [`Properties`] of one device. The driver must be initialised.
 pub(super) fn properties(device: CUdevice) -> Result<Properties, DeviceError> {
     let get = |attribute| attribute_of(device, attribute);
     Ok(Properties {
@@ -70,7 +70,7 @@ pub(super) fn properties(device: CUdevice) -> Result<Properties, DeviceError> {
 /// CUDA version of the driver, 1000·major + 10·minor.
 pub(super) fn driver_version() -> Result<u32, DeviceError> {
     let mut version = 0;
-    // SAFETY: `version` is there to be written.
+    // SAFETY: the pointer to `version` is valid for writes.
     let result = unsafe { libcuda::cuDriverGetVersion(&raw mut version) };
     DeviceError::check(result, || "asking the driver for its version".into())?;
     Ok(u32::try_from(version).unwrap_or(0))
@@ -80,7 +80,7 @@ pub(super) fn driver_version() -> Result<u32, DeviceError> {
 fn name_of(device: CUdevice) -> Result<String, DeviceError> {
     const LEN: c_int = 256;
     let mut name = [0u8; LEN as usize];
-    // SAFETY: the driver writes LEN bytes at most.
+    // SAFETY: the driver writes at most LEN bytes.
     let result = unsafe { libcuda::cuDeviceGetName(name.as_mut_ptr().cast(), LEN, device) };
     DeviceError::check(result, || "asking for the name of a CUDA device".into())?;
     let name = CStr::from_bytes_until_nul(&name).unwrap_or_default();
@@ -90,16 +90,17 @@ fn name_of(device: CUdevice) -> Result<String, DeviceError> {
 /// Bytes of its memory.
 fn memory_of(device: CUdevice) -> Result<usize, DeviceError> {
     let mut bytes = 0;
-    // SAFETY: `bytes` is there to be written.
+    // SAFETY: the pointer to `bytes` is valid for writes.
     let result = unsafe { libcuda::cuDeviceTotalMem_v2(&raw mut bytes, device) };
     DeviceError::check(result, || "asking how much memory a CUDA device has".into())?;
     Ok(bytes)
 }
 
-/// One attribute, or 0 if this driver does not know it.
+/// One attribute, or 0 if this driver does not support it.
 fn attribute_of(device: CUdevice, attribute: CUdevice_attribute) -> u32 {
     let mut value = 0;
-    // SAFETY: the device is of an initialised driver, and `value` is there to be written.
+    // SAFETY: the device belongs to an initialised driver, and the pointer to `value` is valid for
+    // writes.
     let result = unsafe { libcuda::cuDeviceGetAttribute(&raw mut value, attribute, device) };
     result.ok().map_or(0, |()| u32::try_from(value).unwrap_or(0))
 }

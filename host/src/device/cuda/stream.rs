@@ -1,4 +1,4 @@
-//! Streams: who made them, and what has to wait for them.
+//! Streams, their owners, and the waits before memory is freed.
 
 use super::{Cuda, gpu::Gpu, graph::Capture, lock};
 use crate::device::{DeviceError, gate::Gate};
@@ -13,19 +13,19 @@ pub(super) struct Stream {
     handle: Handle,
 }
 
-/// A stream, by who destroys it.
+/// A stream, by its owner.
 pub(super) enum Handle {
-    /// This library.
+    /// Owned by this library.
     Own(OwnStream),
-    /// cust, when the last one who shares it has dropped it.
+    /// Owned by cust; destroyed when its last owner drops it.
     #[cfg(feature = "cust")]
     Cust(Arc<cust::stream::Stream>),
-    /// Somebody else.
+    /// Owned by the caller.
     Raw(RawStream),
 }
 
 impl Handle {
-    /// The stream as the driver knows it.
+    /// The driver's handle of the stream.
     pub(super) fn raw(&self) -> CUstream {
         match self {
             Self::Own(stream) => stream.0,
@@ -36,12 +36,13 @@ impl Handle {
     }
 }
 
-/// A stream that somebody else destroys.
+/// A stream that the caller destroys.
 pub(super) struct RawStream(pub(super) CUstream);
 
 // SAFETY: the driver API may be called from any thread on which the context is current.
 unsafe impl Send for RawStream {}
-// SAFETY: as above; calls on one stream may come from several threads.
+// SAFETY: the driver API may be called from any thread on which the context is current, and calls
+// on one stream may come from several threads.
 unsafe impl Sync for RawStream {}
 
 impl Stream {
@@ -49,7 +50,7 @@ impl Stream {
         Self { gate: Gate::default(), handle }
     }
 
-    /// The stream as the driver knows it.
+    /// The driver's handle of the stream.
     pub(super) fn raw(&self) -> CUstream {
         self.handle.raw()
     }
@@ -60,26 +61,28 @@ impl Stream {
     }
 }
 
-/// The handle that names the default stream, as null does (`CU_STREAM_LEGACY`).
+/// The handle of the default stream, equivalent to null (`CU_STREAM_LEGACY`).
 const LEGACY: CUstream = ptr::without_provenance_mut::<CUstream_st>(1);
 
-/// The handle that names another default stream in each thread (`CU_STREAM_PER_THREAD`).
+/// The handle of the per-thread default stream (`CU_STREAM_PER_THREAD`).
 pub(super) const PER_THREAD: CUstream = ptr::without_provenance_mut::<CUstream_st>(2);
 
-/// A stream that was made here, destroyed when dropped, once it is empty.
+/// A stream created here, destroyed when dropped, once it is empty.
 pub(super) struct OwnStream(pub(super) CUstream);
 
-// SAFETY: as for `RawStream`.
+// SAFETY: the driver API may be called from any thread on which the context is current.
 unsafe impl Send for OwnStream {}
-// SAFETY: as for `RawStream`.
+// SAFETY: the driver API may be called from any thread on which the context is current, and calls
+// on one stream may come from several threads.
 unsafe impl Sync for OwnStream {}
 
 impl OwnStream {
-    /// A stream of the current context, of the kind that also follows the default stream: cust's
-    /// copies are in that one.
+    /// Creates a stream in the current context, of the kind that also follows the default stream,
+    /// which cust uses for copies.
     pub(super) fn new() -> Result<Self, DeviceError> {
         let mut stream = ptr::null_mut();
-        // SAFETY: the handle is there to be written; no flags, and the default priority.
+        // SAFETY: the pointer to the handle is valid for writes; flags are not used, and the
+        // priority is the default.
         let made = unsafe { libcuda::cuStreamCreateWithPriority(&raw mut stream, 0, 0) };
         DeviceError::check(made, || "making a stream".into())?;
         Ok(Self(stream))
@@ -88,31 +91,33 @@ impl OwnStream {
 
 impl Drop for OwnStream {
     fn drop(&mut self) {
-        // SAFETY: the handle is of a live stream and is destroyed only here. The driver destroys it when
-        // its work has ended. A failure means that the context is gone already.
+        // SAFETY: the handle belongs to a live stream and is destroyed only here. The driver
+        // destroys the stream when its work has ended. A failure means that the context is already
+        // gone.
         let _lost = unsafe { libcuda::cuStreamDestroy_v2(self.0) };
     }
 }
 
-/// Memory that is given back once no stream uses it any more.
+/// Memory to free once no stream uses it any more.
 pub(super) enum Given {
     /// It came from `alloc`.
     Allocation(u64),
-    /// Its owner knows what to do.
+    /// Dropping its owner frees it.
     Owner(Box<dyn Any + Send + Sync>),
 }
 
 impl Given {
-    /// Frees it. The context of `gpu` is current.
+    /// Frees it. The context of `gpu` must be current.
     ///
     /// # Safety
     /// Nothing uses it, and an allocation came from `alloc` and is freed only now.
     unsafe fn free(self, gpu: &Gpu) {
         match self {
             Self::Allocation(address) => {
-                // The driver may wait for the device, and lets others wait until then.
+                // The driver may wait for the device, and blocks other callers until then.
                 let _turn = gpu.turn();
-                // SAFETY: the caller's promise. A failure belongs to an earlier call.
+                // SAFETY: the caller promises that the allocation came from `alloc` and is unused.
+                // A failure belongs to an earlier call.
                 let _lost = unsafe { libcuda::cuMemFree_v2(address) };
             }
             Self::Owner(owner) => drop(owner),
@@ -120,12 +125,13 @@ impl Given {
     }
 }
 
-/// Asks whether everything in a stream is done. Its context is current, and the stream is not recorded.
+/// Whether all work in a stream is done. Its context must be current, and the stream must not be
+/// recorded.
 pub(super) fn is_done(
     stream: CUstream,
     during: impl FnOnce() -> String,
 ) -> Result<bool, DeviceError> {
-    // SAFETY: the caller gives a stream that is live.
+    // SAFETY: the caller passes a live stream.
     match unsafe { libcuda::cuStreamQuery(stream) } {
         CUDA_ERROR_NOT_READY => Ok(false),
         result => DeviceError::check(result, during).map(|()| true),
@@ -133,14 +139,14 @@ pub(super) fn is_done(
 }
 
 impl Gpu {
-    /// Waits for a stream that may use what is to be given back. Makes the context current. Returns whether the
-    /// stream has ended: not on a device that is given up.
+    /// Waits for a stream that may use the memory to be freed. Makes the context current. Returns
+    /// whether the stream has ended: `false` on a device that is given up.
     fn has_ended(&self, stream: &Stream) -> bool {
         let is_done = || is_done(stream.raw(), || "waiting for what may use memory".into());
         if !self.enter_to_free() || self.watch_others_until(is_done).is_err() {
             return false;
         }
-        // With others, that has waited already.
+        // If the GPU works with others, that has already waited.
         if !self.works_together() {
             // SAFETY: the stream is live. A failure belongs to an earlier call.
             let _waited = unsafe { libcuda::cuStreamSynchronize(stream.raw()) };
@@ -148,7 +154,8 @@ impl Gpu {
         true
     }
 
-    /// Waits for all streams. One that is recorded was empty before and is still. Returns whether they have ended.
+    /// Waits for all streams. A stream that is being recorded was empty before and still is.
+    /// Returns whether all have ended.
     pub(super) fn have_all_ended(&self) -> bool {
         self.streams().iter().all(|stream| {
             let entered = stream.gate.either();
@@ -158,12 +165,14 @@ impl Gpu {
 }
 
 impl Cuda {
-    /// Gives memory back, after the work in all streams that may still use it: those of the GPU, and of
-    /// those that work with it, which reach its memory. While a stream of the GPU is recorded, that waits until
-    /// the recording has ended. On a device that is given up, where to wait is to hang, the memory stays.
+    /// Frees memory after the work in all streams that may still use it: the streams of this GPU,
+    /// and of the GPUs that work with it, which can access its memory. While a stream of the GPU is
+    /// being recorded, the memory is freed only after the recording. On a device that is given up,
+    /// where waiting would hang, the memory is leaked.
     ///
     /// # Safety
-    /// An allocation came from `alloc`, and has not been freed; nothing launched later uses the memory.
+    /// An allocation came from `alloc`, and has not been freed; nothing launched later uses the
+    /// memory.
     pub(super) unsafe fn give_back(&self, given: Given) {
         for stream in self.gpu.streams() {
             let entered = stream.gate.either();
@@ -180,11 +189,13 @@ impl Cuda {
             mem::forget(given);
             return;
         }
-        // SAFETY: the caller's promise, and the streams have been waited for.
+        // SAFETY: the caller promises that the memory came from `alloc` and is not used by later
+        // launches, and the streams have been waited for.
         unsafe { given.free(&self.gpu) };
     }
 
-    /// Waits for everything in all streams of the GPU. One that is recorded was empty before and is still.
+    /// Waits for all work in all streams of the GPU. A stream that is being recorded was empty
+    /// before and still is.
     pub(super) fn wait_for_all(&self) -> Result<(), DeviceError> {
         for stream in self.gpu.streams() {
             let entered = stream.gate.either();

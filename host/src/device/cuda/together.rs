@@ -1,4 +1,5 @@
-//! GPUs that work together: waiting for one that may wait for another, and launches that wait for each other.
+//! GPUs that work together: waiting for one that may wait for another, and launches that wait for
+//! each other.
 
 use super::Cuda;
 use super::event::Event;
@@ -12,29 +13,31 @@ use std::{env, ffi::c_void, ptr};
 /// How often a wait for one device polls the others.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
 
-/// The environment variable that makes every launch wait for its kernel (CUDA C++ Programming Guide, "CUDA
-/// Environment Variables").
+/// The environment variable that makes every launch wait for its kernel (CUDA C++ Programming
+/// Guide, "CUDA Environment Variables").
 const LAUNCH_BLOCKING: &str = "CUDA_LAUNCH_BLOCKING";
 
-/// The groups that have launched kernels which wait for each other; the one that launched last is at the end.
+/// The groups that have launched kernels which wait for each other; the group that launched last is
+/// at the end.
 ///
-/// A launch of such kernels locks it exclusively, from the first GPU to the last one. It is locked shared for work
-/// that must not happen in between. It is locked before the gate of a stream is passed, never after that.
+/// A launch of such kernels locks this exclusively, from the first GPU to the last. Work that must
+/// not happen in between locks it shared. It is locked before passing the gate of a stream, never
+/// after.
 static LAUNCHED: RwLock<Groups> = RwLock::new(Vec::new());
 
 type Groups = Vec<Weak<Together>>;
 
-/// While a thread has this, no thread launches kernels that wait for each other.
+/// While a thread holds this, no thread launches kernels that wait for each other.
 pub(super) type Turn = RwLockReadGuard<'static, Groups>;
 
-/// While a thread has this, no other thread has a [`Turn`].
+/// While a thread holds this, no other thread holds a [`Turn`].
 pub(super) type TurnAlone = RwLockWriteGuard<'static, Groups>;
 
 fn alone() -> TurnAlone {
     LAUNCHED.write().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// GPUs that work together, in their order.
+/// GPUs that work together, in order.
 pub(super) struct Together {
     members: Vec<Member>,
     /// The value of [`LAUNCH_BLOCKING`] when they were opened, if that makes launches wait.
@@ -43,7 +46,7 @@ pub(super) struct Together {
 
 struct Member {
     cuda: Weak<Cuda>,
-    /// Other streams of the GPU may outlive that.
+    /// Other streams of the GPU may outlive the handle.
     gpu: Weak<Gpu>,
 }
 
@@ -54,16 +57,16 @@ impl Together {
         all.filter_map(|(gpu, member)| Some((gpu, member.cuda.upgrade()?)))
     }
 
-    /// Takes the turn to launch. What is launched then comes after all that other groups have launched on the
-    /// same GPUs: two groups that each have a part of the GPUs would wait for each other's parts.
+    /// Takes the turn to launch. The launch then comes after all launches of other groups on the
+    /// same GPUs: two groups that each had some of the GPUs would wait for each other's GPUs.
     ///
     /// # Errors
-    /// [`DeviceError::OnGpu`] with an error of the driver.
+    /// [`DeviceError::OnGpu`] if the driver fails.
     fn turn_to_launch(self: &Arc<Self>) -> Result<TurnAlone, DeviceError> {
         let mut launched = alone();
         launched.retain(|group| group.strong_count() > 0);
         let own = launched.iter().position(|group| ptr::eq(group.as_ptr(), Arc::as_ptr(self)));
-        // This group follows those before it already.
+        // This group already follows the earlier ones.
         for other in launched[own.unwrap_or(0)..].iter().filter_map(Weak::upgrade) {
             self.follow(&other)?;
         }
@@ -74,7 +77,8 @@ impl Together {
         Ok(launched)
     }
 
-    /// Lets later work on each of these GPUs wait for what `other` has put into its stream on the same GPU.
+    /// Makes later work on each of these GPUs wait for the work that `other` submitted to its
+    /// stream on the same GPU.
     fn follow(&self, other: &Self) -> Result<(), DeviceError> {
         if ptr::eq(self, other) {
             return Ok(());
@@ -91,30 +95,32 @@ impl Together {
 }
 
 impl Gpu {
-    /// Holds off launches that wait for each other, until the turn is dropped. None if the GPU works alone.
+    /// Blocks launches that wait for each other until the turn is dropped. `None` if the GPU works
+    /// alone.
     pub(super) fn turn(&self) -> Option<Turn> {
         let together = self.together.get();
         together.map(|_| LAUNCHED.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Holds off what takes a turn, to let a stream wait for another GPU. None if the GPU works alone.
+    /// Blocks everything that needs a turn, so that a stream can wait for another GPU. `None` if
+    /// the GPU works alone.
     pub(super) fn turn_alone(&self) -> Option<TurnAlone> {
         self.together.get().map(|_| alone())
     }
 
-    /// The other GPUs that it works with, unless they have been dropped.
+    /// The other GPUs that it works with, except those that have been dropped.
     pub(super) fn peers(&self) -> impl Iterator<Item = Arc<Self>> {
         let members = self.together.get().into_iter().flat_map(|together| &together.members);
         let gpus = members.filter_map(|member| member.gpu.upgrade());
         gpus.filter(|gpu| !ptr::eq(Arc::as_ptr(gpu), self))
     }
 
-    /// Waits until `is_done` says so or fails, if this GPU works with others. A wait for the same after that
-    /// does not hang. If this or another one has failed, all others are given up: what runs there may wait for the
-    /// one that failed. The context is current, before and after.
+    /// Waits until `is_done` returns true or fails, if this GPU works with others. A later wait for
+    /// the same work does not hang. If this GPU or another one has failed, all others are given up,
+    /// because their work may wait for it. The context is current, before and after.
     ///
     /// # Errors
-    /// [`DeviceError::OnGpu`] with the error of another one. Then it may not be done.
+    /// [`DeviceError::OnGpu`] with the error of another GPU. Then the work may not be done.
     pub(super) fn watch_others_until(
         &self,
         is_done: impl Fn() -> Result<bool, DeviceError>,
@@ -154,7 +160,7 @@ impl Gpu {
 }
 
 impl Cuda {
-    /// Lets all of them know of each other: a grid on one may wait for those on the others.
+    /// Connects all of them: a grid on one may wait for grids on the others.
     pub(in crate::device) fn work_together(all: &[Arc<Self>]) {
         if all.len() < 2 {
             return;
@@ -171,13 +177,14 @@ impl Cuda {
         }
     }
 
-    /// [`Gpu::watch_others_until`] one of the GPU's streams is empty or has failed.
+    /// Waits with [`Gpu::watch_others_until`] until one of the GPU's streams is empty or has
+    /// failed.
     pub(super) fn watch_others(&self, stream: CUstream) -> Result<(), DeviceError> {
         self.gpu.watch_others_until(|| self.is_done(stream))
     }
 
-    /// Whether everything in its stream is done; not if it is recorded, which this would break. Makes its
-    /// context current.
+    /// Whether all work in its stream is done. `false` for a stream that is being recorded, because
+    /// a query would break the recording. Makes its context current.
     fn is_idle_now(&self) -> Result<bool, DeviceError> {
         let Some(_entered) = self.stream.gate.unrecorded_now() else {
             return Ok(false);
@@ -186,8 +193,8 @@ impl Cuda {
         self.is_done(self.raw_stream())
     }
 
-    /// Lets later work in the stream wait for what is in that of `other` now. Nothing can wait for a device that is
-    /// given up, and a stream that is recorded runs nothing.
+    /// Makes later work in the stream wait for the current work of `other`. Nothing can wait for a
+    /// device that is given up, and a stream that is being recorded runs nothing.
     fn follow(&self, other: &Self) -> Result<(), DeviceError> {
         let entered = other.stream.gate.either();
         if other.gpu.is_given_up() || entered.recorded().is_some() {
@@ -199,8 +206,8 @@ impl Cuda {
         now.let_wait(self.raw_stream())
     }
 
-    /// [`Backend::launch_on_all`](crate::device::Backend::launch_on_all). On every GPU, launches of several threads
-    /// come in the same order.
+    /// [`Backend::launch_on_all`](crate::device::Backend::launch_on_all). Launches of several
+    /// threads arrive in the same order on every GPU.
     ///
     /// # Safety
     /// As for `Backend::launch_on_all`.
@@ -218,15 +225,15 @@ impl Cuda {
             return Err(DeviceError::LaunchBlocking { value, gpus });
         }
         let _turn = together.map(Together::turn_to_launch).transpose()?;
-        // A grid that is recorded does not start, though others would wait for it. No recording begins before the
-        // turn ends.
+        // A recorded grid does not start, but others would wait for it. No recording begins before
+        // the turn ends.
         for (gpu, device) in all.iter().enumerate() {
             if let Some(cuda) = device.backend().cuda() {
                 let passed = cuda.stream.gate.unrecorded("a launch on several GPUs").map(drop);
                 passed.map_err(|error| error.on_gpu(gpu, device))?;
             }
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller upholds the contract of `Backend::launch_on_all`.
         unsafe { launch_one_by_one(all, kernel, geometry, args) }
     }
 }

@@ -1,4 +1,4 @@
-//! Streams on the context and in the streams of cust.
+//! Streams on cust's contexts and in cust's streams.
 
 use super::{Cuda, PtxImage, gpu::Gpu, open::current_device, stream::Handle};
 use crate::device::DeviceError;
@@ -7,8 +7,8 @@ use cust::stream::Stream;
 use std::sync::Arc;
 
 impl Cuda {
-    /// The device of cust's `context`, with those of `images` that it can run. All its work goes into
-    /// `stream`. Both stay alive as long as this.
+    /// The device of cust's `context`, with those of `images` that it can run. All its work goes
+    /// into `stream`. Both stay alive as long as the device.
     ///
     /// # Errors
     /// As for [`new`](Self::new), and [`DeviceError::OtherContext`].
@@ -17,16 +17,16 @@ impl Cuda {
         stream: impl Into<Arc<Stream>>,
         images: &[PtxImage],
     ) -> Result<Self, DeviceError> {
-        // cust's contexts are the primary ones, of which this takes a share.
+        // cust's contexts are the primary ones, which this retains too.
         let device = current_device(context.get_inner().cast())?;
         let gpu = Arc::new(Gpu::new(device, images, None)?);
         Self::in_stream_of(gpu, Handle::Cust(stream.into()))
     }
 
-    /// The same device, with a stream of cust's.
+    /// The same device, with a stream of cust.
     ///
     /// # Errors
-    /// [`DeviceError::OtherContext`], and what the driver says.
+    /// [`DeviceError::OtherContext`], and if the driver fails.
     pub(in crate::device) fn in_cust_stream(
         &self,
         stream: impl Into<Arc<Stream>>,
@@ -34,11 +34,11 @@ impl Cuda {
         Self::in_stream_of(Arc::clone(&self.gpu), Handle::Cust(stream.into()))
     }
 
-    /// Waits for everything in all streams that may use the GPU's memory: those of this GPU and of
+    /// Waits for all work in all streams that may use the GPU's memory: those of this GPU and of
     /// the GPUs that work with it.
     ///
     /// # Errors
-    /// The error of the work that failed; [`DeviceError::GivenUp`] if it was that of another GPU.
+    /// The error of the work that failed; [`DeviceError::GivenUp`] if another GPU failed.
     pub(in crate::device) fn wait_for_users(&self) -> Result<(), DeviceError> {
         self.wait_for_all()?;
         if self.gpu.peers().all(|peer| peer.have_all_ended()) {

@@ -1,56 +1,58 @@
-//! What is emulated.
+//! Configuration of the emulator.
 
 use crate::device::Properties;
 use simt::{LaunchConfig, Policy, Schedule, Weaken};
 
-/// What is emulated, how its threads take turns, and which errors are looked for.
+/// The emulated machine, how its threads are scheduled, and which errors are checked for.
 ///
 /// Fields may be added later: end the literal with `..EmulatorConfig::default()`.
 #[derive(Clone, Copy, Debug)]
 pub struct EmulatorConfig {
-    /// GPUs of the machine. A [`Device`](crate::device::Device) is the first one, and
-    /// [`Devices::of`](crate::device::Devices::of) has all. Each has the multiprocessors and the memory below.
+    /// Number of GPUs of the machine. A [`Device`](crate::device::Device) is the first one, and
+    /// [`Devices::of`](crate::device::Devices::of) returns all. Each has the multiprocessors and
+    /// the memory below.
     pub gpus: u32,
     /// Streaming multiprocessors.
     pub multiprocessors: u32,
     /// Bytes of device memory.
     pub memory_bytes: usize,
-    /// Bytes of shared memory of a block, at most.
+    /// The most bytes of shared memory per block.
     pub shared_per_block: u32,
     /// Which thread runs when.
     pub schedule: Schedule,
-    /// Whether to look for data races. The first one found is the error of its launch. With it, a
-    /// launch of more than 2^17 threads is refused, and an access takes about twice as long.
+    /// Whether to check for data races. The first race found is the error of its launch. With this
+    /// check, a launch of more than 2^17 threads is refused, and an access takes about twice as
+    /// long.
     pub races: bool,
-    /// Whether a read of bytes that were never written gives zeros, and is no fault. A thread that reads too early
-    /// then shows as a race with the write.
+    /// Whether a read of bytes that were never written returns zeros instead of being a fault. A
+    /// thread that reads too early then shows up as a race with the write.
     pub zeroed: bool,
-    /// Whether memory is weak: a read may return an older value, and a write may come before another
-    /// one, as far as PTX's memory model allows. The schedule's seed draws it. A kernel's own results
-    /// then show what a missing order does. A launch may have 2^17 threads.
+    /// Whether memory is weak: a read may return an older value, and writes may be reordered, as
+    /// far as PTX's memory model allows. The schedule's seed decides. The results of a kernel then
+    /// show the effect of a missing ordering. A launch may have 2^17 threads.
     pub weak_memory: bool,
-    /// Whether to note the places that order memory or wait. [`Device::order_sites`](crate::device::Device::order_sites)
-    /// has them.
+    /// Whether to record the source locations that order memory or wait.
+    /// [`Device::order_sites`](crate::device::Device::order_sites) returns them.
     pub sites: bool,
-    /// Makes one of these places weaker than it is written.
+    /// Makes one of these operations weaker than written.
     pub weaken: Option<Weaken>,
-    /// Whether each launch counts what its warps do. [`Stats::counts`](simt::Stats::counts) has the
-    /// counts of the last one. Lanes of a warp then move in step.
+    /// Whether each launch counts the operations of its warps.
+    /// [`Stats::counts`](simt::Stats::counts) has the counts of the last launch. The lanes of a
+    /// warp then move in lockstep.
     pub count: bool,
-    /// Bytes of the stack of each thread. A part that is never used takes addresses of the host,
-    /// but no memory.
+    /// Stack bytes per thread. An unused part occupies addresses of the host, but no memory.
     pub stack_bytes: usize,
     /// Warp steps after which a launch is given up. Accesses count too where they are not steps, as
     /// under [`Policy::Coarse`].
     pub step_limit: u64,
-    /// After so many rounds in which all threads spin and memory does not change, a launch counts
-    /// as deadlocked. With fewer than about 40, the clock may not reach a timeout that the kernel
-    /// itself has.
+    /// After this many rounds in which all threads spin and memory does not change, a launch counts
+    /// as deadlocked. With fewer than about 40, the clock may not reach a timeout of the kernel
+    /// itself.
     pub patience: u32,
 }
 
 impl EmulatorConfig {
-    /// The configuration that finds most errors: it looks for data races, under the schedule drawn
+    /// The configuration that finds most errors: it checks for data races, under the schedule drawn
     /// from this seed.
     ///
     /// A schedule shows some errors and hides others, so run a kernel under several seeds, as the
@@ -62,10 +64,10 @@ impl EmulatorConfig {
 }
 
 impl Default for EmulatorConfig {
-    /// A small GPU, for large inputs: 8 multiprocessors, 48 KiB of shared memory a block, and 4 GiB
-    /// of memory, which takes from the host only what is used. The schedule is the fast one, which
-    /// changes threads at synchronisation only, and races are not looked for. For small inputs,
-    /// [`checking`](Self::checking) is better.
+    /// A small GPU, for large inputs: 8 multiprocessors, 48 KiB of shared memory per block, and 4
+    /// GiB of memory, of which only the used part occupies host memory. The schedule is the fast
+    /// one, which switches threads only at synchronisation, without a check for races. For small
+    /// inputs, [`checking`](Self::checking) is better.
     fn default() -> Self {
         let LaunchConfig { stack_bytes, step_limit, patience, .. } = LaunchConfig::new("", 1, 1);
         Self {

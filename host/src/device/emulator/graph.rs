@@ -1,4 +1,4 @@
-//! Graphs of the emulator: a list of what was put into the stream, to be run again.
+//! Graphs of the emulator: a list of submitted work that can be run again.
 
 use super::{Emulator, memory_error};
 use crate::device::assembled::Arguments;
@@ -9,14 +9,14 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// What has been recorded so far.
+/// The steps recorded so far.
 pub(super) type Recorded = Mutex<Vec<Step>>;
 
-/// One thing that was put into the stream.
+/// One piece of work submitted to the stream.
 pub(super) enum Step {
     /// A launch that has been checked, and its arguments.
     Launch(Box<LaunchConfig<'static>>, KernelInfo, Arguments),
-    /// The filling of this many bytes at this address with zero.
+    /// A zero fill of this many bytes at this address.
     Zero(u64, usize),
 }
 
@@ -30,7 +30,7 @@ impl Step {
         kernel: &KernelInfo,
         args: &[*const c_void],
     ) -> Self {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller passes live arguments of `kernel`.
         let copies = unsafe { Arguments::copy(kernel, args) };
         Self::Launch(Box::new(config), *kernel, copies)
     }
@@ -48,8 +48,8 @@ impl Recording for Replay {
         self.emulator.expect_alive("launching a graph")?;
         self.steps.iter().try_for_each(|step| match step {
             Step::Launch(config, kernel, args) => {
-                // SAFETY: these are copies of the arguments that it was recorded with; the caller
-                // vouches for what they name and for the kernel's contract.
+                // SAFETY: these are copies of the recorded arguments; the caller vouches for the
+                // memory that they refer to and for the kernel's contract.
                 unsafe { self.emulator.run(config, kernel, &[&args.pointers()]) }
             }
             Step::Zero(at, bytes) => self.emulator.memory().zero(*at, *bytes).map_err(memory_error),
@@ -58,8 +58,8 @@ impl Recording for Replay {
 }
 
 impl Emulator {
-    /// [`Backend::assemble`](crate::device::Backend::assemble): the launches in an order that the schedule's
-    /// seed draws from those that are possible.
+    /// [`Backend::assemble`](crate::device::Backend::assemble): the launches in an order that the
+    /// schedule's seed draws from all valid orders.
     pub(super) fn put_together(
         self: Arc<Self>,
         launches: &[Ordered<'_>],

@@ -1,11 +1,11 @@
-//! Launches in the emulator: clusters, limits, what is counted, races.
+//! Launches in the emulator: clusters, limits, counts, races.
 
 use super::*;
 use cuda_std::{cluster, prelude::*};
 use simt::Fault;
 
-/// Counts the blocks of each cluster. Every block reads the count after all blocks of its
-/// cluster have arrived.
+/// Counts the blocks of each cluster. Every block reads the count after all blocks of its cluster
+/// have arrived.
 #[kernel]
 unsafe fn count_clusters(counts: Global<u32>, seen: Global<u32>) {
     if thread::is_first_in_block() {
@@ -21,13 +21,13 @@ unsafe fn count_clusters(counts: Global<u32>, seen: Global<u32>) {
 }
 
 #[test]
-fn a_launch_in_clusters_makes_them_and_refuses_what_the_driver_would() {
+fn cluster_launches_have_the_limits_of_the_driver() {
     let device = Device::new(Emulator::new(EmulatorConfig::default()));
     let launch = |blocks: u32, cluster: u32| {
         let counts = device.zeroed::<u32>(blocks as usize)?;
         let seen = device.zeroed::<u32>(blocks as usize)?;
         let geometry = Geometry::new(blocks, 48).clusters_of(cluster);
-        // SAFETY: a word for each cluster and for each block, alive until the download.
+        // SAFETY: one word per cluster and per block, alive until the download.
         unsafe { device.launch::<count_clusters>(&geometry, (counts.view(), seen.view())) }?;
         seen.download()
     };
@@ -44,7 +44,7 @@ fn a_launch_in_clusters_makes_them_and_refuses_what_the_driver_would() {
     );
 }
 
-/// Waits a second for a value that never comes, and then at the barrier of the block.
+/// Waits a second for a value that never arrives, and then at the block barrier.
 #[kernel]
 unsafe fn wait_in_vain(seen: Global<u32>) {
     if !spin::until_timeout(1_000_000_000, || false) {
@@ -61,14 +61,14 @@ unsafe fn take_a_frame(seen: Global<u32>) {
     seen.fetch_add(0, frame[7], Ordering::Relaxed, Scope::Device);
 }
 
-/// Launches a kernel in two blocks of 32 threads, and gives the device.
+/// Launches a kernel in two blocks of 32 threads, and returns the device.
 fn launched<K>(config: EmulatorConfig) -> Result<Device, DeviceError>
 where
     K: cuda_std::launch::Kernel<Args = (Global<u32>,)>,
 {
     let device = Device::new(Emulator::new(config));
     let seen = device.zeroed::<u32>(1)?;
-    // SAFETY: a word for all threads, alive until the download.
+    // SAFETY: one word for all threads, alive until the download.
     unsafe { device.launch::<K>(&Geometry::new(2, 32), (seen.view(),)) }?;
     assert_eq!(seen.download()?, [64]);
     Ok(device)
@@ -82,7 +82,7 @@ fn fault(launched: Result<Device, DeviceError>) -> Fault {
 }
 
 #[test]
-fn limits_of_the_configuration_hold_for_its_launches() {
+fn launches_respect_the_limits_of_the_configuration() {
     let config = EmulatorConfig::default();
     assert!(launched::<wait_in_vain>(config).is_ok());
     assert!(launched::<take_a_frame>(config).is_ok());
@@ -98,14 +98,14 @@ fn limits_of_the_configuration_hold_for_its_launches() {
 }
 
 #[test]
-fn what_launches_did_can_be_asked_for() {
+fn statistics_of_launches_are_available() {
     let device = launched::<wait_in_vain>(EmulatorConfig::default()).expect("it ends");
     let one = device.emulated().expect("this is an emulator");
     assert_eq!((one.launches, one.blocks, one.threads), (1, 2, 64));
     assert_eq!((one.barriers, one.accesses), (2, 64));
     assert!(one.steps > 0 && one.spins > 0);
     let seen = device.zeroed::<u32>(1).expect("a word");
-    // SAFETY: as above.
+    // SAFETY: one word for all threads, alive until the end of the launch.
     let again = unsafe { device.launch::<take_a_frame>(&Geometry::new(1, 32), (seen.view(),)) };
     again.expect("it ends");
     let both = device.emulated().expect("this is an emulator");
@@ -114,7 +114,7 @@ fn what_launches_did_can_be_asked_for() {
 }
 
 #[test]
-fn the_configuration_that_checks_looks_for_races_under_different_schedules() {
+fn checking_configurations_find_races_under_different_schedules() {
     let drawn: Vec<_> = (0..8).map(EmulatorConfig::checking).collect();
     assert!(drawn.iter().all(|config| config.races));
     for (at, config) in drawn.iter().enumerate() {

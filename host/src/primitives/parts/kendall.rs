@@ -8,17 +8,17 @@ use crate::reference;
 use bytemuck::Pod;
 use std::time::Instant;
 
-/// Correlates arrays of the host on a device or on the CPU, with one part of their places in its
-/// memory at a time: each half of a part with every other half. The counts, and τ to the bit, are
-/// the same as for the whole arrays at once.
+/// Correlates host arrays on a device or on the CPU, with one part of their elements in its memory
+/// at a time: each half of a part with every other half. The counts, and the bits of τ, are the
+/// same as for the whole arrays at once.
 ///
-/// All counts are sums over pairs of places. So the count between two halves is the count of both
-/// together minus the counts within each, and needs no kernel of its own. n places in halves of h
-/// take (n/h)²/2 correlations of 2h places. Several devices share these.
+/// All counts are sums over pairs of indices. So the count between two halves is the count of both
+/// together minus the counts within each, and needs no separate kernel. n elements in halves of h
+/// need (n/h)²/2 correlations of 2h elements. Several devices share them.
 pub struct PartCorrelator<T> {
     part: usize,
     on: On<T>,
-    /// Whether some of the devices are one GPU.
+    /// Whether some of the devices are the same GPU.
     share: bool,
     us: f64,
 }
@@ -31,20 +31,20 @@ enum On<T> {
 struct OnDevice<T> {
     device: Device,
     correlator: Correlator<T>,
-    /// Two halves: one, and after it the half that it is correlated with.
+    /// Two halves: one, followed by the half that it is correlated with.
     both: [Buffer<T>; 2],
 }
 
-/// Places of x and of y.
+/// Parts of x and of y.
 type Places<'a, T> = (&'a [T], &'a [T]);
 
 impl<T: Correlatable> PartCorrelator<T> {
-    /// Plans for arrays of `len` places. About `part` places, and at least two, go to each of
-    /// `devices` at a time. Arrays that are one part are correlated by one device alone: sorting
-    /// them whole takes less work than all pairs of their halves.
+    /// Plans for arrays of `len` elements. About `part` elements, and at least two, go to each of
+    /// `devices` at a time. Arrays of a single part are correlated by one device alone: sorting
+    /// them whole is less work than all pairs of their halves.
     ///
     /// # Errors
-    /// Errors of the devices.
+    /// If a device fails.
     pub fn new(devices: impl Into<Devices>, len: usize, part: usize) -> Result<Self, KendallError> {
         let (part, devices) = (rounded(len, part), devices.into());
         let mut each = Vec::new();
@@ -60,26 +60,25 @@ impl<T: Correlatable> PartCorrelator<T> {
         Ok(Self { part, on: On::Devices(each), share: devices.sharing() > 1, us: 0.0 })
     }
 
-    /// Plans the same on all cores of the CPU.
+    /// The same plan on all cores of the CPU.
     #[must_use]
     pub fn on_cpu(len: usize, part: usize) -> Self {
         Self { part: rounded(len, part), on: On::Cpu, share: false, us: 0.0 }
     }
 
-    /// Places that are correlated at a time.
+    /// Elements that are correlated at a time.
     #[must_use]
     pub fn part(&self) -> usize {
         self.part
     }
 
-    /// µs that the kernels, or the CPU, have taken so far.
+    /// µs that the kernels or the CPU have used so far.
     #[must_use]
     pub fn us(&self) -> f64 {
         self.us
     }
 
-    /// Correlates `x` and `y`. Calls `done` with the steps that are done and the number of all
-    /// steps.
+    /// Correlates `x` and `y`. Calls `done` with the number of completed steps and of all steps.
     ///
     /// # Errors
     /// [`KendallError`]; a NaN is refused.
@@ -123,7 +122,7 @@ impl<T: Correlatable> PartCorrelator<T> {
         Ok(Kendall::of(len, discordant, ties_x, ties_y, ties_both))
     }
 
-    /// How many correlations run at the same time.
+    /// Number of correlations that run at the same time.
     fn at_once(&self) -> usize {
         match &self.on {
             On::Devices(each) => each.len(),
@@ -131,7 +130,8 @@ impl<T: Correlatable> PartCorrelator<T> {
         }
     }
 
-    /// Correlates a half alone. If it is one of several, every device keeps it for [`together`](Self::together).
+    /// Correlates a half alone. If it is one of several, every device keeps it for
+    /// [`together`](Self::together).
     fn alone(&mut self, half: Places<'_, T>) -> Result<Kendall, KendallError> {
         let (kendall, us) = match &mut self.on {
             On::Devices(each) => {
@@ -147,8 +147,8 @@ impl<T: Correlatable> PartCorrelator<T> {
         Ok(kendall)
     }
 
-    /// Correlates the half of the last [`alone`](Self::alone), `last`, together with each of those before it: at most
-    /// as many as there are devices.
+    /// Correlates the half of the last [`alone`](Self::alone) call, `last`, together with each of
+    /// those before it: at most as many as there are devices.
     fn together<'a>(
         &mut self,
         last: Places<'_, T>,
@@ -187,8 +187,8 @@ impl<T: Correlatable> OnDevice<T> {
         Ok(())
     }
 
-    /// Correlates the half that it [keeps](Self::keep) together with one `before` it, which has full
-    /// length.
+    /// Correlates the half that it [keeps](Self::keep) together with one `before` it, which has
+    /// full length.
     fn together(&mut self, (x, y): Places<'_, T>) -> Result<(Kendall, f64), KendallError> {
         let [both_x, both_y] = &mut self.both;
         both_x.copy_part_from(0, x)?;
@@ -200,7 +200,7 @@ impl<T: Correlatable> OnDevice<T> {
         found
     }
 
-    /// Correlates what is on the device. Also returns the µs of device time that this took.
+    /// Correlates the data on the device. Also returns the device time in µs.
     fn count(&mut self, [x, y]: &[Buffer<T>; 2]) -> Result<(Kendall, f64), KendallError> {
         let mut refused = None;
         let us = self.device.time(|| match self.correlator.launch(x, y) {
@@ -218,16 +218,16 @@ impl<T: Correlatable> OnDevice<T> {
     }
 }
 
-/// Correlates on the CPU. Also returns the µs that this took.
+/// Correlates on the CPU. Also returns the time in µs.
 fn on_cpu<T: Correlatable>((x, y): Places<'_, T>) -> Result<(Kendall, f64), KendallError> {
-    // Memory for the places of both, and for one more array to merge into.
+    // Memory for the elements of both, and for one more array to merge into.
     memory::probe(x.len().saturating_mul(4 * size_of::<T>()))?;
     let start = Instant::now();
     let kendall = reference::kendall(x, y);
     Ok((kendall, start.elapsed().as_secs_f64() * 1e6))
 }
 
-/// How many of `len` places a part has: an even number, or all.
+/// The number of elements per part, out of `len`: an even number, or all.
 fn rounded(len: usize, part: usize) -> usize {
     match part >= len {
         true => len,
@@ -235,7 +235,7 @@ fn rounded(len: usize, part: usize) -> usize {
     }
 }
 
-/// Both pieces side by side.
+/// Concatenates both pieces.
 fn joined<T: Pod>(first: &[T], last: &[T]) -> Result<Vec<T>, NoRoom> {
     let mut all = Vec::new();
     memory::reserve(&mut all, first.len() + last.len())?;
@@ -244,8 +244,8 @@ fn joined<T: Pod>(first: &[T], last: &[T]) -> Result<Vec<T>, NoRoom> {
     Ok(all)
 }
 
-/// Correlates `x` and `y` with `part` places on each of `devices` at a time, as a [`PartCorrelator`] does.
-/// Calls `done` with the steps that are done and the number of all steps.
+/// Correlates `x` and `y` with `part` elements on each of `devices` at a time, like a
+/// [`PartCorrelator`]. Calls `done` with the number of completed steps and of all steps.
 ///
 /// # Errors
 /// As for [`PartCorrelator`].
@@ -259,7 +259,7 @@ pub fn kendall_in_parts<T: Correlatable>(
     PartCorrelator::new(devices, x.len(), part)?.correlate(x, y, done)
 }
 
-/// The counts, in the order in which [`Kendall::of`] takes them.
+/// The counts, in the order of the arguments of [`Kendall::of`].
 fn counts(kendall: &Kendall) -> [u64; 4] {
     [kendall.discordant, kendall.ties_x, kendall.ties_y, kendall.ties_both]
 }

@@ -1,9 +1,9 @@
-//! A reduction in two steps, so that several can share an array: each computes the leaves of a run
-//! of tiles, and who has the leaves of all tiles combines them to the result.
+//! A reduction in two steps, so that several participants can share an array: each computes the
+//! leaves of a run of tiles, and the holder of all leaves combines them into the result.
 //!
-//! The tree of a reduction ([`Shape`]) follows from the length of the whole array alone. So it does
-//! not matter who computes which leaf, nor where: the result has the bits of one reduction on one
-//! device.
+//! The tree of a reduction ([`Shape`]) depends only on the length of the whole array. So it does
+//! not matter which participant computes which leaf: the result is bit-identical to one reduction
+//! on one device.
 
 use super::overflow::Again;
 use super::together::{at_once, of_gpu, on_each};
@@ -18,7 +18,7 @@ use gridsync_kernels::op::{Carried, Operation};
 use std::ops::Range;
 use std::time::Instant;
 
-/// How an array is cut for several that reduce it together.
+/// How an array is cut for several participants that reduce it together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cut {
     len: usize,
@@ -28,8 +28,8 @@ pub struct Cut {
 impl Cut {
     /// The cut of an array of `len` elements for the operation `O`.
     ///
-    /// An exact operation may be cut anywhere. Every other one is cut between tiles. While the
-    /// leaves of the tree are strips, which a device does not hand out, the array is not cut: it has
+    /// For an exact operation, an array may be cut anywhere, otherwise only between tiles. If the
+    /// leaves of the tree are strips, which a device does not output, the array is not cut: it has
     /// at most 4 MiB.
     #[must_use]
     pub fn of<O: Operation>(len: usize) -> Self {
@@ -47,12 +47,12 @@ impl Cut {
         Self { len, unit }
     }
 
-    /// The most elements of any of the [runs](Self::run) of `count`.
+    /// The length of the longest of `count` [runs](Self::run).
     pub(super) fn longest(self, count: usize) -> usize {
         (self.len.div_ceil(self.unit).div_ceil(count) * self.unit).min(self.len)
     }
 
-    /// What each of `count` takes, with its elements.
+    /// Pairs each of `count` participants with its elements.
     pub(in crate::primitives) fn runs<T>(
         self,
         elements: &[T],
@@ -63,15 +63,15 @@ impl Cut {
             .map(|run| (run.clone(), &elements[run]))
     }
 
-    /// Elements that stay together, at least 1.
+    /// Number of elements that stay together, at least 1.
     #[must_use]
     pub const fn unit(self) -> usize {
         self.unit
     }
 
-    /// The elements of number `number` of `count` that share the array: a run of whole units, and
-    /// with the last unit what is left. The runs are in order and as even as units allow. If there
-    /// are fewer units than `count`, the last runs are empty.
+    /// The elements of participant `number` of `count`: a run of whole units, with the remainder in
+    /// the last unit. The runs are in order and as even as the units allow. If there are fewer
+    /// units than `count`, the last runs are empty.
     ///
     /// # Panics
     /// If `number` is not below `count`.
@@ -79,17 +79,17 @@ impl Cut {
     pub fn run(self, number: usize, count: usize) -> Range<usize> {
         assert!(number < count, "number {number} of {count}");
         let units = self.len.div_ceil(self.unit);
-        // The first ones have one unit more if they do not come out even.
+        // The first runs have one unit more if the division has a remainder.
         let (each, more) = (units / count, units % count);
         let start = |number: usize| (number * each + number.min(more)) * self.unit;
         start(number).min(self.len)..start(number + 1).min(self.len)
     }
 
-    /// The elements of whoever holds the elements `held` of the array: all units that begin there.
-    /// The end of the last one may lie beyond, with others.
+    /// The elements to process by the owner of the elements `held` of the array: all units that
+    /// start there. The end of the last unit may be in the next owner's elements.
     ///
     /// # Panics
-    /// If `held` does not lie within the array.
+    /// If `held` is not inside the array.
     #[must_use]
     pub fn begun_in(self, held: &Range<usize>) -> Range<usize> {
         assert!(held.start <= held.end && held.end <= self.len, "{held:?} of {}", self.len);
@@ -98,8 +98,8 @@ impl Cut {
     }
 }
 
-/// The first step: the leaves of a run of tiles, computed on the CPU, on a device, or on several that share each
-/// part, part by part.
+/// The first step: the leaves of a run of tiles, computed part by part on the CPU, on a device, or
+/// on several devices that share each part.
 ///
 /// ```text
 ///         Cut::run            Leaves::next, finish          gathered            from_leaves
@@ -107,7 +107,7 @@ impl Cut {
 /// ```
 pub struct Leaves<O: PartReducible> {
     op: O,
-    /// Elements of the whole array.
+    /// Length of the whole array.
     len: usize,
     run: Range<usize>,
     part: usize,
@@ -124,9 +124,9 @@ enum On<O: PartReducible> {
 
 struct OnDevices<O: PartReducible> {
     each: Vec<OnDevice<O>>,
-    /// Whether some of them are one GPU.
+    /// Whether some of the devices are the same GPU.
     share: bool,
-    /// What has been reduced so far.
+    /// The leaves computed so far.
     leaves: Vec<O::Accumulator>,
 }
 
@@ -134,7 +134,7 @@ struct OnDevices<O: PartReducible> {
 struct OnDevice<O: PartReducible> {
     reducer: Reducer<O>,
     elements: Buffer<O::Element>,
-    /// Elements of the whole array.
+    /// Length of the whole array.
     len: usize,
     /// The words of the leaves.
     results: Buffer<u32>,
@@ -146,10 +146,10 @@ impl<O: PartReducible<Element: Pod>> Leaves<O> {
     /// [`Cut`].
     ///
     /// # Errors
-    /// Errors of the devices.
+    /// If a device fails.
     ///
     /// # Panics
-    /// If `run` does not begin and end between units.
+    /// If `run` does not start and end between units.
     pub fn new(
         op: O,
         devices: impl Into<Devices>,
@@ -168,7 +168,7 @@ impl<O: PartReducible<Element: Pod>> Leaves<O> {
     /// The same leaves on all cores of the CPU, in parts of the same size.
     ///
     /// # Panics
-    /// If `run` does not begin and end between units.
+    /// If `run` does not start and end between units.
     #[must_use]
     pub fn on_cpu(op: O, len: usize, run: Range<usize>, part: usize) -> Self {
         let part = rounded::<O>(len, &run, part);
@@ -176,16 +176,16 @@ impl<O: PartReducible<Element: Pod>> Leaves<O> {
         Self { op, len, run, part, taken: 0, on, again: Again::new(), us: 0.0 }
     }
 
-    /// Elements of every part except the last one, which has the rest.
+    /// Length of every part except the last one, which has the rest.
     #[must_use]
     pub fn part(&self) -> usize {
         self.part
     }
 
-    /// Takes the next part of the run.
+    /// Adds the next part of the run.
     ///
     /// # Errors
-    /// Errors of the device. Then the part counts as not taken, and may be tried again.
+    /// If the device fails. Then the part was not added, and may be retried.
     ///
     /// # Panics
     /// If it is longer than a [`part`](Self::part).
@@ -213,17 +213,17 @@ impl<O: PartReducible<Element: Pod>> Leaves<O> {
         Ok(())
     }
 
-    /// µs that the kernels, or the CPU, have taken so far.
+    /// µs that the kernels or the CPU have used so far.
     #[must_use]
     pub fn us(&self) -> f64 {
         self.us
     }
 
     /// The leaves of the run, in order; for an exact operation one value for all elements. A device
-    /// that has taken the whole array at once gives one value too. An empty run has no leaves.
+    /// that has reduced the whole array at once also gives one value. An empty run has no leaves.
     ///
     /// # Panics
-    /// If not all elements of the run were taken.
+    /// If not all elements of the run were added.
     #[must_use]
     pub fn finish(self) -> Vec<O::Accumulator> {
         self.finish_with_scaled().0
@@ -247,15 +247,16 @@ impl<O: PartReducible<Element: Pod>> Leaves<O> {
         (leaves, scaled)
     }
 
-    /// The operation, the elements of the whole array, and the run.
+    /// The operation, the length of the whole array, and the run.
+    #[must_use]
     pub fn about(&self) -> (O, usize, Range<usize>) {
         (self.op, self.len, self.run.clone())
     }
 }
 
 impl<O: PartReducible<Element: Pod>> OnDevices<O> {
-    /// Takes the next part, which begins with element `start` of the array, and returns the µs of
-    /// device time that this took.
+    /// Adds the next part, which starts at element `start` of the array, and returns the device
+    /// time in µs.
     fn next(&mut self, op: O, elements: &[O::Element], start: usize) -> Result<f64, DeviceError> {
         let unit = Cut::of::<O>(self.each[0].len).unit;
         let count = self.each.len();
@@ -280,7 +281,7 @@ impl<O: PartReducible<Element: Pod>> OnDevices<O> {
 }
 
 impl<O: PartReducible<Element: Pod>> OnDevice<O> {
-    /// A device that takes up to `share` elements at a time of an array of `len`.
+    /// A device that processes up to `share` elements at a time of an array of `len`.
     fn new(op: O, device: &Device, len: usize, share: usize) -> Result<Self, DeviceError> {
         let reducer = Reducer::new(op, device)?;
         reducer.compile()?;
@@ -296,7 +297,7 @@ impl<O: PartReducible<Element: Pod>> OnDevice<O> {
         })
     }
 
-    /// Takes elements that begin with number `start` of the array. Returns the µs of device time that this took, and
+    /// Reduces elements that start at index `start` of the array. Returns the device time in µs and
     /// their leaves.
     fn next(
         &mut self,
@@ -320,8 +321,8 @@ impl<O: PartReducible<Element: Pod>> OnDevice<O> {
     }
 }
 
-/// The shape in which a device reduces its `part` of `len` elements, and how many values it leaves: one for what is the
-/// whole array, or exact, and one for each tile otherwise.
+/// The shape in which a device reduces its `part` of `len` elements, and the number of values it
+/// outputs: one if the part is the whole array or the operation is exact, otherwise one per tile.
 pub(in crate::primitives) fn shape_of<O: PartReducible>(len: usize, part: usize) -> (Shape, usize) {
     if O::EXACT || part == len {
         return (Shape::of::<O::Element>(part), 1);
@@ -331,18 +332,18 @@ pub(in crate::primitives) fn shape_of<O: PartReducible>(len: usize, part: usize)
     (Shape { tiles: tiles as u32, ..whole }, tiles)
 }
 
-/// The second step: the result of an array of `len` elements from its leaves, those of all runs in
-/// the order of the runs.
+/// The second step: the result of an array of `len` elements from its leaves, in the order of the
+/// runs.
 ///
 /// # Panics
-/// If there are not as many leaves as such an array has.
+/// If the number of leaves is wrong for such an array.
 #[must_use]
 pub fn from_leaves<O: Reducible>(op: O, len: usize, leaves: &[O::Accumulator]) -> O::Output {
     let shape = Shape::of::<O::Element>(len);
     let all = match leaves {
         _ if O::EXACT => leaves.iter().fold(op.identity(), |all, &next| op.combine(all, next)),
         [] if len == 0 => op.identity(),
-        // A device has taken the whole array at once.
+        // A device has reduced the whole array at once.
         [all] => *all,
         leaves => {
             let expected = shape.leaves() as usize;
@@ -353,13 +354,15 @@ pub fn from_leaves<O: Reducible>(op: O, len: usize, leaves: &[O::Accumulator]) -
     op.finish_of(all, len as u64)
 }
 
-/// Leaves as bytes: the words of each, little-endian.
+/// Encodes leaves as bytes: the words of each, little-endian.
+#[must_use]
 pub fn leaves_to_bytes<A: Carried>(leaves: &[A]) -> Vec<u8> {
     let words = leaves.iter().flat_map(|leaf| leaf.to_words().into_iter().take(A::WORDS));
     words.flat_map(u32::to_le_bytes).collect()
 }
 
-/// Leaves from bytes of [`leaves_to_bytes`]; none if the bytes are not those of whole leaves.
+/// Decodes leaves from bytes of [`leaves_to_bytes`]; `None` if the bytes are not whole leaves.
+#[must_use]
 pub fn leaves_from_bytes<A: Carried>(bytes: &[u8]) -> Option<Vec<A>> {
     let size = 4 * A::WORDS;
     let leaf = |bytes: &[u8]| {
@@ -372,7 +375,8 @@ pub fn leaves_from_bytes<A: Carried>(bytes: &[u8]) -> Option<Vec<A>> {
     bytes.len().is_multiple_of(size).then(|| bytes.chunks_exact(size).map(leaf).collect())
 }
 
-/// The elements of a part of `run`, when about `part` are asked for. Small arrays are not parted.
+/// The length of a part of `run`, if about `part` elements are requested. Small arrays are not
+/// split.
 fn rounded<O: Operation>(len: usize, run: &Range<usize>, part: usize) -> usize {
     let unit = Cut::of::<O>(len).unit();
     let is_small = Shape::of::<O::Element>(len).leaves_are_strips();

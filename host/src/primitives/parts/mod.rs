@@ -1,14 +1,14 @@
-//! Primitives for arrays that need not fit into the memory of the device, nor of the host. The
-//! arrays go through a device or the CPU part by part; the results, and the bits, are the same as
-//! for the whole array at once.
+//! Primitives for arrays that may exceed the memory of the device or the host. The arrays pass
+//! through a device or the CPU part by part; the results are bit-identical to those for the whole
+//! array at once.
 //!
-//! Several devices ([`Devices`]) share each part. So an array that is one part is spread over all of
-//! them, and none holds more than its share.
+//! Several devices ([`Devices`]) share each part. So an array of a single part is distributed over
+//! all of them, and none holds more than its share.
 //!
 //! Each primitive joins its parts in its own way. A reduction gets the leaves of its tree from the
-//! device. A scan goes on from the carry, which stays on the device. A selection judges each part
-//! with the element before it. Range sums are differences of a scan in parts. A rank correlation
-//! correlates every two parts and subtracts what it counted within each.
+//! device. A scan continues from the carry, which stays on the device. A selection evaluates each
+//! part together with the preceding element. Range sums are differences of a scan in parts. A rank
+//! correlation correlates every two parts and subtracts the counts within each.
 
 mod kendall;
 mod leaves;
@@ -31,33 +31,33 @@ pub use select::{PartSelector, select_in_parts};
 use crate::device::{DeviceError, Devices};
 use crate::memory::NoRoom;
 
-/// Why an array could not be taken part by part.
+/// Why an array could not be processed in parts.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum PartError {
     /// The device failed.
     #[error(transparent)]
     Device(#[from] DeviceError),
-    /// The host has no room for a part.
+    /// The host has too little memory for a part.
     #[error(transparent)]
     Memory(#[from] NoRoom),
 }
 
-/// How many of `len` elements may be on `devices` at a time, if not all fit: as many as take three
-/// quarters of the free memory of the device that has the least, on each. Each takes `bytes` bytes,
-/// with its results. None if all fit.
+/// How many of `len` elements to keep on `devices` at a time if not all fit: as many as fill three
+/// quarters of the free memory of the device that has the least, on each. Each element needs
+/// `bytes` bytes, including its results. `None` if all fit.
 ///
-/// The rest is for kernels, for workspaces, which grow with the array much more slowly, and for
+/// The rest is for kernels, for workspaces, which grow much more slowly than the array, and for
 /// other processes.
 ///
 /// # Errors
-/// If a device does not answer.
+/// If a device does not respond.
 pub fn that_fit(
     devices: impl Into<Devices>,
     len: usize,
     bytes: usize,
 ) -> Result<Option<usize>, DeviceError> {
     let devices = devices.into();
-    // Those that are one GPU share its memory.
+    // Devices that are the same GPU share its memory.
     let free = devices.each(|_, device| Ok(device.free_memory()? / devices.sharing() as usize))?;
     let least = free.into_iter().min().unwrap_or(0);
     let fit = (least / 4 * 3 / bytes.max(1)).saturating_mul(devices.len());
@@ -70,7 +70,7 @@ mod tests {
     use crate::device::{Device, Emulator, EmulatorConfig};
 
     #[test]
-    fn parts_take_three_quarters_of_what_is_free() {
+    fn parts_use_three_quarters_of_free_memory() {
         let config = EmulatorConfig { memory_bytes: 4000, ..EmulatorConfig::default() };
         let device = Device::new(Emulator::new(config));
         assert_eq!(that_fit(&device, 250, 12), Ok(None));

@@ -1,8 +1,8 @@
 //! Means of floating-point numbers whose sum overflows although the mean does not.
 //!
-//! Such a mean is taken again from elements times 2^−64: no sum of fewer than 2^64 of them overflows.
-//! The factor is a power of two, so it rounds nothing but what is far below the rounding of a sum that
-//! large.
+//! Such a mean is recomputed from elements times 2^−64: no sum of fewer than 2^64 of them
+//! overflows. The factor is a power of two, so it rounds only values far below the rounding of a
+//! sum that large.
 
 use super::PartReducible;
 use crate::reference::Reduction;
@@ -10,13 +10,13 @@ use cuda_std::{bf16, f16};
 use gridsync_kernels::op::{Compensated, Operation};
 use std::ops::Range;
 
-/// The factor, and what undoes it.
+/// The factor and its inverse.
 const DOWN: f64 = 1.0 / UP;
 const UP: f64 = (1u128 << 64) as f64;
 
-/// A number that elements or accumulators are.
+/// The number type of elements or accumulators.
 pub trait Scale: Copy {
-    /// Whether sums of it may overflow, and it can be scaled.
+    /// Whether its sums may overflow, and it can be scaled.
     const MAY_OVERFLOW: bool = false;
 
     /// The number times 2^−64.
@@ -73,7 +73,7 @@ impl<A: Scale> Scale for Compensated<A> {
     }
 }
 
-/// How an operation is taken again where its accumulators overflow.
+/// How to recompute a result if accumulators of the operation overflow.
 pub struct Overflow<O: Operation> {
     element: fn(O::Element) -> O::Element,
     element_is_finite: fn(O::Element) -> bool,
@@ -87,7 +87,7 @@ impl<O> Overflow<O>
 where
     O: Operation<Element: Scale, Accumulator: Scale, Output = Option<f64>>,
 {
-    /// That of a mean. None if its sum does not overflow.
+    /// The recomputation of a mean. `None` if its sum does not overflow.
     pub(super) const OF_MEAN: Option<Self> =
         match <O::Element as Scale>::MAY_OVERFLOW && <O::Accumulator as Scale>::MAY_OVERFLOW {
             true => Some(Self {
@@ -108,7 +108,7 @@ impl<O: Operation> Overflow<O> {
         (self.result_is_finite)(result)
     }
 
-    /// The result of all `elements` of an array, where an accumulator overflowed on the way to
+    /// The result of all `elements` of an array, if an accumulator overflowed on the way to
     /// `result`.
     pub fn again(&self, op: O, elements: &[O::Element], result: O::Output) -> O::Output {
         if self.is_finite(result) || !self.are_finite(elements) {
@@ -128,11 +128,11 @@ impl<O: Operation> Overflow<O> {
     }
 }
 
-/// The leaves that overflowed in a reduction by parts, taken again.
+/// The recomputed leaves that overflowed in a reduction by parts.
 pub(super) struct Again<O: Operation> {
-    /// Which of all leaves, and their values from scaled elements.
+    /// The indices of the leaves, and their values from scaled elements.
     leaves: Vec<(Range<usize>, Vec<O::Accumulator>)>,
-    /// Leaves so far.
+    /// Number of leaves so far.
     seen: usize,
 }
 
@@ -141,8 +141,8 @@ impl<O: PartReducible> Again<O> {
         Self { leaves: Vec::new(), seen: 0 }
     }
 
-    /// Takes the part that left the last ones of `leaves`, and that begins with element `first` of an
-    /// array of `len` elements.
+    /// Adds the part that produced the last ones of `leaves`, and that starts at element `first` of
+    /// an array of `len` elements.
     pub(super) fn next(
         &mut self,
         op: O,
@@ -164,8 +164,8 @@ impl<O: PartReducible> Again<O> {
         self.leaves.push((new, reduction.into_leaves()));
     }
 
-    /// All `leaves` times 2^−64; none where nothing overflows. Those from elements that are infinite
-    /// or NaN stay so.
+    /// All `leaves` times 2^−64; empty if nothing overflows. Leaves of elements that are infinite
+    /// or NaN do not change.
     pub(super) fn scaled(self, leaves: &[O::Accumulator]) -> Vec<O::Accumulator> {
         let Some(overflow) = O::OVERFLOW else {
             return Vec::new();
@@ -182,11 +182,11 @@ impl<O: PartReducible> Again<O> {
     }
 }
 
-/// The result of leaves of which `result_of` gives the result: if that is not finite, the result of
-/// the `scaled` ones is, where all elements are.
+/// The result that `result_of` computes from the leaves, or from the `scaled` ones if the first is
+/// not finite and all elements are.
 ///
 /// # Errors
-/// Those of `result_of`.
+/// If `result_of` fails.
 pub fn settle<O: PartReducible, E>(
     (leaves, scaled): (Vec<O::Accumulator>, Vec<O::Accumulator>),
     mut result_of: impl FnMut(&[O::Accumulator]) -> Result<O::Output, E>,
@@ -206,7 +206,7 @@ mod tests {
     use crate::device::{Device, Emulator, EmulatorConfig};
     use gridsync_kernels::op::{CompensatedSum, Mean, Sum};
 
-    /// The mean by parts, on the CPU and in the emulator, which have to agree.
+    /// The mean by parts, on the CPU and in the emulator, which must agree.
     fn mean<O>(op: O, input: &[O::Element], part: usize) -> f64
     where
         O: PartReducible<Element: bytemuck::Pod, Output = Option<f64>>,
@@ -230,12 +230,12 @@ mod tests {
             mean(Mean::new(CompensatedSum::<f32>::new()), &[3e38; 2], 10),
             f64::from(3e38f32)
         );
-        // Two additions round, and the division.
+        // Two additions and the division round.
         let off = mean(Mean::new(Sum::<f64>::new()), &[1.7e308; 3], 10) / 1.7e308 - 1.0;
         assert!(off.abs() <= 3.0 * f64::EPSILON, "{off}");
         let big = bf16::from_f32(3e38);
         assert_eq!(mean(Mean::new(Sum::<bf16, f32>::new()), &[big; 2], 10), big.to_f64());
-        // +inf and −inf on the way make NaN.
+        // +inf plus −inf along the way gives NaN.
         let cancel = [3e38f32, 3e38, -3e38, -3e38, 1e38];
         let expected = f64::from(1e38f32) / 5.0;
         let cancelled = mean(Mean::new(Sum::<f32>::new()), &cancel, 10);
@@ -243,14 +243,14 @@ mod tests {
     }
 
     #[test]
-    fn infinities_and_nan_stay() {
+    fn infinities_and_nan_are_kept() {
         let op = Mean::new(Sum::<f32>::new());
         assert_eq!(mean(op, &[3e38, f32::INFINITY], 10), f64::INFINITY);
         assert!(mean(op, &[3e38, 3e38, f32::NAN], 10).is_nan());
     }
 
     #[test]
-    fn parts_that_overflow_are_joined_with_those_that_do_not() {
+    fn overflowing_parts_are_combined_with_others() {
         // 5 MiB: several parts of whole tiles.
         let len = 5 << 18;
         let input: Vec<f32> = (0..len).map(|i| if i < len / 2 { 1e37 } else { 0.5 }).collect();

@@ -11,21 +11,21 @@ use crate::reference;
 use bytemuck::Pod;
 use gridsync_kernels::grid::range_sum::range_sum;
 
-/// The sums of ranges of an array that comes part by part. A [`PartScanner`] scans it, on a device
-/// or on the CPU. The host keeps only the results at the ends of ranges, and takes their
-/// differences. The bits are the same as from [`RangeSums`](crate::primitives::RangeSums).
+/// The sums of ranges of an array that is passed part by part. A [`PartScanner`] scans it, on a
+/// device or on the CPU. The host keeps only the results at the ends of ranges, and computes their
+/// differences. The bits are the same as with [`RangeSums`](crate::primitives::RangeSums).
 pub struct PartRangeSums<'a, O: RangeSummable> {
     scanner: PartScanner<O>,
     queries: &'a [[u64; 2]],
     /// The results of a part.
     results: Vec<O::Output>,
-    /// Elements of the parts before.
+    /// Elements in the previous parts.
     taken: usize,
-    /// The places that queries need results at, in order, each with its number in `prefixes`.
+    /// The indices at which queries need results, in order, each with its index in `prefixes`.
     places: Vec<(usize, usize)>,
-    /// How many of them were in the parts before.
+    /// How many of them were in the previous parts.
     passed: usize,
-    /// Two results for each query: before its first element, and at its last one.
+    /// Two results per query: before its first element, and at its last one.
     prefixes: Vec<O::Output>,
 }
 
@@ -34,8 +34,8 @@ impl<'a, O: RangeSummable<Element: Pod, Output: Pod>> PartRangeSums<'a, O> {
     /// `len` elements, with about `part` of them on `devices` at a time.
     ///
     /// # Errors
-    /// [`RangeSumError::BadRange`] for the first query that is no range of the array,
-    /// [`RangeSumError::Memory`], and errors of the device.
+    /// [`RangeSumError::BadRange`] for the first query that is not a range of the array,
+    /// [`RangeSumError::Memory`], and if a device fails.
     pub fn new(
         op: O,
         devices: impl Into<Devices>,
@@ -48,7 +48,7 @@ impl<'a, O: RangeSummable<Element: Pod, Output: Pod>> PartRangeSums<'a, O> {
         Self::of(scanner, queries)
     }
 
-    /// Plans the same on all cores of the CPU.
+    /// The same plan on all cores of the CPU.
     ///
     /// # Errors
     /// As for [`new`](Self::new), except errors of a device.
@@ -66,7 +66,7 @@ impl<'a, O: RangeSummable<Element: Pod, Output: Pod>> PartRangeSums<'a, O> {
         let ends = queries.as_flattened();
         let mut places = Vec::new();
         memory::reserve(&mut places, ends.len())?;
-        // The host holds the array or a file of it, so its places fit in a usize.
+        // The host holds the array or a file of it, so its indices fit in a usize.
         let before = |(number, &end): (usize, &u64)| Some(((end as usize).checked_sub(1)?, number));
         places.extend(ends.iter().enumerate().filter_map(before));
         parallel::sort(&mut places);
@@ -81,22 +81,22 @@ impl<'a, O: RangeSummable<Element: Pod, Output: Pod>> PartRangeSums<'a, O> {
         })
     }
 
-    /// Elements of every part except the last one, which has the rest.
+    /// Length of every part except the last one, which has the rest.
     #[must_use]
     pub fn part(&self) -> usize {
         self.scanner.part()
     }
 
-    /// µs that the kernels, or the CPU, have taken so far.
+    /// µs that the kernels or the CPU have used so far.
     #[must_use]
     pub fn us(&self) -> f64 {
         self.scanner.us()
     }
 
-    /// Takes the next part.
+    /// Adds the next part.
     ///
     /// # Errors
-    /// Errors of the device.
+    /// If the device fails.
     ///
     /// # Panics
     /// If it is longer than a [`part`](Self::part).
@@ -113,7 +113,7 @@ impl<'a, O: RangeSummable<Element: Pod, Output: Pod>> PartRangeSums<'a, O> {
         Ok(())
     }
 
-    /// The sums. All parts have to be taken before.
+    /// The sums. All parts must have been added.
     ///
     /// # Errors
     /// [`NoRoom`] for the sums.
@@ -133,15 +133,15 @@ impl<'a, O: RangeSummable<Element: Pod, Output: Pod>> PartRangeSums<'a, O> {
     }
 }
 
-/// Refuses queries that are no range of `len` elements.
+/// Refuses queries that are not ranges of `len` elements.
 fn expect_ranges(queries: &[[u64; 2]], len: usize) -> Result<(), BadRange> {
     let bad = reference::first_bad(queries, len);
     bad.map_or(Ok(()), |query| Err(BadRange::of(query, queries[query], len)))
 }
 
 /// The sums of the ranges `queries`, each `[from, to]` for the elements from..to, of `input`, which
-/// goes through the memory of `devices` part by part, as with [`PartRangeSums`]. Calls `done` with
-/// the number of elements that have been scanned.
+/// passes through the memory of `devices` part by part, as with [`PartRangeSums`]. Calls `done`
+/// with the number of elements scanned so far.
 ///
 /// # Errors
 /// As for [`PartRangeSums`].

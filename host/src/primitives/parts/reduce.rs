@@ -12,14 +12,13 @@ use gridsync_kernels::op::{
 };
 use std::convert::Infallible;
 
-/// A reduction that an array can go through part by part.
+/// A reduction that supports arrays in parts.
 pub trait PartReducible: Reducible {
-    /// How the result is taken again where accumulators overflow and the result does not, as for means
-    /// of floating-point numbers. None if that cannot be.
+    /// How the result is recomputed if accumulators overflow but the result does not, as for means
+    /// of floating-point numbers. `None` if that cannot happen.
     const OVERFLOW: Option<Overflow<Self>> = None;
 
-    /// What `all` would be if its first element were element number `by` of the array instead of
-    /// number 0.
+    /// The value of `all` if its first element had index `by` in the array instead of 0.
     #[must_use]
     #[inline]
     fn moved(all: Self::Accumulator, by: u64) -> Self::Accumulator {
@@ -55,7 +54,7 @@ macro_rules! by_index {
             #[inline]
             fn moved(found: Indexed<A>, by: u64) -> Indexed<A> {
                 match found.index {
-                    // The identity has no place.
+                    // The identity has no index.
                     u64::MAX => found,
                     index => Indexed { index: index + by, ..found },
                 }
@@ -65,12 +64,12 @@ macro_rules! by_index {
 }
 by_index!(ArgMin, ArgMax);
 
-/// A reduction of an array that comes part by part, on the CPU or on a device with room for one
+/// A reduction of an array that is passed part by part, on the CPU or on a device with room for one
 /// part.
 ///
-/// The bits are the same as in one reduction of the whole array; a mean whose sum overflows is finite
-/// nevertheless, if all elements are. Unless the operation is exact, the
-/// host gets every leaf of the tree from the devices, and combines them.
+/// The bits are the same as in one reduction of the whole array, but a mean whose sum overflows is
+/// still finite if all elements are. Unless the operation is exact, the host gets every leaf of the
+/// tree from the devices, and combines them.
 pub struct PartReducer<O: PartReducible> {
     leaves: Leaves<O>,
 }
@@ -79,10 +78,10 @@ impl<O: PartReducible<Element: Pod>> PartReducer<O> {
     /// A reduction of `len` elements on `devices`, about `part` of them at a time. Unless the
     /// operation is exact, a part is rounded to a multiple of
     /// [`Shape::tile`](gridsync_kernels::grid::reduce::Shape::tile) of the whole array, and is at
-    /// least one tile. An array of up to 4 MiB is taken whole. Several devices share each part.
+    /// least one tile. An array of up to 4 MiB is reduced whole. Several devices share each part.
     ///
     /// # Errors
-    /// Errors of the devices.
+    /// If a device fails.
     pub fn new(
         op: O,
         devices: impl Into<Devices>,
@@ -98,16 +97,16 @@ impl<O: PartReducible<Element: Pod>> PartReducer<O> {
         Self { leaves: Leaves::on_cpu(op, len, 0..len, part) }
     }
 
-    /// Elements of every part except the last one, which has the rest.
+    /// Length of every part except the last one, which has the rest.
     #[must_use]
     pub fn part(&self) -> usize {
         self.leaves.part()
     }
 
-    /// Takes the next part.
+    /// Adds the next part.
     ///
     /// # Errors
-    /// Errors of the device. Then the part counts as not taken, and may be tried again.
+    /// If the device fails. Then the part was not added, and may be retried.
     ///
     /// # Panics
     /// If it is longer than a [`part`](Self::part).
@@ -115,16 +114,16 @@ impl<O: PartReducible<Element: Pod>> PartReducer<O> {
         self.leaves.next(elements)
     }
 
-    /// µs that the kernels, or the CPU, have taken so far.
+    /// µs that the kernels or the CPU have used so far.
     #[must_use]
     pub fn us(&self) -> f64 {
         self.leaves.us()
     }
 
-    /// The result. All parts have to be taken before.
+    /// The result. All parts must have been added.
     ///
     /// # Panics
-    /// If some were not.
+    /// If parts are missing.
     #[must_use]
     pub fn finish(self) -> O::Output {
         let (op, len, _) = self.leaves.about();

@@ -12,14 +12,14 @@ use gridsync_entries::scan::Scannable;
 use gridsync_kernels::grid::scan::Shape;
 use std::time::Instant;
 
-/// A scan of an array that comes part by part, on the CPU or on devices with room for one part and
-/// its results. Each part goes on from where the last one ended.
+/// A scan of an array that is passed part by part, on the CPU or on devices with room for one part
+/// and its results. Each part continues where the last one ended.
 ///
-/// Several devices share each part. They copy at the same time, but each scans only when the one
-/// before it has: it goes on from there. So this is faster where copies take most of the time.
+/// Several devices share each part. They copy at the same time, but each scans only after the
+/// previous one, because it continues from there. So this is faster if copies dominate.
 ///
 /// The bits are the same as in one scan of the whole array. On a device, an operation that uses the
-/// index of an element sees it count from 0 in each part.
+/// index of an element sees it start at 0 in each part.
 pub struct PartScanner<O: Scannable> {
     part: usize,
     on: On<O>,
@@ -34,9 +34,9 @@ enum On<O: Scannable> {
 struct OnDevices<O: Scannable> {
     form: Form,
     each: Vec<OnDevice<O>>,
-    /// Whether the first part is all there is, and has one device only.
+    /// Whether the first part is the whole array, on a single device.
     is_whole: bool,
-    /// What the parts before combine to.
+    /// The combined value of the previous parts.
     carry: Option<O::Accumulator>,
 }
 
@@ -48,12 +48,12 @@ struct OnDevice<O: Scannable> {
 }
 
 impl<O: Scannable<Element: Pod, Output: Pod>> PartScanner<O> {
-    /// A scan of `len` elements on `devices`, about `part` of them at a time: a part is rounded to a
-    /// multiple of [`Shape::part`] for each device, which is 32 MiB of elements or less, and is at
-    /// least one of those. A shorter array is taken whole.
+    /// A scan of `len` elements on `devices`, about `part` of them at a time: a part is rounded to
+    /// a multiple of [`Shape::part`] for each device, which is 32 MiB of elements or less, and is
+    /// at least one of those. A shorter array is scanned whole.
     ///
     /// # Errors
-    /// Errors of the devices.
+    /// If a device fails.
     pub fn new(
         op: O,
         devices: impl Into<Devices>,
@@ -65,7 +65,7 @@ impl<O: Scannable<Element: Pod, Output: Pod>> PartScanner<O> {
         let part = rounded::<O>(len, part, devices.len());
         let share = cut::<O>(part).longest(devices.len());
         let each = devices.each(|_, device| OnDevice::new(op, device, share))?;
-        // Short arrays have another shape as a whole than as a part.
+        // Short arrays have a different shape as a whole than as a part.
         let is_whole = share == len;
         let on = OnDevices { form, each, is_whole, carry: None };
         Ok(Self { part, on: On::Devices(on), us: 0.0 })
@@ -85,7 +85,7 @@ impl<O: Scannable<Element: Pod, Output: Pod>> PartScanner<O> {
         })
     }
 
-    /// Elements of every part except the last one, which has the rest.
+    /// Length of every part except the last one, which has the rest.
     #[must_use]
     pub fn part(&self) -> usize {
         self.part
@@ -94,7 +94,7 @@ impl<O: Scannable<Element: Pod, Output: Pod>> PartScanner<O> {
     /// Scans the next part into `results`, of the same length.
     ///
     /// # Errors
-    /// Errors of the device. Then the part counts as not scanned, and may be tried again.
+    /// If the device fails. Then the part was not scanned, and may be retried.
     ///
     /// # Panics
     /// If the two differ in length, or are longer than a [`part`](Self::part).
@@ -115,7 +115,7 @@ impl<O: Scannable<Element: Pod, Output: Pod>> PartScanner<O> {
         Ok(())
     }
 
-    /// µs that the kernels, or the CPU, have taken so far.
+    /// µs that the kernels or the CPU have used so far.
     #[must_use]
     pub fn us(&self) -> f64 {
         self.us
@@ -123,7 +123,7 @@ impl<O: Scannable<Element: Pod, Output: Pod>> PartScanner<O> {
 }
 
 impl<O: Scannable<Element: Pod, Output: Pod>> OnDevices<O> {
-    /// Scans the next part, and returns the µs of device time that this took.
+    /// Scans the next part, and returns the device time in µs.
     fn next(
         &mut self,
         elements: &[O::Element],
@@ -154,22 +154,22 @@ impl<O: Scannable<Element: Pod, Output: Pod>> OnDevices<O> {
         on_each(into, |(gpu, on, into)| {
             on.results.download_to(0, into).map_err(|error| named(gpu, on, error))
         })?;
-        // A part that failed may be tried again: it goes on from the same place.
+        // A part that failed may be retried from the same carry.
         self.carry = carry;
         Ok(us)
     }
 }
 
 impl<O: Scannable<Element: Pod, Output: Pod>> OnDevice<O> {
-    /// A device that takes up to `share` elements at a time.
+    /// A device that processes up to `share` elements at a time.
     fn new(op: O, device: &Device, share: usize) -> Result<Self, DeviceError> {
         let mut scanner = Scanner::new(op, device, share)?;
         scanner.compile(share)?;
         Ok(Self { scanner, elements: device.alloc(share)?, results: device.alloc(share)? })
     }
 
-    /// Scans the first `len` elements that it has, and goes on from what the elements before combine to. Returns what all
-    /// of them do, and the µs of device time that this took.
+    /// Scans the first `len` elements that it holds, and continues from the combined value of the
+    /// preceding elements. Returns the new combined value and the device time in µs.
     fn scan_from(
         &mut self,
         carry: Option<O::Accumulator>,
@@ -182,8 +182,8 @@ impl<O: Scannable<Element: Pod, Output: Pod>> OnDevice<O> {
         Ok((self.scanner.carry()?, us))
     }
 
-    /// Scans the first `len` elements that it has: a whole array, or what comes next. Returns the µs of device time
-    /// that this took.
+    /// Scans the first `len` elements that it holds: a whole array, or the next part. Returns the
+    /// device time in µs.
     fn scan(&mut self, len: usize, form: Form, is_whole: bool) -> Result<f64, DeviceError> {
         let device = self.elements.device().clone();
         device.time(|| {
@@ -201,18 +201,18 @@ fn cut<O: Scannable>(len: usize) -> Cut {
     Cut::in_units(len, Shape::part::<O::Element, O::Accumulator>())
 }
 
-/// The elements of a part, when about `part` are asked for, of `count` devices.
+/// The length of a part for `count` devices, if about `part` elements are requested.
 fn rounded<O: Scannable>(len: usize, part: usize, count: usize) -> usize {
     let least = Shape::part::<O::Element, O::Accumulator>() * count;
     ((part / least).max(1).saturating_mul(least)).min(len)
 }
 
-/// Scans `input` by `op` on `devices`, part by part, as a [`PartScanner`] does: about `part`
-/// elements and their results are in their memory at a time. Calls `done` with the number of elements
-/// that have been scanned.
+/// Scans `input` by `op` on `devices`, part by part, like a [`PartScanner`]: about `part` elements
+/// and their results are in their memory at a time. Calls `done` with the number of elements
+/// scanned so far.
 ///
 /// # Errors
-/// Errors of the devices, and [`PartError::Memory`] for the results.
+/// If a device fails, and [`PartError::Memory`] for the results.
 pub fn scan_in_parts<O>(
     op: O,
     devices: impl Into<Devices>,

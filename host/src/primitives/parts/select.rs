@@ -12,10 +12,10 @@ use bytemuck::{Pod, Zeroable};
 use gridsync_entries::select::Selectable;
 use std::time::Instant;
 
-/// A selection from an array that comes part by part, on the CPU or on devices with room for one
-/// part and what is selected from it. Several devices share each part.
+/// A selection from an array that is passed part by part, on the CPU or on devices with room for
+/// one part and the elements selected from it. Several devices share each part.
 ///
-/// Each element is judged with the one before it, also at the start of a part, so that
+/// Each element is evaluated with its predecessor, also at the start of a part, so that
 /// [`FirstOfRun`](crate::primitives::select::FirstOfRun) finds the runs of the whole array. A
 /// predicate that uses the index of an element does not see its index in the whole array.
 pub struct PartSelector<S: Selectable> {
@@ -24,7 +24,7 @@ pub struct PartSelector<S: Selectable> {
     wanted: Wanted,
     /// The element before the next part.
     last: Option<S::Element>,
-    /// Elements of the parts before.
+    /// Elements in the previous parts.
     taken: usize,
     us: f64,
 }
@@ -36,7 +36,7 @@ enum On<S: Selectable> {
 
 struct OnDevices<S: Selectable> {
     each: Vec<OnDevice<S>>,
-    /// Whether some of them are one GPU.
+    /// Whether some of the devices are the same GPU.
     share: bool,
 }
 
@@ -53,7 +53,7 @@ impl<S: Selectable<Element: Pod>> PartSelector<S> {
     /// A selection on `devices` from parts of at most `part` elements.
     ///
     /// # Errors
-    /// Errors of the devices.
+    /// If a device fails.
     pub fn new(
         by: S,
         devices: impl Into<Devices>,
@@ -86,11 +86,11 @@ impl<S: Selectable<Element: Pod>> PartSelector<S> {
         Self { by, on, wanted, last: None, taken: 0, us: 0.0 }
     }
 
-    /// What is selected from the next part; positions count from the start of the whole array.
+    /// Selects from the next part; positions count from the start of the whole array.
     ///
     /// # Errors
-    /// Errors of the device, and [`PartError::Memory`] for what is selected. Then the part counts as
-    /// not judged, and may be tried again.
+    /// If the device fails, and [`PartError::Memory`] for the selected elements. Then the part was
+    /// not processed, and may be retried.
     ///
     /// # Panics
     /// If it is longer than a part may be.
@@ -111,8 +111,9 @@ impl<S: Selectable<Element: Pod>> PartSelector<S> {
         Ok(self.placed(found, elements.len(), elements.last().copied()))
     }
 
-    /// Like [`next`](Self::next), for a part of `len` elements that `read` writes: on the CPU some at a time, by the
-    /// core that judges them, so that narrow ones for example are never all widened at once.
+    /// Like [`next`](Self::next), for a part of `len` elements that `read` writes. On the CPU each
+    /// core reads the elements that it evaluates in chunks, so that for example narrow elements are
+    /// never all widened at once.
     ///
     /// # Errors
     /// As for [`next`](Self::next).
@@ -139,7 +140,8 @@ impl<S: Selectable<Element: Pod>> PartSelector<S> {
         Ok(self.placed(found, len, last))
     }
 
-    /// What was found in a part of `len` elements, in its place in the array. The next part comes after `last`.
+    /// Converts the results of a part of `len` elements to positions in the whole array. The next
+    /// part comes after `last`.
     fn placed(
         &mut self,
         mut found: Sifted<S::Element>,
@@ -154,7 +156,7 @@ impl<S: Selectable<Element: Pod>> PartSelector<S> {
         found
     }
 
-    /// µs that the kernels, or the CPU, have taken so far.
+    /// µs that the kernels or the CPU have used so far.
     #[must_use]
     pub fn us(&self) -> f64 {
         self.us
@@ -162,8 +164,8 @@ impl<S: Selectable<Element: Pod>> PartSelector<S> {
 }
 
 impl<S: Selectable<Element: Pod>> OnDevices<S> {
-    /// What they select from the next part, each from its share, and the µs of device time that this took. `last` is
-    /// the element before the part. Positions count from its start.
+    /// Selects from the next part on all devices, each from its share, and returns the device time
+    /// in µs. `last` is the element before the part. Positions count from the start of the part.
     fn next(
         &mut self,
         (by, wanted): (S, Wanted),
@@ -173,7 +175,7 @@ impl<S: Selectable<Element: Pod>> OnDevices<S> {
         let runs = Cut::in_units(elements.len(), 1).runs(elements, self.each.len());
         let count = self.each.len();
         let shares = self.each.iter_mut().zip(runs).enumerate();
-        // The first one takes a part without elements too.
+        // The first device also processes a part without elements.
         let shares = shares.filter(|(_, (_, (run, _)))| run.start == 0 || !run.is_empty());
         let found = on_each(shares, |(gpu, (on, (run, share)))| {
             let last = run.start.checked_sub(1).map(|before| elements[before]).or(last);
@@ -196,7 +198,7 @@ impl<S: Selectable<Element: Pod>> OnDevices<S> {
 }
 
 impl<S: Selectable<Element: Pod>> OnDevice<S> {
-    /// What it selects from `elements`, with `last` before them, and the µs of device time that this took.
+    /// Selects from `elements`, with `last` before them, and returns the device time in µs.
     fn next(
         &mut self,
         by: S,
@@ -204,7 +206,7 @@ impl<S: Selectable<Element: Pod>> OnDevice<S> {
         elements: &[S::Element],
     ) -> Result<(Sifted<S::Element>, f64), PartError> {
         let Self { device, selector, chunk, room } = self;
-        // The element before was judged with its own part already.
+        // The preceding element was already evaluated with its own part.
         let known = last.as_slice();
         let known_kept = usize::from(!known.is_empty() && by.is_kept(known, 0));
         let len = known.len() + elements.len();
@@ -233,7 +235,7 @@ impl<S: Selectable<Element: Pod>> OnDevice<S> {
     }
 }
 
-/// A part of a buffer, on the host.
+/// Copies a part of a buffer to the host.
 fn downloaded<T: Pod>(
     buffer: &Buffer<T>,
     part: std::ops::Range<usize>,
@@ -243,11 +245,11 @@ fn downloaded<T: Pod>(
     Ok(host)
 }
 
-/// Selects from `input` on `devices`, `part` elements at a time, as a [`PartSelector`] does; 0
-/// counts as 1. Calls `done` with the number of elements that have been judged.
+/// Selects from `input` on `devices`, `part` elements at a time, like a [`PartSelector`]; 0 counts
+/// as 1. Calls `done` with the number of elements processed so far.
 ///
 /// # Errors
-/// Errors of the devices, and [`PartError::Memory`] for what is selected.
+/// If a device fails, and [`PartError::Memory`] for the selected elements.
 pub fn select_in_parts<S>(
     by: S,
     devices: impl Into<Devices>,

@@ -1,5 +1,6 @@
-//! A selection from a part of an array on the CPU. Each core judges a chunk at a time and writes without a
-//! branch, so random data costs no more than sorted. What the chunks gave is then put together.
+//! A selection from a part of an array on the CPU. Each core processes a chunk at a time and writes
+//! without a branch, so random data is as fast as sorted data. The results of the chunks are then
+//! concatenated.
 
 use crate::memory::{self, NoRoom};
 use crate::parallel;
@@ -9,17 +10,17 @@ use gridsync_entries::select::Selectable;
 use std::mem::take;
 use std::ops::Range;
 
-/// Elements that a core judges at a time: they and what is kept of them stay in its cache.
+/// Elements that a core processes at a time: the chunk and its selected elements fit in its cache.
 const CHUNK: usize = 1 << 14;
 
-/// Writes the elements of these indices.
+/// Writes the elements with these indices.
 pub(super) type Read<'a, T> = dyn Fn(Range<usize>, &mut [T]) + Sync + 'a;
 
-/// What `by` selects from `elements`; `last` is the element before them, if there is one. Positions
-/// count from the start of the part.
+/// Selects from `elements`; `last` is the element before them, if there is one. Positions count
+/// from the start of the part.
 ///
 /// # Errors
-/// [`NoRoom`] for what is selected.
+/// [`NoRoom`] for the selected elements.
 pub(super) fn sift<S: Selectable<Element: Pod>>(
     by: S,
     last: Option<S::Element>,
@@ -40,7 +41,7 @@ pub(super) fn sift<S: Selectable<Element: Pod>>(
     })
 }
 
-/// Like [`sift`], from `len` elements that `read` writes, those of some indices at a time.
+/// Like [`sift`], from `len` elements that `read` writes, for one range of indices at a time.
 pub(super) fn sift_by<S: Selectable<Element: Pod>>(
     by: S,
     last: Option<S::Element>,
@@ -49,7 +50,7 @@ pub(super) fn sift_by<S: Selectable<Element: Pod>>(
     wanted: Wanted,
 ) -> Result<Sifted<S::Element>, NoRoom> {
     sift_chunks(len, wanted, &|chunk| {
-        // The element before the chunk comes with it.
+        // The element before the chunk is read with it.
         let before = usize::from(chunk.start > 0 || last.is_some());
         let mut elements = memory::zeroed(before + chunk.len())?;
         match last {
@@ -68,7 +69,7 @@ pub(super) fn sift_by<S: Selectable<Element: Pod>>(
     })
 }
 
-/// What `sift` selects from each chunk of `len` elements, put together.
+/// Concatenates the results of `sift` for each chunk of `len` elements.
 fn sift_chunks<T: Pod + Send + Sync>(
     len: usize,
     wanted: Wanted,
@@ -89,7 +90,7 @@ fn sift_chunks<T: Pod + Send + Sync>(
     })
 }
 
-/// What is selected from a chunk of `elements`.
+/// Selects from a chunk of `elements`.
 fn sift_chunk<T: Pod>(
     elements: &[T],
     chunk: Range<usize>,
@@ -101,7 +102,7 @@ fn sift_chunk<T: Pod>(
     let mut rest = wanted.rest.then(|| memory::zeroed::<T>(len)).transpose()?;
     let mut positions = wanted.positions.then(|| memory::zeroed::<u64>(len)).transpose()?;
     let mut count = 0;
-    // Every element is written to the next place; the place is taken only if the element is kept.
+    // Every element is written to the next index, which advances only if the element is kept.
     for (index, &element) in chunk.clone().zip(&elements[chunk]) {
         kept[count] = element;
         if let Some(rest) = &mut rest {
@@ -118,7 +119,7 @@ fn sift_chunk<T: Pod>(
     Ok(Sifted { kept, rest, positions })
 }
 
-/// All `pieces`, one after another.
+/// Concatenates all `pieces`.
 fn joined<'a, T: Pod + Send + Sync>(
     pieces: impl Iterator<Item = &'a [T]> + Clone,
 ) -> Result<Vec<T>, NoRoom> {
@@ -139,7 +140,7 @@ mod tests {
     use crate::primitives::select::{FirstOfRun, Within};
     use std::fmt::Debug;
 
-    /// Compares what is selected from bytes that are read some at a time with what is selected from all.
+    /// Compares a selection from bytes that are read in chunks with one from all bytes at once.
     fn agrees<S: Selectable<Element = u32> + Debug>(by: S, bytes: &[u8]) {
         let wide: Vec<u32> = bytes.iter().map(|&x| x.into()).collect();
         let read = |some: Range<usize>, into: &mut [u32]| {
@@ -159,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn elements_that_are_read_some_at_a_time_are_selected_as_all_at_once() {
+    fn chunked_reads_select_the_same_elements() {
         for len in [0, 1, 31, 32, 33, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK + 5] {
             let drawn = |i: usize| (i as u32 + 1).wrapping_mul(0x9E37_79B1) >> 30;
             let bytes: Vec<u8> = (0..len).map(|i| drawn(i) as u8).collect();

@@ -1,17 +1,17 @@
-//! Work for several devices at the same time.
+//! Concurrent work on several devices.
 
 use crate::device::{Device, DeviceError};
 use std::panic::resume_unwind;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// How long several devices took at the same time, in µs: as long as the slowest. If they `share` a GPU, as long as all,
-/// because its time is divided among them.
+/// The time that several devices needed concurrently, in µs: the maximum, or the sum if they
+/// `share` a GPU, because its time is divided among them.
 pub(super) fn at_once(times: impl Iterator<Item = f64>, share: bool) -> f64 {
     if share { times.sum() } else { times.fold(0.0, f64::max) }
 }
 
-/// An error of device `gpu` of `count`, which says so if there are several.
+/// An error of device `gpu` of `count`, which names the device if there are several.
 pub(super) fn of_gpu(
     error: DeviceError,
     (gpu, count): (usize, usize),
@@ -20,11 +20,12 @@ pub(super) fn of_gpu(
     if count > 1 { error.on_gpu(gpu, device) } else { error }
 }
 
-/// Does `work` for each of `all`, and returns what it gives, in their order. Several take a thread each: a copy
-/// between a device and the memory of the host waits. Where the system refuses a thread, this one does its work.
+/// Calls `work` for each of `all`, and returns the results in order. If there are several, each
+/// gets a thread, because a copy between a device and host memory blocks. If the system refuses a
+/// thread, the calling thread does its work.
 ///
 /// # Errors
-/// The first error, in their order.
+/// The first error, in order.
 ///
 /// # Panics
 /// If `work` does.
@@ -58,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn results_are_in_order_and_the_first_error_counts() {
+    fn results_are_in_order_and_the_first_error_is_returned() {
         assert_eq!(on_each(Vec::<u32>::new(), Ok::<u32, ()>), Ok(vec![]));
         assert_eq!(on_each([1, 2, 3], |n| Ok::<u32, ()>(n * n)), Ok(vec![1, 4, 9]));
         let odd = |n: u32| if n.is_multiple_of(2) { Ok(n) } else { Err(n) };

@@ -1,4 +1,4 @@
-//! Scans: for each element of an array, all elements up to it combined.
+//! Scans, which combine each element of an array with all elements before it.
 
 mod design;
 
@@ -22,10 +22,10 @@ pub use gridsync_kernels::grid::scan::Form;
 /// Scans `input` by `op` on its device, into a new buffer of the same length.
 ///
 /// The first result of an exclusive scan is the identity of the operation. To scan more than once,
-/// keep a [`Scanner`]: it allocates only when it is made.
+/// keep a [`Scanner`], which allocates only when it is created.
 ///
 /// # Errors
-/// Errors of the device.
+/// If the device fails.
 pub fn scan<O: Scannable>(
     op: O,
     input: &Buffer<O::Element>,
@@ -48,27 +48,27 @@ pub fn scan_on_cpu<O: ScanOperation>(op: O, input: &[O::Element], form: Form) ->
 
 /// Scans by one operation on one device, and keeps the working memory.
 ///
-/// One launch per scan, which reads and writes the array once. A floating-point result depends on the
-/// input alone: every GPU, the emulator and the CPU give the same bits ([`Shape`] says in which order
-/// they combine).
+/// One launch per scan, which reads and writes the array once. A floating-point result depends only
+/// on the input: every GPU, the emulator and the CPU give the same bits ([`Shape`] defines the
+/// order in which they combine).
 pub struct Scanner<O: Scannable> {
     op: O,
     device: Device,
     words: Scratch<u64>,
     state: Buffer<u32>,
-    /// The design that was asked for.
+    /// The requested design.
     design: Option<Design>,
-    /// Where segments start: a bit for each element of any array that is scanned.
+    /// Where segments start: one bit per element of any array that is scanned.
     marks: Option<Buffer<u32>>,
-    /// How many blocks of the kernel by bulk copies can be resident at once; none before the device
-    /// was asked.
+    /// How many blocks of the bulk-copy kernel can be resident at once; `None` before the first
+    /// query of the device.
     resident: Option<u32>,
-    /// Some if the last part scanned belongs to an array with more parts to come; its total was
-    /// left in the second of two places if true, in the first if false.
+    /// `Some` if the last part scanned belongs to an array with more parts to come. If true, its
+    /// total is in the second of two slots, otherwise in the first.
     left: Option<bool>,
 }
 
-/// Where a scan reads and where it writes.
+/// The input and output of a scan.
 type Views<O> = (Global<<O as Operation>::Element>, Global<<O as Operation>::Output>);
 
 impl<O> Scanner<InSegments<O>>
@@ -77,11 +77,11 @@ where
     O: Operation + Default,
 {
     /// Allocates the working memory for scans by `O` within segments: element i starts a segment if
-    /// `starts[i]`. Arrays may not be longer than `starts`. For the rows of a matrix take
+    /// `starts[i]`. Arrays may not be longer than `starts`. For the rows of a matrix use
     /// [`Segments::rows`] and [`new`](Self::new), which store no marks.
     ///
     /// # Errors
-    /// Errors of the device.
+    /// If the device fails.
     ///
     /// # Panics
     /// As for [`new`](Self::new).
@@ -106,13 +106,13 @@ where
     O::Output: Pod,
 {
     /// Allocates the working memory for scans by `op` on `device` of up to `longest` elements:
-    /// about 8 bytes for each tile of 4 to 32 KiB and each word of an accumulator.
+    /// about 8 bytes per tile of 4 to 32 KiB and per word of an accumulator.
     ///
     /// # Errors
-    /// Errors of the device.
+    /// If the device fails.
     ///
     /// # Panics
-    /// If a scan cannot have enough tiles for `longest` elements: from 16 TiB on.
+    /// If a scan cannot have enough tiles for `longest` elements, which happens at 16 TiB and more.
     pub fn new(op: O, device: &Device, longest: usize) -> Result<Self, DeviceError> {
         let places = Shape::most_places::<O::Element, O::Accumulator>(longest);
         let words = places * O::Accumulator::WORDS;
@@ -128,8 +128,8 @@ where
         })
     }
 
-    /// Scans by `design` from now on, not by the design that is faster for the length. Arrays of 1
-    /// MiB and less, and arrays that do not begin at multiples of 16 bytes, are still scanned in
+    /// Always scans by `design`, instead of choosing the faster design for the length. Arrays of 1
+    /// MiB and less, and arrays that do not start at multiples of 16 bytes, are still scanned in
     /// registers.
     ///
     /// # Errors
@@ -143,7 +143,8 @@ where
         Ok(self)
     }
 
-    /// The designs that can scan an array of `len` elements, if it begins at a multiple of 16 bytes.
+    /// The designs that can scan an array of `len` elements, if it starts at a multiple of 16
+    /// bytes.
     #[must_use]
     pub fn designs(&self, len: usize) -> &'static [Design] {
         let shape = Shape::of::<O::Element, O::Accumulator>(len);
@@ -154,7 +155,7 @@ where
         }
     }
 
-    /// Whether there is a kernel by bulk copies that the device can run.
+    /// Whether a bulk-copy kernel exists that the device can run.
     fn has_bulk(&self) -> bool {
         has_bulk::<O>(&self.device)
     }
@@ -164,7 +165,7 @@ where
         is_long_enough_for_bulk::<O>(&self.device, len)
     }
 
-    /// Makes the driver compile the kernels for parts of `len` elements and fewer now, not at the
+    /// Makes the driver compile the kernels for parts of up to `len` elements now instead of at the
     /// first launch.
     ///
     /// # Errors
@@ -195,8 +196,8 @@ where
         }
     }
 
-    /// The launch of the kernel by bulk copies over so many tiles: as many blocks as can be
-    /// resident, but no more than tiles.
+    /// The launch of the bulk-copy kernel over this many tiles: as many blocks as can be resident,
+    /// but no more than tiles.
     fn bulk_geometry(&mut self, tiles: u32) -> Result<Geometry, DeviceError> {
         let resident = match self.resident {
             Some(resident) => resident,
@@ -208,13 +209,13 @@ where
         Ok(Geometry::new(blocks, BULK_THREADS).with_dynamic_shared(BULK_SHARED))
     }
 
-    /// Puts the scan of `input` into `output` into the stream. Waits for nothing, and allocates
-    /// only if the input is longer than any before and than this was made for.
+    /// Submits the scan of `input` into `output` to the stream. Does not wait, and allocates only
+    /// if the input is longer than all earlier ones and the length passed to [`new`](Self::new).
     ///
     /// # Errors
-    /// [`DeviceError::LengthMismatch`] if the lengths differ, [`DeviceError::OtherDevice`] if a buffer
-    /// is not on the device of this scanner, [`DeviceError::InGraph`] if it would have to allocate and a
-    /// graph has recorded a launch, and errors of the launch.
+    /// [`DeviceError::LengthMismatch`] if the lengths differ, [`DeviceError::OtherDevice`] if a
+    /// buffer is not on the device of this scanner, [`DeviceError::InGraph`] if it would have to
+    /// allocate and a graph has recorded a launch, and if the launch fails.
     pub fn launch(
         &mut self,
         input: &Buffer<O::Element>,
@@ -225,14 +226,14 @@ where
     }
 
     /// Like [`launch`](Self::launch), from the elements `part` of `input` to the elements `into` of
-    /// `output`. Parts that do not begin at a multiple of 16 bytes are scanned more slowly, with
+    /// `output`. Parts that do not start at a multiple of 16 bytes are scanned more slowly, with
     /// the same bits.
     ///
     /// # Errors
     /// As for [`launch`](Self::launch).
     ///
     /// # Panics
-    /// If a part does not lie within its buffer.
+    /// If a part is not inside its buffer.
     pub fn launch_part(
         &mut self,
         input: &Buffer<O::Element>,
@@ -265,21 +266,21 @@ where
         unsafe { self.launch_views(array.view(), array.view(), shape, Mode::whole(form)) }
     }
 
-    /// Puts the scan of the next part of a long array into the stream: it goes on from where the
+    /// Submits the scan of the next part of a long array to the stream. It continues from where the
     /// last `launch_next` ended. The sum so far stays on the device, in the workspace, so the host
-    /// need not wait. The first call, and the first after [`end`](Self::end), begins an array.
+    /// need not wait. The first call, and the first after [`end`](Self::end), starts an array.
     /// Everything else is as for [`launch_part`](Self::launch_part).
     ///
-    /// The bits are the same as in one scan of the whole array if that takes more than 1 MiB, and
-    /// if each part except the last is a multiple of [`Shape::part`]. An operation that uses the
-    /// index of an element sees it count from 0 in each part.
+    /// The bits are the same as in one scan of the whole array if the array is larger than 1 MiB,
+    /// and if each part except the last is a multiple of [`Shape::part`]. An operation that uses
+    /// the index of an element sees it start at 0 in each part.
     ///
     /// # Errors
-    /// As for [`launch`](Self::launch). A refused call has not run anything: the array goes on with
-    /// the next call, which may try the same part again.
+    /// As for [`launch`](Self::launch). A refused call has run nothing: the array continues with
+    /// the next call, which may retry the same part.
     ///
     /// # Panics
-    /// If a part does not lie within its buffer.
+    /// If a part is not inside its buffer.
     pub fn launch_next(
         &mut self,
         input: &Buffer<O::Element>,
@@ -300,7 +301,7 @@ where
         Ok(())
     }
 
-    /// What all parts so far combine to. Waits for them.
+    /// The combined value of all parts so far. Waits for them.
     pub(crate) fn carry(&self) -> Result<Option<O::Accumulator>, DeviceError> {
         let Some(in_second) = self.left else {
             return Ok(None);
@@ -310,7 +311,8 @@ where
         Ok(Some(O::Accumulator::from_words(words)))
     }
 
-    /// Lets the next [`launch_next`](Self::launch_next) go on from this; with none it begins an array.
+    /// Makes the next [`launch_next`](Self::launch_next) continue from this carry; with `None` it
+    /// starts an array.
     pub(crate) fn go_on_from(&mut self, carry: Option<O::Accumulator>) -> Result<(), DeviceError> {
         self.left = None;
         if let Some(carry) = carry {
@@ -320,7 +322,7 @@ where
         Ok(())
     }
 
-    /// Ends a long array: the next [`launch_next`](Self::launch_next) begins another one.
+    /// Ends a long array: the next [`launch_next`](Self::launch_next) starts another one.
     pub fn end(&mut self) {
         self.left = None;
     }
@@ -349,7 +351,7 @@ where
         shape: Shape,
         mode: Mode,
     ) -> Result<Arguments<O::Element, O::Output>, DeviceError> {
-        // No word holds a future stamp: the state goes on counting, and new words are 0.
+        // No word holds a future stamp: the state keeps counting, and new words are 0.
         self.words.fit(shape.places() * O::Accumulator::WORDS)?;
         Ok(Arguments {
             input,
@@ -365,7 +367,7 @@ where
     /// # Safety
     ///
     /// The views have one length, and the shape is made for it; they are the same or do not
-    /// overlap. Their memory is on this device, lives until the launch has ended, and nobody else
+    /// overlap. Their memory is on this device, lives until the launch has ended, and nothing else
     /// writes it or reads the output.
     unsafe fn launch_views(
         &mut self,
@@ -391,9 +393,9 @@ where
                 let args = self.op.arguments(common);
                 // SAFETY: the shape is made for the input, and the grid for the shape; the words
                 // have room for it; they and the state were zeroed, and each launch leaves them
-                // ready for the next; `&mut self` and the order of the stream keep other launches
-                // off them; a dropped buffer waits for the stream; a scan begins with the wait for
-                // the kernel before; the caller vouches for the views.
+                // ready for the next; `&mut self` and the stream order keep other launches off
+                // them; a dropped buffer waits for the stream; a scan starts with the wait for the
+                // previous kernel; the caller vouches for the views.
                 unsafe { self.device.launch_in_a_row::<O::Kernel>(&geometry, args) }
             }
             Design::Bulk => {
@@ -407,8 +409,11 @@ where
                     tiles: shape.tiles,
                     mode,
                 });
-                // SAFETY: as above; and the kernel takes this shape, and both views begin at
-                // multiples of 16 bytes.
+                // SAFETY: the shape is made for the input, the kernel supports it, and both views
+                // start at multiples of 16 bytes; the words have room for it; they and the state
+                // were zeroed, and each launch leaves them ready for the next; `&mut self` and the
+                // stream order keep other launches off them; a dropped buffer waits for the stream;
+                // the caller vouches for the views.
                 unsafe { self.device.launch_in_a_row::<O::Bulk>(&geometry, args) }
             }
         }
@@ -420,16 +425,16 @@ where
     O::Element: Pod,
     O::Output: Pod,
 {
-    /// Like [`launch`](Self::launch), for the first elements of `input`, as many as the number in `count`
-    /// says when the launch begins, and at most all: a selection has just counted them, and the host need not
-    /// know. The other places of `output` stay as they were.
+    /// Like [`launch`](Self::launch), for the first elements of `input`. Their number is the value
+    /// of `count` when the launch starts, and at most the whole input: a selection has just counted
+    /// them, and the host need not know the number. The other elements of `output` do not change.
     ///
-    /// The results are, to the bit, the first ones of a scan of the whole buffer. Tiles past them move no
-    /// memory.
+    /// The results are bit-identical to the first ones of a scan of the whole buffer. Tiles past
+    /// them move no memory.
     ///
     /// # Errors
     /// As for [`launch`](Self::launch); [`DeviceError::OtherDevice`] also for `count`, and
-    /// [`DeviceError::LengthMismatch`] also if it is not one number.
+    /// [`DeviceError::LengthMismatch`] also if it does not have exactly one element.
     pub fn launch_counted(
         &mut self,
         input: &Buffer<O::Element>,
@@ -446,13 +451,13 @@ where
         let geometry = Geometry::new(shape.tiles, shape.threads());
         let common = self.arguments(input, output, shape, Mode::whole(form))?;
         let args = self.op.counted_arguments(common, count);
-        // SAFETY: as for `launch_views`: the shape is made for the whole input, and the kernel takes some of
-        // it; all buffers are borrowed, the output exclusively.
+        // SAFETY: as for `launch_views`, the shape is made for the whole input, and the kernel uses
+        // some of it; all buffers are borrowed, the output exclusively.
         unsafe { self.device.launch::<O::Counted>(&geometry, args) }
     }
 }
 
-/// The first of the four words of a carry. The two places for carries are at the end of the state.
+/// The first of the four words of a carry. The two slots for carries are at the end of the state.
 const fn carry_at(in_second: bool) -> usize {
     STATE - 2 * 4 + 4 * in_second as usize
 }

@@ -1,4 +1,4 @@
-//! Arrays that lie on several devices, and primitives that leave them there.
+//! Arrays that are distributed over several devices, and primitives that leave them there.
 
 mod reduce;
 mod scan;
@@ -13,19 +13,19 @@ use cuda_std::memory::Scalar;
 use gridsync_kernels::grid::reduce::Shape;
 use std::ops::Range;
 
-/// The least bytes of a stripe.
-// Scans of 2^30 f32 over two H200s, µs, 2026-11-25: 1054, 1057, 1107, 1201, 1731 and 1883 in stripes of 2, 4, 8, 16, 32
-// and 64 MiB. 2^28 in those of 512 KiB and 4 MiB: 277 and 278.
-// Copies from and to the host are faster in large ones.
+/// The smallest stripe in bytes.
+// Scans of 2^30 f32 over two H200s, µs, 2026-11-25: 1054, 1057, 1107, 1201, 1731 and 1883 in
+// stripes of 2, 4, 8, 16, 32 and 64 MiB. 2^28 in stripes of 512 KiB and 4 MiB: 277 and 278. Copies
+// from and to the host are faster in large stripes.
 const STRIPE: usize = 4 << 20;
 
-/// An array that is spread over [`Devices`] in **stripes**: stripe s is on device s mod the number of devices, and
-/// each device has its stripes one after the other.
+/// An array that is distributed over [`Devices`] in **stripes**: stripe s is on device s mod the
+/// number of devices, and each device stores its stripes contiguously.
 ///
-/// So all devices work on neighbouring stripes at the same time, and a scan, which goes from stripe to stripe, keeps
-/// all of them busy. A stripe is a power of two of elements, by default 4 MiB, or a tile of a [reduction](Shape) where
-/// that is more: above 16 GiB. Stripes of 8 MiB and more make scans slower. An array of one stripe lies on the first
-/// device.
+/// So all devices work on neighbouring stripes at the same time, and a scan, which goes from stripe
+/// to stripe, keeps all of them busy. A stripe is a power of two of elements, by default 4 MiB, or
+/// a tile of a [reduction](Shape) if that is larger, which it is for arrays above 16 GiB. Stripes
+/// of 8 MiB and more make scans slower. An array of one stripe is on the first device.
 ///
 /// ```
 /// use gridsync::device::{Devices, EmulatorConfig};
@@ -46,7 +46,7 @@ pub struct Spread<T> {
 }
 
 impl<T: Scalar + Pod> Spread<T> {
-    /// An array of `len` elements whose contents are whatever the memory held.
+    /// An array of `len` elements with uninitialised contents.
     ///
     /// # Errors
     /// [`DeviceError::OnGpu`] with [`DeviceError::OutOfMemory`].
@@ -55,8 +55,8 @@ impl<T: Scalar + Pod> Spread<T> {
         Self::in_stripes(devices, len, tile.max(STRIPE / size_of::<T>()))
     }
 
-    /// Like [`alloc`](Self::alloc), in stripes of `stripe` elements. Primitives refuse stripes that are shorter than
-    /// their tiles ([`DeviceError::ShortStripes`]).
+    /// Like [`alloc`](Self::alloc), in stripes of `stripe` elements. Primitives refuse stripes that
+    /// are shorter than their tiles ([`DeviceError::ShortStripes`]).
     ///
     /// # Errors
     /// As for [`alloc`](Self::alloc).
@@ -71,7 +71,7 @@ impl<T: Scalar + Pod> Spread<T> {
         Ok(Self { len, stripe, parts })
     }
 
-    /// An array that is spread as `other` is, for the results of a scan.
+    /// An array that is distributed like `other`, for the results of a scan.
     ///
     /// # Errors
     /// As for [`alloc`](Self::alloc).
@@ -82,7 +82,7 @@ impl<T: Scalar + Pod> Spread<T> {
     /// An array with the elements of `host`.
     ///
     /// # Errors
-    /// As for [`alloc`](Self::alloc), and errors of the copies.
+    /// As for [`alloc`](Self::alloc), and if a copy fails.
     pub fn upload(devices: &Devices, host: &[T]) -> Result<Self, DeviceError> {
         let mut spread = Self::alloc(devices, host.len())?;
         spread.copy_from(host)?;
@@ -92,7 +92,7 @@ impl<T: Scalar + Pod> Spread<T> {
     /// Copies the elements of `host` to the devices.
     ///
     /// # Errors
-    /// [`DeviceError::LengthMismatch`], and errors of the copies.
+    /// [`DeviceError::LengthMismatch`], and if a copy fails.
     pub fn copy_from(&mut self, host: &[T]) -> Result<(), DeviceError> {
         if host.len() != self.len {
             return Err(DeviceError::LengthMismatch { buffer: self.len, given: host.len() });
@@ -110,10 +110,10 @@ impl<T: Scalar + Pod> Spread<T> {
         Ok(())
     }
 
-    /// All elements, on the host.
+    /// Copies all elements to the host.
     ///
     /// # Errors
-    /// Errors of the copies.
+    /// If a copy fails.
     pub fn download(&self) -> Result<Vec<T>, DeviceError> {
         let mut host = vec![T::zeroed(); self.len];
         let mut of_gpu: Vec<Vec<&mut [T]>> = self.parts.iter().map(|_| Vec::new()).collect();
@@ -135,55 +135,57 @@ impl<T: Scalar + Pod> Spread<T> {
 }
 
 impl<T> Spread<T> {
-    /// How many elements it has.
+    /// Number of elements.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether it has none.
+    /// Whether the array is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Elements of a stripe. The last one has the rest.
+    /// Elements per stripe. The last one has the rest.
     #[must_use]
     pub fn stripe(&self) -> usize {
         self.stripe
     }
 
-    /// On how many devices it is spread. Those after the first may have none of its elements.
+    /// Number of devices. Those after the first may have none of its elements.
     #[must_use]
     pub fn parts(&self) -> usize {
         self.parts.len()
     }
 
-    /// The elements that lie on a device, by its place among the devices: its stripes, in their order.
+    /// The ranges of elements on a device, given by its index among the devices: its stripes, in
+    /// order.
     pub fn stripes(&self, gpu: usize) -> impl Iterator<Item = Range<usize>> + use<T> {
         stripes(self.len, self.stripe, gpu, self.parts.len())
     }
 
-    /// The memory of these stripes, one after the other.
+    /// The memory of these stripes, stored contiguously.
     #[must_use]
     pub fn part(&self, gpu: usize) -> &Buffer<T> {
         &self.parts[gpu]
     }
 
-    /// Like [`part`](Self::part), to write to. Primitives refuse an array in which a buffer of another length
-    /// takes its place ([`DeviceError::LengthMismatch`]).
+    /// Like [`part`](Self::part), for writing. Primitives refuse an array in which it was replaced
+    /// by a buffer of another length ([`DeviceError::LengthMismatch`]).
     #[must_use]
     pub fn part_mut(&mut self, gpu: usize) -> &mut Buffer<T> {
         &mut self.parts[gpu]
     }
 
-    /// Whether all of it lies on the first device.
+    /// Whether all of it is on the first device.
     fn is_on_one(&self) -> bool {
         self.len <= self.stripe || self.parts.len() == 1
     }
 
-    /// Refuses an array that is spread over others than `devices`, or in which a [part](Self::part_mut) has been
-    /// replaced by a buffer of another length: kernels rely on the stripes.
+    /// Refuses an array that is distributed over devices other than `devices`, or in which a
+    /// [part](Self::part_mut) has been replaced by a buffer of another length: kernels rely on the
+    /// stripes.
     fn expect_on(&self, devices: &Devices) -> Result<(), DeviceError>
     where
         T: Pod,
@@ -205,7 +207,7 @@ impl<T> Spread<T> {
         Ok(())
     }
 
-    /// Whether stripes are whole tiles of `tile` elements, which is a power of two.
+    /// Checks that stripes are whole tiles of `tile` elements, which must be a power of two.
     fn expect_tiles(&self, what: &'static str, tile: usize) -> Result<(), DeviceError> {
         match self.stripe >= tile {
             true => Ok(()),

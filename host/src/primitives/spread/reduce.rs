@@ -1,4 +1,4 @@
-//! Reductions of spread arrays.
+//! Reductions of distributed arrays.
 
 use super::Spread;
 use crate::device::mailbox::Mailbox;
@@ -11,15 +11,16 @@ use cuda_std::memory::{Global, Scalar};
 use gridsync_kernels::grid::reduce::{MOST_TILES, Shape};
 use gridsync_kernels::op::Carried;
 
-/// A reduction of spread arrays by one operation.
+/// A reduction of distributed arrays by one operation.
 ///
-/// Each device takes the tiles that it has, at the same time, in one launch. The host combines what they give, in the
-/// order that the length prescribes: the bits are those of one device.
+/// All devices reduce their own tiles at the same time, with one launch each. The host combines
+/// their results in the order that the length prescribes, so the bits are those of one device.
 pub struct SpreadReducer<O: PartReducible> {
     op: O,
     devices: Devices,
     each: Vec<(Reducer<O>, Buffer<u32>)>,
-    /// Where the results go if somebody waits for them, unless a device has no such memory.
+    /// Where the results are written if a caller waits for them; `None` if a device has no
+    /// mailboxes.
     mailboxes: Option<Vec<Mailbox>>,
     is_launched: bool,
 }
@@ -28,7 +29,7 @@ impl<O: PartReducible<Element: Pod>> SpreadReducer<O> {
     /// Plans reductions by `op` on `devices`.
     ///
     /// # Errors
-    /// Errors of the devices.
+    /// If a device fails.
     pub fn new(op: O, devices: &Devices) -> Result<Self, DeviceError> {
         let words = MOST_TILES * O::Accumulator::WORDS;
         let each =
@@ -38,12 +39,12 @@ impl<O: PartReducible<Element: Pod>> SpreadReducer<O> {
         Ok(Self { op, devices: devices.clone(), each, mailboxes, is_launched: false })
     }
 
-    /// Puts the reduction of each device's part into its stream. Waits for nothing.
+    /// Submits the reduction of each device's part to its stream. Does not wait.
     ///
     /// # Errors
-    /// [`DeviceError::SpreadElsewhere`] or [`DeviceError::OtherDevice`] if `input` is spread over others,
-    /// [`DeviceError::LengthMismatch`] if a part of it has been replaced, [`DeviceError::ShortStripes`], and errors of
-    /// the launches.
+    /// [`DeviceError::SpreadElsewhere`] or [`DeviceError::OtherDevice`] if `input` is distributed
+    /// over other devices, [`DeviceError::LengthMismatch`] if a part of it has been replaced,
+    /// [`DeviceError::ShortStripes`], and if a launch fails.
     pub fn launch(&mut self, input: &Spread<O::Element>) -> Result<(), DeviceError> {
         self.is_launched = false;
         let results: Vec<_> = self.each.iter().map(|(_, results)| results.view()).collect();
@@ -55,8 +56,9 @@ impl<O: PartReducible<Element: Pod>> SpreadReducer<O> {
     /// The result of the last [`launch`](Self::launch), which reduced `input`. Waits for it.
     ///
     /// # Errors
-    /// [`DeviceError::NoResult`] if there was no launch, it failed, or [`reduce`](Self::reduce) came after it; and
-    /// the error of the work that failed, with its device.
+    /// [`DeviceError::NoResult`] if nothing was launched, the launch failed, or
+    /// [`reduce`](Self::reduce) was called after it; and the error of the work that failed, with
+    /// its device.
     pub fn result(&self, input: &Spread<O::Element>) -> Result<O::Output, DeviceError> {
         if !self.is_launched {
             return Err(DeviceError::NoResult { what: "result of a reduction" });
@@ -64,8 +66,8 @@ impl<O: PartReducible<Element: Pod>> SpreadReducer<O> {
         self.combined(input, |gpu, words| self.each[gpu].1.download_part(0..words))
     }
 
-    /// Reduces `input` and waits for the result. GPUs write theirs to host memory, so that none of them has to be
-    /// copied.
+    /// Reduces `input` and waits for the result. GPUs write their results to host memory, so that
+    /// none has to be copied.
     ///
     /// # Errors
     /// As for [`launch`](Self::launch), and the error of the work that failed, with its device.
@@ -92,8 +94,8 @@ impl<O: PartReducible<Element: Pod>> SpreadReducer<O> {
         self.combined(input, |gpu, _| mailboxes[gpu].wait())
     }
 
-    /// Calls `with` for each device that has elements, with its place, the number of words that it leaves, and a
-    /// function that launches its reduction into so many words.
+    /// Calls `with` for each device that has elements, with its index, the number of words that it
+    /// outputs, and a function that launches its reduction into that many words.
     fn launch_each(
         &mut self,
         input: &Spread<O::Element>,
@@ -106,7 +108,7 @@ impl<O: PartReducible<Element: Pod>> SpreadReducer<O> {
         input.expect_on(&self.devices)?;
         let whole = Shape::of::<O::Element>(input.len);
         if !input.is_on_one() {
-            // While the leaves are strips, the array is a single piece.
+            // If the leaves are strips, the array is a single piece.
             let tile = match whole.leaves_are_strips() {
                 true => input.len,
                 false => whole.tile::<O::Element>(),
@@ -121,24 +123,24 @@ impl<O: PartReducible<Element: Pod>> SpreadReducer<O> {
                 return Ok(());
             }
             with(gpu, values * O::Accumulator::WORDS, &mut |result| {
-                // SAFETY: the shape is that of the whole array with as many tiles as the part fills; there are words
-                // for each of its tiles. A dropped buffer waits for all streams, and a mailbox that is dropped early
-                // is not lent again.
+                // SAFETY: the shape is that of the whole array with as many tiles as the part
+                // fills; there are words for each of its tiles. A dropped buffer waits for all
+                // streams, and a mailbox that is dropped early is not lent again.
                 unsafe { reducer.launch_in(shape, part, 0..part.len(), result) }
             })
         })?;
         Ok(())
     }
 
-    /// What the words combine to that `words` gives for each device that has elements, from its place and how many
-    /// it left.
+    /// Combines the words that `words` returns for each device that has elements, given its index
+    /// and the number of words that it output.
     fn combined(
         &self,
         input: &Spread<O::Element>,
         mut words: impl FnMut(usize, usize) -> Result<Vec<u32>, DeviceError>,
     ) -> Result<O::Output, DeviceError> {
         let whole = Shape::of::<O::Element>(input.len);
-        // What has the whole array gives one value.
+        // A device that has the whole array outputs one value.
         let (tile, count) = match input.is_on_one() {
             true => (input.len.max(1), input.len.min(1)),
             false => (whole.tile::<O::Element>(), whole.tiles as usize),
@@ -152,11 +154,12 @@ impl<O: PartReducible<Element: Pod>> SpreadReducer<O> {
             let words = words(gpu, values * O::Accumulator::WORDS)?;
             let (mut words, mut here) = (&words[..], 0);
             for stripe in input.stripes(gpu) {
-                // The kernel has counted from the beginning of the part.
+                // The kernel has counted from the start of the part.
                 let by = (stripe.start - here) as u64;
                 here += stripe.len();
-                // 2048 leaves take 1.3 µs. Zipped with the chunks of the words they took 29: where crates are not
-                // optimised together, the functions of these iterators are called for each leaf.
+                // 2048 leaves take 1.3 µs. Zipped with the chunks of the words they took 29 µs: if
+                // crates are not optimised together, the functions of these iterators are called
+                // for each leaf.
                 for leaf in &mut leaves[stripe.start / tile..stripe.end.div_ceil(tile)] {
                     // The stripes of a device that has all of them have one value together.
                     let Some((own, rest)) = words.split_at_checked(O::Accumulator::WORDS) else {
@@ -172,8 +175,8 @@ impl<O: PartReducible<Element: Pod>> SpreadReducer<O> {
     }
 }
 
-/// The shape in which device `gpu` reduces its part, and how many values it leaves: one for each of its tiles, or one
-/// if it has all.
+/// The shape in which device `gpu` reduces its part, and the number of values that it outputs: one
+/// per tile, or a single one if it has the whole array.
 fn share<T: Scalar + Pod>(input: &Spread<T>, gpu: usize) -> (Shape, usize) {
     let (whole, part) = (Shape::of::<T>(input.len), input.parts[gpu].len());
     if part == input.len {

@@ -1,4 +1,4 @@
-//! Scans of spread arrays.
+//! Scans of distributed arrays.
 
 use super::Spread;
 use crate::device::{Buffer, Device, DeviceError, Devices, Geometry, Launch};
@@ -11,41 +11,43 @@ use gridsync_entries::spread::{Arguments, SpreadScannable};
 use gridsync_kernels::grid::scan::{BULK_SHARED, BULK_THREADS, STATE, Shape, head_and_places};
 use gridsync_kernels::op::Carried;
 
-/// Scans of spread arrays by one operation, and the working memory for them.
+/// Scans of distributed arrays by one operation, and their working memory.
 ///
-/// All devices scan their stripes at the same time, in one launch each, and read and write the array once. What
-/// a stripe combines to goes to the other devices while they scan, as words of 8 bytes, one for each tile of up to
-/// 32 KiB. So two devices take half as long as one, and the bits are those of one.
+/// All devices scan their stripes at the same time, with one launch each, and read and write the
+/// array once. The combined value of a stripe is sent to the other devices while they scan, as
+/// words of 8 bytes, one per tile of up to 32 KiB. So two devices take half as long as one, and the
+/// bits are those of one.
 pub struct SpreadScanner<O: SpreadScannable> {
     op: O,
     devices: Devices,
-    /// For arrays that lie on the first device.
+    /// For arrays on the first device.
     alone: Scanner<O>,
     /// The words of each device, with their heads, and its state.
     words: Vec<Buffer<u64>>,
     states: Vec<Buffer<u32>>,
     /// The stamp of the last launch.
     stamp: u32,
-    /// The design that was asked for.
+    /// The requested design.
     design: Option<Design>,
-    /// How many blocks of each kernel can be resident at once on every device: in registers, by bulk copies. None
-    /// before the devices were asked.
+    /// How many blocks of each kernel can be resident at once on every device: in registers, by
+    /// bulk copies. `None` before the first query of the devices.
     resident: [Option<u32>; 2],
 }
 
 impl<O: SpreadScannable<Element: Pod, Output: Pod>> SpreadScanner<O> {
-    /// Allocates the working memory for scans by `op` of up to `longest` elements, on each device: about 8 bytes for
-    /// each tile of 4 to 32 KiB and each word of an accumulator.
+    /// Allocates the working memory for scans by `op` of up to `longest` elements, on each device:
+    /// about 8 bytes per tile of 4 to 32 KiB and per word of an accumulator.
     ///
     /// # Errors
-    /// Errors of the devices.
+    /// If a device fails.
     ///
     /// # Panics
-    /// If a scan cannot have enough tiles for `longest` elements: from 16 TiB on.
+    /// If a scan cannot have enough tiles for `longest` elements, which happens at 16 TiB and more.
     pub fn new(op: O, devices: &Devices, longest: usize) -> Result<Self, DeviceError> {
         let states = devices.zeroed(STATE)?;
         let words = words_with_heads(devices, words::<O>(longest))?;
-        // The other devices write there, and their streams know nothing of the zeros.
+        // The other devices write to this memory, and their streams are not ordered after the zero
+        // fill.
         devices.synchronize()?;
         let alone = Scanner::new(op, &devices[0], longest);
         Ok(Self {
@@ -60,12 +62,12 @@ impl<O: SpreadScannable<Element: Pod, Output: Pod>> SpreadScanner<O> {
         })
     }
 
-    /// Scans by `design` from now on, not by the design that is faster for the length. Arrays of 1 MiB and less are
-    /// still scanned in registers.
+    /// Always scans by `design`, instead of choosing the faster design for the length. Arrays of 1
+    /// MiB and less are still scanned in registers.
     ///
     /// # Errors
-    /// [`DeviceError::OnGpu`] with [`DeviceError::Unsupported`] if the operation has no kernel of that design, or a
-    /// device cannot run it.
+    /// [`DeviceError::OnGpu`] with [`DeviceError::Unsupported`] if the operation has no kernel of
+    /// that design, or a device cannot run it.
     pub fn with_design(mut self, design: Design) -> Result<Self, DeviceError> {
         if design == Design::Bulk {
             self.devices.each(|_, device| expect_bulk::<O>(device))?;
@@ -75,14 +77,15 @@ impl<O: SpreadScannable<Element: Pod, Output: Pod>> SpreadScanner<O> {
         Ok(self)
     }
 
-    /// Puts the scan of `input` into `output`, which is spread [like](Spread::like) it, into the streams of all
-    /// devices. Waits for nothing, and allocates only if the input is longer than any before and than this was made
-    /// for. On each device it begins when what is in the streams of all of them now has ended.
+    /// Submits the scan of `input` into `output`, which must be distributed [like](Spread::like)
+    /// it, to the streams of all devices. Does not wait, and allocates only if the input is longer
+    /// than all earlier ones and the length passed to [`new`](Self::new). On each device it starts
+    /// after the current work in the streams of all devices.
     ///
     /// # Errors
-    /// [`DeviceError::LengthMismatch`] if the two are spread differently, [`DeviceError::SpreadElsewhere`] or
-    /// [`DeviceError::OtherDevice`] if they are spread over other devices, [`DeviceError::ShortStripes`], and errors
-    /// of the launches.
+    /// [`DeviceError::LengthMismatch`] if the two are distributed differently,
+    /// [`DeviceError::SpreadElsewhere`] or [`DeviceError::OtherDevice`] if they are distributed
+    /// over other devices, [`DeviceError::ShortStripes`], and if a launch fails.
     pub fn launch(
         &mut self,
         input: &Spread<O::Element>,
@@ -138,12 +141,13 @@ impl<O: SpreadScannable<Element: Pod, Output: Pod>> SpreadScanner<O> {
                 }
             })
             .collect();
-        // Words are written over only when no device looks for them any more.
+        // Words are overwritten only when no device polls them any more.
         self.devices.meet()?;
-        // SAFETY: the shape is that of the whole array, and stripes are whole tiles. The words have room for it on
-        // each device, and no word has this stamp. All of them were zeroed before the first launch, which waited for
-        // that, and each launch waits for the last one on all devices. The grids are resident at the same time. A
-        // dropped buffer waits for all streams of devices that work together.
+        // SAFETY: the shape is that of the whole array, and stripes are whole tiles. The words have
+        // room for it on each device, and no word has this stamp. All of them were zeroed before
+        // the first launch, which waited for that, and each launch waits for the last one on all
+        // devices. The grids are resident at the same time. A dropped buffer waits for all streams
+        // of devices that work together.
         unsafe { self.devices.launch(&launches) }
     }
 
@@ -160,7 +164,8 @@ impl<O: SpreadScannable<Element: Pod, Output: Pod>> SpreadScanner<O> {
         }
     }
 
-    /// How many blocks can be resident on every device; at least 1. If not even one fits, the launch returns the error.
+    /// How many blocks can be resident on every device; at least 1. If not even one fits, the
+    /// launch returns the error.
     fn resident(&mut self, design: Design, shape: Shape) -> Result<u32, DeviceError> {
         if let Some(resident) = self.resident[design as usize] {
             return Ok(resident);
@@ -180,11 +185,12 @@ impl<O: SpreadScannable<Element: Pod, Output: Pod>> SpreadScanner<O> {
         Ok(least.max(1))
     }
 
-    /// Makes room for `len` elements, and takes a stamp that no word has.
+    /// Makes room for `len` elements, and picks a stamp that no word has.
     fn next_stamp(&mut self, len: usize) -> Result<(), DeviceError> {
         let (needed, have) = (words::<O>(len), self.words[0].len());
         if needed > have || self.stamp == u32::MAX {
-            // Nobody writes to the old words any more, and the new ones are zeros when others write to them.
+            // Nothing writes to the old words any more, and the new ones are zero before others
+            // write to them.
             self.devices.synchronize()?;
             self.words = words_with_heads(&self.devices, needed.max(have))?;
             self.devices.synchronize()?;
@@ -201,8 +207,9 @@ fn words<O: SpreadScannable>(longest: usize) -> usize {
     head_and_places(places * O::Accumulator::WORDS)
 }
 
-/// Scans `input` into `output`, which is spread [like](Spread::like) it, by `op`, and returns when all devices have
-/// ended. The bits are those of one device. To scan more than once, keep a [`SpreadScanner`].
+/// Scans `input` into `output`, which must be distributed [like](Spread::like) it, by `op`, and
+/// returns when all devices have finished. The bits are those of one device. To scan more than
+/// once, keep a [`SpreadScanner`].
 ///
 /// # Errors
 /// As for [`SpreadScanner::new`] and [`SpreadScanner::launch`].
@@ -224,10 +231,10 @@ mod tests {
     use crate::primitives::scan::scan_on_cpu;
     use gridsync_kernels::op::Sum;
 
-    /// A launch takes the words of another one for its own if their stamps are the same. So each has other elements,
-    /// and schedules are drawn in which tiles look early.
+    /// A launch mistakes the words of another one for its own if their stamps are the same. So each
+    /// launch has other elements, and schedules are drawn in which tiles poll early.
     #[test]
-    fn no_two_launches_have_the_same_stamp_on_the_same_words() {
+    fn launches_do_not_reuse_stamps_on_the_same_words() {
         let op = Sum::<u32>::new();
         for seed in 1..9 {
             let schedule = Schedule::from_seed(seed);
@@ -236,8 +243,8 @@ mod tests {
             let devices = Devices::emulated(config).expect("there may be two");
             let mut scanner = SpreadScanner::new(op, &devices, 3500).expect("there is room");
             for launch in 1..7 {
-                // The stamps are 1, 2, the last two, and then 1 and 2 again. Until then short arrays leave the first
-                // stamp in the words of later tiles.
+                // The stamps are 1, 2, the last two, and then 1 and 2 again. Until then short
+                // arrays leave the first stamp in the words of later tiles.
                 if launch == 3 {
                     scanner.stamp = u32::MAX - 2;
                 }

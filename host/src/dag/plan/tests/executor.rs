@@ -1,9 +1,9 @@
-//! Runs a plan item by item, as blocks would, and notes what each knows of the others.
+//! Runs a plan item by item, as blocks would, and tracks what each knows about the others.
 
 use super::{Checked, INPUTS, Input, Item, KEPT, NodeId, Plan, Signal};
 use std::collections::BTreeSet;
 
-/// Parts of nodes: of those that must have ended, and of those whose writes are visible.
+/// Parts of nodes: those that must have ended, and those whose writes are visible.
 #[derive(Clone, Default)]
 struct Known {
     ended: BTreeSet<(NodeId, u32)>,
@@ -17,7 +17,7 @@ impl Known {
     }
 }
 
-/// A block under way.
+/// The progress of a block.
 #[derive(Clone, Default)]
 struct Block {
     next: usize,
@@ -25,14 +25,14 @@ struct Block {
     kept: [Option<NodeId>; KEPT],
 }
 
-/// What has been said so far.
+/// The signals sent so far.
 struct Said {
-    /// For each node the parts that have said something, what, and what they knew.
+    /// For each node, the parts that have signalled, with the signal and the knowledge they had.
     parts: Vec<Vec<Option<(Signal, Known)>>>,
     joins: Vec<Option<Known>>,
 }
 
-/// Runs all blocks until they have ended or none can go on.
+/// Runs all blocks until they have ended or none can continue.
 pub(super) fn run(plan: &Plan, dag: &Checked) -> Result<(), String> {
     let nodes = dag.nodes();
     let mut blocks = vec![Block::default(); plan.blocks.len()];
@@ -77,7 +77,7 @@ pub(super) fn run(plan: &Plan, dag: &Checked) -> Result<(), String> {
     }
 }
 
-/// Runs the next item of a block; not if it has to wait.
+/// Runs the next item of a block, unless it has to wait.
 fn step(block: &mut Block, item: &Item, said: &mut Said, dag: &Checked) -> Result<bool, String> {
     let (Item::Part { inputs, .. } | Item::Join { inputs, .. }) = item else { return Ok(false) };
     if inputs.len() > INPUTS {
@@ -146,7 +146,7 @@ fn step(block: &mut Block, item: &Item, said: &mut Said, dag: &Checked) -> Resul
     Ok(true)
 }
 
-/// A node that starts knows all that it depends on, and has the values that it takes.
+/// Checks that a node that starts knows of all its dependencies and has the values that it uses.
 fn check(
     known: &Known,
     id: NodeId,

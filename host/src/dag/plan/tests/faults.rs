@@ -1,8 +1,8 @@
-//! Faults to put into a good plan.
+//! Faults to inject into a valid plan.
 
 use super::{Checked, Input, Item, Plan, Random, Signal};
 
-/// Puts a fault in; says whether there was a place for it.
+/// Injects a fault, and returns whether the plan had a place for it.
 type PutIn = fn(&mut Plan, &Checked, &mut Random) -> bool;
 
 /// All faults, by name.
@@ -101,7 +101,7 @@ fn any(plan: &Plan, random: &mut Random) -> Option<(usize, usize)> {
     (count > 0).then(|| (block, random.below(count)))
 }
 
-/// Any place before, between or after items.
+/// Any position before, between or after items.
 fn anywhere(plan: &Plan, random: &mut Random) -> (usize, usize) {
     let block = random.below(plan.blocks.len());
     (block, random.below(plan.blocks[block].len() + 1))

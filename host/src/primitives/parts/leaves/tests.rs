@@ -16,7 +16,7 @@ fn adverse(len: usize) -> Vec<f32> {
     (0..len).map(|i| value(i.wrapping_mul(0x9E37_79B1) >> 7)).collect()
 }
 
-/// Reduces `input` in `count` runs, each on the place that `on` gives for it.
+/// Reduces `input` in `count` runs, each on the device or CPU that `on` returns for it.
 fn by_runs<O: PartReducible<Element: Pod>>(
     op: O,
     input: &[O::Element],
@@ -62,7 +62,7 @@ fn runs_are_in_order_and_cover_the_array_once() {
 }
 
 #[test]
-fn a_unit_belongs_to_whoever_holds_its_first_element() {
+fn a_unit_belongs_to_the_owner_of_its_first_element() {
     let cut = Cut { len: 25, unit: 10 };
     let held = [0..3, 3..10, 10..11, 11..24, 24..25, 25..25];
     let runs: Vec<_> = held.iter().map(|held| cut.begun_in(held)).collect();
@@ -70,7 +70,7 @@ fn a_unit_belongs_to_whoever_holds_its_first_element() {
 }
 
 #[test]
-fn runs_of_the_cpu_have_the_bits_of_the_whole() {
+fn cpu_runs_are_bit_identical_to_the_whole() {
     for len in [0, 1, 5000, LEN, 3 << 20] {
         let input = adverse(len);
         let sum = reference::reduce(Sum::<f32>::new(), &input);
@@ -88,7 +88,7 @@ fn runs_of_the_cpu_have_the_bits_of_the_whole() {
 }
 
 #[test]
-fn runs_of_devices_and_of_the_cpu_go_together() {
+fn device_and_cpu_runs_can_be_combined() {
     let emulator = || Device::new(Emulator::new(EmulatorConfig::default()));
     let input = adverse(LEN);
     let sum = reference::reduce(Sum::<f32>::new(), &input);
@@ -104,6 +104,6 @@ fn runs_of_devices_and_of_the_cpu_go_together() {
 
 #[test]
 #[should_panic(expected = "leaves of 1053576 elements")]
-fn a_missing_leaf_is_noticed() {
+fn a_missing_leaf_is_detected() {
     let _ = from_leaves(Sum::<f32>::new(), LEN, &[1.0; 64]);
 }
