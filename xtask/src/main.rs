@@ -1,6 +1,7 @@
 //! Developer tasks of gridsync: `cargo xtask build-kernels`, `show-ptx`, `audit`, `validate`,
 //! `readme`, `book`, `doc`, `bundle`, `gpu`.
 
+mod arrows;
 mod audit;
 mod book;
 mod bundle;
@@ -16,6 +17,7 @@ mod sizes;
 mod thorough;
 mod tools;
 mod validate;
+mod words;
 mod workspace;
 
 use std::process::ExitCode;

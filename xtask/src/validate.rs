@@ -10,7 +10,7 @@ use comfy_table::presets::NOTHING;
 
 use crate::outcome::Outcome;
 use crate::workspace::{cargo, run as run_command};
-use crate::{audit, book, doc, gpu, kernels, package, sizes, thorough, tools};
+use crate::{arrows, audit, book, doc, gpu, kernels, package, sizes, thorough, tools, words};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -44,6 +44,10 @@ enum Step {
     Audit,
     /// No Rust file is too long
     Sizes,
+    /// Comments and Markdown are in plain English
+    Words,
+    /// Packages and modules depend on each other in one direction
+    Arrows,
     /// Each package that is published can be packed, has its licences, a README and a description, and is
     /// not too large
     Package,
@@ -71,6 +75,8 @@ impl Step {
             Self::Kernels => return kernels::run(&kernels::Args::check()),
             Self::Audit => return audit::run(&audit::Args::check(args.thorough)),
             Self::Sizes => return sizes::run(),
+            Self::Words => return words::run(),
+            Self::Arrows => return arrows::run(),
             Self::Package => return package::run(),
             Self::Deny => return tools::deny(),
             Self::Semver => return tools::semver(),
