@@ -34,13 +34,13 @@ pub struct Environment {
 pub enum EnvironmentError {
     /// No launcher has set its variables.
     #[error(
-        "no launcher says which rank this is: neither {} are set; start it by torchrun --no-python, mpirun or srun, \
+        "no launcher has set the rank of this process: neither {} are set; start it with torchrun --no-python, mpirun or srun, \
          or set RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT",
         LAUNCHERS.map(|l| format!("{} and {}", l.rank, l.size)).join(" nor ")
     )]
     NoLauncher,
     /// Only one of two variables that belong together is set.
-    #[error("{set} is set and {missing} is not: set both, or start it by a launcher, which does")]
+    #[error("{set} is set and {missing} is not: set both, or use a launcher, which sets them")]
     Half {
         /// The variable that is set.
         set: &'static str,
@@ -48,7 +48,7 @@ pub enum EnvironmentError {
         missing: &'static str,
     },
     /// A variable is not a number, or is out of range.
-    #[error("{variable} is {value:?}, and should be a number from {from} to {to}: set it right")]
+    #[error("{variable} is {value:?}, but must be a number from {from} to {to}")]
     NotANumber {
         /// The variable.
         variable: &'static str,
@@ -60,7 +60,7 @@ pub enum EnvironmentError {
         to: u32,
     },
     /// The rank is not below the number of ranks.
-    #[error("{variable} is {rank}, but there are {size} ranks ({of}), from 0 to {}: set them right", size - 1)]
+    #[error("{variable} is {rank}, but there are {size} ranks ({of}): it must be from 0 to {}", size - 1)]
     NoSuchRank {
         /// The variable that holds the rank.
         variable: &'static str,
@@ -403,7 +403,7 @@ mod tests {
             [("-1", "4"), ("one", "4"), ("0", "0"), ("0", "many"), ("0", "4294967295")]
         {
             let said = rank(bad, size).expect_err("it is no number");
-            assert!(said.contains("should be a number"), "{said}");
+            assert!(said.contains("must be a number"), "{said}");
         }
         let port = [("RANK", "0"), ("WORLD_SIZE", "1"), ("MASTER_PORT", "65536")];
         let said = read(&port).expect_err("there is none").to_string();

@@ -39,8 +39,8 @@ pub enum RanksError {
     },
     /// No process answered at rank 0's address before the deadline.
     #[error(
-        "rank {rank} of {size} got no answer at {address} within {seconds} s: {cause}; see whether rank 0 has started there, \
-         and whether MASTER_ADDR, the port and the firewall let the others in"
+        "rank {rank} of {size} got no answer at {address} within {seconds} s: {cause}; check that rank 0 has started there, \
+         that MASTER_ADDR and the port are right, and that no firewall blocks them"
     )]
     NoAnswer {
         /// This rank.
@@ -56,8 +56,8 @@ pub enum RanksError {
     },
     /// Not all ranks joined before the deadline. Detected by rank 0.
     #[error(
-        "{} of {size} did not come within {seconds} s: see whether they have started, and whether they reach rank 0; \
-         --rank-timeout is how long it waits{}", ranks_of(.missing), and_turned_away(.turned_away)
+        "{} of {size} did not join within {seconds} s{}: check that they have started and reach rank 0, or set a \
+         longer timeout", ranks_of(.missing), and_turned_away(.turned_away)
     )]
     Missing {
         /// The ranks that did not join, in order.
@@ -71,7 +71,7 @@ pub enum RanksError {
     },
     /// Another program listens at rank 0's address.
     #[error(
-        "another program than gridsync answers at {address}: set MASTER_ADDR and MASTER_PORT (or {PORT_VARIABLE}) \
+        "the program that answers at {address} is not gridsync: set MASTER_ADDR and MASTER_PORT (or {PORT_VARIABLE}) \
          to those of rank 0"
     )]
     WrongPeer {
@@ -87,7 +87,7 @@ pub enum RanksError {
         address: String,
     },
     /// Rank 0 rejected this rank, or gave up.
-    #[error("rank 0 says: {message}")]
+    #[error("rank 0 reports: {message}")]
     Refused {
         /// The reason that rank 0 sent.
         message: String,
@@ -96,7 +96,7 @@ pub enum RanksError {
     },
     /// A rank uses another version of the protocol.
     #[error(
-        "a rank speaks version {theirs} of the protocol of ranks, and rank 0 version {ours}: run the same gridsync"
+        "a rank uses version {theirs} of the protocol, and rank 0 version {ours}: run the same gridsync on all machines"
     )]
     OtherVersion {
         /// The version of that rank.
@@ -106,7 +106,7 @@ pub enum RanksError {
     },
     /// A rank does not belong to the job of rank 0.
     #[error(
-        "rank {rank} has another {difference} than rank 0: {theirs}, and rank 0 {ours}; {}", .difference.remedy()
+        "the {difference} of rank {rank} is {theirs}, and that of rank 0 is {ours}; {}", .difference.remedy()
     )]
     Differs {
         /// The rank.
@@ -120,7 +120,7 @@ pub enum RanksError {
     },
     /// The rank number or the number of ranks is invalid.
     #[error(
-        "rank {rank} of {size}: there may be 1 to {MOST_RANKS} ranks, with numbers from 0; set both right"
+        "rank {rank} of {size} is not valid: there can be 1 to {MOST_RANKS} ranks, numbered from 0"
     )]
     BadPlace {
         /// The rank.
@@ -140,7 +140,7 @@ pub enum RanksError {
         most: u64,
     },
     /// Two processes have the same number, or the number does not exist.
-    #[error("two processes say that they are rank {rank} of {size}: give each another number, from 0 to {}", size - 1)]
+    #[error("two processes are rank {rank} of {size}: give each its own number, from 0 to {}", size - 1)]
     Taken {
         /// The number.
         rank: u32,
@@ -169,7 +169,7 @@ pub enum RanksError {
     },
     /// A rank is at a different step than this one.
     #[error(
-        "rank {rank} is out of step: it sent {sent} where {expected} was due; run the same gridsync everywhere"
+        "rank {rank} is out of step: it sent {sent} instead of {expected}; run the same gridsync on all machines"
     )]
     OutOfStep {
         /// The rank.
@@ -181,7 +181,7 @@ pub enum RanksError {
     },
     /// A rank sends, or would have to send, more than allowed.
     #[error(
-        "rank {rank} sends {bytes} bytes, where at most {most} are due; run the same gridsync everywhere"
+        "rank {rank} sends {bytes} bytes, and at most {most} are expected; run the same gridsync on all machines"
     )]
     TooMuch {
         /// The rank.
@@ -193,8 +193,8 @@ pub enum RanksError {
     },
     /// The parts that the ranks reduced do not make up the whole array.
     #[error(
-        "rank {rank} has reduced elements {start} to {end} of {len} to {found} values, where {expected}: \
-         run the same gridsync everywhere"
+        "rank {rank} has reduced elements {start} to {end} of {len} to {found} values, but {expected}: \
+         run the same gridsync on all machines"
     )]
     WrongLeaves {
         /// The rank.
@@ -212,7 +212,7 @@ pub enum RanksError {
     },
     /// Ranks request different transports.
     #[error(
-        "rank {one} asks for --transport {of_one}, and rank {other} for {of_other}: give all ranks the same"
+        "rank {one} requests the transport {of_one}, and rank {other} {of_other}: give all ranks the same one"
     )]
     Disagreement {
         /// A rank.
@@ -225,7 +225,7 @@ pub enum RanksError {
         of_other: &'static str,
     },
     /// NCCL is requested, but a rank cannot use it.
-    #[error("rank {rank} cannot use NCCL: {why}; or use --transport tcp")]
+    #[error("rank {rank} cannot use NCCL: {why}; or use the transport tcp")]
     NoNccl {
         /// The rank.
         rank: u32,
@@ -235,7 +235,7 @@ pub enum RanksError {
     /// NCCL is requested, but two ranks share a GPU.
     #[error(
         "ranks {one} and {other} are on one GPU ({gpu}), which NCCL refuses: give each rank its own GPU, \
-         or use --transport tcp"
+         or use the transport tcp"
     )]
     OneGpu {
         /// A rank.
@@ -247,7 +247,7 @@ pub enum RanksError {
     },
     /// A call to NCCL failed, or a call to the device for it.
     #[error(
-        "NCCL failed while {doing}: {why}; set NCCL_DEBUG=INFO for details, or use --transport tcp"
+        "NCCL failed while {doing}: {why}; set NCCL_DEBUG=INFO for details, or use the transport tcp"
     )]
     Nccl {
         /// The step that failed.
@@ -257,8 +257,8 @@ pub enum RanksError {
     },
     /// NCCL did not finish in time.
     #[error(
-        "NCCL was not done with {doing} within {seconds} s: see whether the machines reach each other \
-         (NCCL_SOCKET_IFNAME, NCCL_DEBUG=INFO), or use --transport tcp"
+        "NCCL did not finish {doing} within {seconds} s: check that the machines reach each other \
+         (NCCL_SOCKET_IFNAME, NCCL_DEBUG=INFO), or use the transport tcp"
     )]
     NcclLate {
         /// The step that timed out.
@@ -306,11 +306,9 @@ impl Difference {
             }
             Self::Version | Self::Tree => "run the same gridsync on all machines".into(),
             Self::Size => format!("start all ranks with the same number of ranks, and {port}"),
-            Self::Call => format!("start all ranks by the same call, and {port}"),
+            Self::Call => format!("start all ranks with the same call, and {port}"),
             Self::Input => {
-                format!(
-                    "let all ranks read the same file, or with --shard each its own, and {port}"
-                )
+                format!("let all ranks read the same input, or make each input a shard, and {port}")
             }
         }
     }
@@ -330,7 +328,7 @@ impl fmt::Display for Difference {
 }
 
 fn and_turned_away(why: &Option<String>) -> String {
-    why.as_ref().map_or(String::new(), |why| format!("; a caller was turned away: {why}"))
+    why.as_ref().map_or(String::new(), |why| format!(" (a caller was rejected: {why})"))
 }
 
 /// Formats a list of ranks: `rank 3`, `ranks 1, 2, 5`.

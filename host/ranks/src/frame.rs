@@ -47,13 +47,13 @@ impl Frame {
             Self::Hello(_) => "a greeting",
             Self::Welcome => "a welcome",
             Self::Refused { .. } => "a refusal",
-            Self::Beat => "a sign of life",
+            Self::Beat => "a heartbeat",
             Self::Gather(_) => "bytes for all",
             Self::Exchange(_) => "bytes for each",
             Self::Failed(_) => "its failure",
             Self::OtherFailed { .. } => "the failure of another",
             Self::OtherLost { .. } => "the loss of another",
-            Self::Bye => "its farewell",
+            Self::Bye => "its goodbye",
         }
     }
 
@@ -89,8 +89,7 @@ impl Frame {
         let len = u64::from_le_bytes(take(from)?);
         let most = if matches!(kind, [4 | 5]) { most } else { SHORT };
         if len > most {
-            let message =
-                format!("it sent a frame of {len} bytes, where at most {most} can be due");
+            let message = format!("it sent a frame of {len} bytes, and at most {most} are allowed");
             return Err(io::Error::new(io::ErrorKind::InvalidData, message));
         }
         // The buffer grows as bytes arrive, so a corrupt length does not allocate memory.
@@ -184,7 +183,7 @@ pub(super) fn printable(text: &str) -> String {
 }
 
 fn damaged() -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, "it sent what no gridsync sends")
+    io::Error::new(io::ErrorKind::InvalidData, "it sent data that is not from gridsync")
 }
 
 #[cfg(test)]
@@ -254,7 +253,7 @@ mod tests {
         assert!(message.starts_with(&read) && read.len() == MOST_TEXT, "{} bytes", read.len());
         bytes[..9].copy_from_slice(&[6, 1, 0, 1, 0, 0, 0, 0, 0]);
         let error = Frame::read(&mut &bytes[..], u64::MAX).expect_err("it is too long");
-        assert!(error.to_string().contains("65537 bytes, where at most 65536"), "{error}");
+        assert!(error.to_string().contains("65537 bytes, and at most 65536"), "{error}");
     }
 
     #[test]

@@ -124,7 +124,7 @@ impl Link {
                 return Err(loss.error(peers.size));
             }
             if state.is_done[rank as usize] {
-                let loss = Loss::lost(rank, "it has ended before the others were done");
+                let loss = Loss::lost(rank, "it ended before the others were done");
                 return Err(loss.error(peers.size));
             }
             let left = report_at.saturating_sub(start.elapsed());

@@ -123,7 +123,7 @@ impl Communicator {
     fn stream(&self, doing: &'static str) -> Result<cudaStream_t, RanksError> {
         match self.device.backend().cuda_stream() {
             Ok(Some(stream)) => Ok(stream.cast()),
-            Ok(None) => Err(failed(doing, "this is no CUDA device".into())),
+            Ok(None) => Err(failed(doing, "this is not a CUDA device".into())),
             Err(error) => Err(failed(doing, error.to_string())),
         }
     }

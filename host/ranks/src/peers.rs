@@ -168,7 +168,7 @@ impl Peers {
                 *slot = Some(frame);
             }
             other => {
-                let how = format!("it sent {}, which it may not", other.name());
+                let how = format!("it sent {}, which is not allowed", other.name());
                 return Err(Loss::lost(from, how));
             }
         }
@@ -217,7 +217,7 @@ impl Peers {
     pub(super) fn noticed(&self, error: &io::Error) -> String {
         match error.kind() {
             io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => format!(
-                "nothing has come from it for {} s (--rank-timeout): see whether its machine and the network are up",
+                "nothing was received from it for {} s: check its machine and the network",
                 self.timeout.as_secs_f64()
             ),
             io::ErrorKind::UnexpectedEof

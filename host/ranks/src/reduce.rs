@@ -74,7 +74,7 @@ pub(super) fn reduce_leaves<O: PartReducible>(
         // An empty run may start anywhere.
         if start != end {
             if start != covered || end < start || end > of {
-                return wrong(format!("those from {covered} were due"));
+                return wrong(format!("those from {covered} were expected"));
             }
             if start % unit != 0 {
                 return wrong(format!("a run begins at a multiple of {unit}"));
@@ -82,11 +82,11 @@ pub(super) fn reduce_leaves<O: PartReducible>(
             covered = end;
         }
         if rank as usize == last && covered != of {
-            return wrong(format!("those up to {of} were due"));
+            return wrong(format!("those up to {of} were expected"));
         }
         let due = count_of::<O>(len, start as usize..end as usize);
         if !due.contains(&leaves.len()) {
-            return wrong(format!("{} were due", due[0]));
+            return wrong(format!("{} were expected", due[0]));
         }
         all.extend(leaves);
     }

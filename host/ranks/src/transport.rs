@@ -42,7 +42,7 @@ impl Offer {
     pub(super) fn of(wanted: Transport, device: Option<&Device>) -> Self {
         // A rank that wants TCP does not search for NCCL, which is slow.
         let gpu = match wanted {
-            Transport::Tcp => Err("--transport tcp".into()),
+            Transport::Tcp => Err("it requests the transport tcp".into()),
             _ => gpu(device),
         };
         Self { wanted, gpu }
@@ -71,11 +71,11 @@ impl Offer {
 #[cfg(feature = "cuda")]
 fn gpu(device: Option<&Device>) -> Result<(String, String), String> {
     let Some(device) = device else {
-        return Err("it computes on the CPU, and NCCL takes what is on a GPU".into());
+        return Err("it computes on the CPU, and NCCL needs a GPU".into());
     };
     let properties = device.properties();
     if properties.is_emulated() {
-        return Err("it computes in the emulator, and NCCL takes what is on a GPU".into());
+        return Err("it computes in the emulator, and NCCL needs a GPU".into());
     }
     libnccl::nccl().map_err(|why| why.to_string())?;
     // Each boot of a machine has a unique id, which containers on the machine also see. Without it,
@@ -169,9 +169,9 @@ mod tests {
         let said = decide(&[(Nccl, Some("1")), (Nccl, None)]).expect_err("rank 1 cannot");
         assert!(said.contains("rank 1 cannot use NCCL: no NCCL: x"), "{said}");
         let said = decide(&[(Nccl, Some("7")), (Nccl, Some("7"))]).expect_err("one GPU");
-        assert!(said.contains("ranks 0 and 1") && said.contains("--transport tcp"), "{said}");
+        assert!(said.contains("ranks 0 and 1") && said.contains("the transport tcp"), "{said}");
         let said = decide(&[(Tcp, None), (Nccl, Some("7"))]).expect_err("they disagree");
-        assert!(said.contains("rank 1 asks for --transport nccl, and rank 0 for tcp"), "{said}");
+        assert!(said.contains("rank 1 requests the transport nccl, and rank 0 tcp"), "{said}");
     }
 
     #[test]

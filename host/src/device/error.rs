@@ -25,7 +25,7 @@ pub enum DeviceError {
 
     /// No kernel image runs on this device.
     #[error(
-        "no kernel image runs on compute capability {compute}: the images are for {offered:?} and newer; build one for compute_{compute} (cargo xtask build-kernels)"
+        "no kernel image runs on compute capability {compute}: the images are for {offered:?} and newer; build one for compute_{compute}"
     )]
     NoImage {
         /// The device's compute capability, 10·major + minor.
@@ -68,7 +68,7 @@ pub enum DeviceError {
 
     /// None of the images that the device can run contains the kernel.
     #[error(
-        "there is no kernel `{name}` in the compute_{image} kernels; they may be older than this program (cargo xtask build-kernels)"
+        "there is no kernel `{name}` in the compute_{image} kernels; they may be older than this program: build them again"
     )]
     UnknownKernel {
         /// The requested name.
@@ -331,7 +331,7 @@ pub enum DeviceError {
 
     /// Two GPUs cannot access each other's memory.
     #[error(
-        "CUDA devices {from} and {to} cannot reach each other's memory: they need NVLink or a shared PCIe root; use those that can (nvidia-smi topo -p2p r), or one process for each (--ranks)"
+        "CUDA devices {from} and {to} cannot reach each other's memory: they need NVLink or a shared PCIe root; use those that can (nvidia-smi topo -p2p r), or a process for each"
     )]
     NoPeerAccess {
         /// The device that would read and write.

@@ -305,9 +305,9 @@ fn a_missing_rank_is_reported() {
     let args =
         ["reduce", "--ranks", "x.npy", "--op", "sum", "--rank-timeout", "2", "--device", "cpu"];
     let [first, second] = [0, 2].map(|number| start(rank(&folder, port, number, 3, &args)));
-    let part = "rank 1 of 3 did not come within 2 s";
+    let part = "rank 1 of 3 did not join within 2 s";
     end(first).fails(DEVICE_FAILURE, &[part, "--rank-timeout"]);
-    end(second).fails(DEVICE_FAILURE, &["rank 0 says", part]);
+    end(second).fails(DEVICE_FAILURE, &["rank 0 reports", part]);
     // Without rank 0, no rank can report which one is missing.
     let alone = end(start(rank(&folder, port, 1, 3, &args)));
     alone.fails(DEVICE_FAILURE, &["no answer", &port.to_string(), "MASTER_ADDR"]);
@@ -342,7 +342,7 @@ fn shards_of_two_types_and_files_of_two_lengths_are_refused_by_all() {
         start(rank(&folder, port, number, 2, &args))
     };
     for child in [other(0, "0.npy"), other(1, "2.npy")] {
-        let parts = ["rank 1 has another input", "10 elements of f32", "11 elements", "--shard"];
+        let parts = ["the input of rank 1 is", "10 elements of f32", "11 elements", "--shard"];
         end(child).fails(WRONG_USAGE, &parts);
     }
 }
@@ -357,7 +357,7 @@ fn files_of_one_length_that_differ_are_refused_by_all() {
         start(rank(&folder, port, number, 2, &args))
     };
     for child in [other(0, "0.npy"), other(1, "1.npy")] {
-        end(child).fails(WRONG_USAGE, &["rank 1 has another input", "10 elements of f32, sample"]);
+        end(child).fails(WRONG_USAGE, &["the input of rank 1 is", "10 elements of f32, sample"]);
     }
 }
 

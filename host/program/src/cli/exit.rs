@@ -9,7 +9,7 @@ use gridsync::memory::NoRoom;
 use gridsync::primitives::PartError;
 use gridsync::primitives::kendall::KendallError;
 use gridsync::primitives::range_sum::RangeSumError;
-use gridsync_ranks::{EnvironmentError, RanksError};
+use gridsync_ranks::{Difference, EnvironmentError, RanksError};
 use std::fmt;
 use std::process::{self, ExitCode};
 use std::thread;
@@ -59,13 +59,37 @@ pub(crate) fn after(grace: Duration, error: &anyhow::Error) -> ! {
 /// Prints the error on standard error and returns its exit code. A user error is one line, even if
 /// it has names or foreign text; a fault of a device may include the driver's log.
 fn report(error: &anyhow::Error) -> u8 {
-    let (code, text) = (classify(error), format!("gridsync: {error:#}"));
+    let (code, text) = (classify(error), format!("gridsync: {error:#}{}", hint(error)));
     if code == USAGE {
         output::say(escaped(&text));
     } else {
         output::say(text);
     }
     code
+}
+
+/// The option or the task that helps with an error of a library, which does not know either.
+fn hint(error: &anyhow::Error) -> &'static str {
+    if let Some(error) = error.downcast_ref() {
+        return match error {
+            RanksError::Missing { .. } => " (--rank-timeout)",
+            RanksError::Disagreement { .. }
+            | RanksError::NoNccl { .. }
+            | RanksError::OneGpu { .. }
+            | RanksError::Nccl { .. }
+            | RanksError::NcclLate { .. } => " (--transport tcp)",
+            RanksError::Differs { difference: Difference::Input, .. }
+            | RanksError::Refused { is_bad_input: true, .. } => " (--shard)",
+            _ => "",
+        };
+    }
+    match device_error(error) {
+        Some(DeviceError::NoImage { .. } | DeviceError::UnknownKernel { .. }) => {
+            " (cargo xtask build-kernels)"
+        }
+        Some(DeviceError::NoPeerAccess { .. }) => " (--ranks)",
+        _ => "",
+    }
 }
 
 fn classify(error: &anyhow::Error) -> u8 {

@@ -131,7 +131,7 @@ fn a_rank_that_leaves_early_is_named() {
             Ok(())
         }
     });
-    assert!(said(&all[0]).contains("rank 1 of 2 is lost: it has ended before"), "{:?}", all[0]);
+    assert!(said(&all[0]).contains("rank 1 of 2 is lost: it ended before"), "{:?}", all[0]);
 }
 
 #[test]

@@ -45,7 +45,7 @@ fn a_frame_longer_than_allowed_is_refused_by_its_length() {
         let mut bytes = vec![kind];
         bytes.extend(1_500_000_000u64.to_le_bytes());
         let said = after(bytes);
-        let expected = format!("a frame of 1500000000 bytes, where at most {most} can be due");
+        let expected = format!("a frame of 1500000000 bytes, and at most {most} are allowed");
         assert!(said.contains("rank 1 of 2 is lost") && said.contains(&expected), "{said}");
     }
 }

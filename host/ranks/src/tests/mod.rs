@@ -209,11 +209,11 @@ fn long_messages_are_exchanged_in_rounds() {
 fn more_bytes_than_allowed_are_an_error() {
     let all = ranks(2, |mut ranks| ranks.exchange(vec![vec![7; 6], vec![7; 6]], 11));
     for result in &all {
-        let expected = "rank 1 sends 12 bytes, where at most 11 are due";
+        let expected = "rank 1 sends 12 bytes, and at most 11 are expected";
         assert!(said(result).contains(expected), "{result:?}");
     }
     let all = ranks(1, |mut ranks| ranks.tell_all(&vec![0; MOST_BYTES + 1]));
-    assert!(said(&all[0]).contains("1048577 bytes, where at most 1048576"), "{all:?}");
+    assert!(said(&all[0]).contains("1048577 bytes, and at most 1048576"), "{all:?}");
 }
 
 /// The sum of `len` elements where two ranks send the leaves of these runs.
@@ -239,12 +239,12 @@ fn leaves_that_do_not_cover_the_array_are_an_error() {
     let count = one.len() / cut.unit();
     let (right, short) = (vec![1.0f32; count], vec![1.0f32; count - 1]);
     let of = |runs, leaves| sum::<Sum<f32>>(len, runs, leaves);
-    let due = format!("{count} were due");
+    let due = format!("{count} were expected");
     assert_eq!(of([one.clone(), other.clone()], [&right, &right]), "nothing");
     let said = of([one.clone(), other.clone()], [&right, &short]);
     assert!(said.contains("rank 1") && said.contains(&due), "{said}");
     let said = of([one.clone(), one.clone()], [&right, &right]);
-    assert!(said.contains(&format!("those from {} were due", one.end)), "{said}");
+    assert!(said.contains(&format!("those from {} were expected", one.end)), "{said}");
     let said = of([0..one.end + 1, one.end + 1..len], [&[&right[..], &[1.0]].concat(), &right]);
     assert!(said.contains("a run begins at a multiple of"), "{said}");
 }
@@ -253,10 +253,10 @@ fn leaves_that_do_not_cover_the_array_are_an_error() {
 fn values_of_an_exact_operation_that_do_not_cover_the_array_are_an_error() {
     let of = |runs, leaves| sum::<Sum<i32, i64>>(10, runs, leaves);
     assert_eq!(of([0..4, 4..10], [&[1], &[2]]), "nothing");
-    assert!(of([0..4, 4..10], [&[1], &[]]).contains("to 0 values, where 1 were due"));
-    assert!(of([0..4, 4..10], [&[1, 5], &[2]]).contains("to 2 values, where 1 were due"));
-    assert!(of([0..4, 4..9], [&[1], &[2]]).contains("those up to 10 were due"));
-    assert!(of([0..6, 4..10], [&[1], &[2]]).contains("those from 6 were due"));
+    assert!(of([0..4, 4..10], [&[1], &[]]).contains("to 0 values, but 1 were expected"));
+    assert!(of([0..4, 4..10], [&[1, 5], &[2]]).contains("to 2 values, but 1 were expected"));
+    assert!(of([0..4, 4..9], [&[1], &[2]]).contains("those up to 10 were expected"));
+    assert!(of([0..6, 4..10], [&[1], &[2]]).contains("those from 6 were expected"));
 }
 
 #[test]
