@@ -20,8 +20,7 @@ pub(crate) struct Args {
     #[arg(long)]
     check: bool,
 
-    /// The targets, as compute capabilities, lowest first; each image but the first holds only what
-    /// differs from the one before
+    /// The targets, as compute capabilities
     #[arg(long, value_delimiter = ',', default_values_t = TARGETS, value_name = "CAPABILITY")]
     arch: Vec<Arch>,
 }
@@ -39,14 +38,11 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     }
     let compiler = Compiler::find()?;
     for set in &SETS {
-        let mut below: Option<String> = None;
         let built = at_once(&args.arch, |arch| build(set, arch, &compiler));
         for (&arch, built) in args.arch.iter().zip(built) {
             let (built, text) = built?;
             ensure!(!built.kernels.is_empty(), "{} holds no kernel", built.ptx.display());
-            let image = pack(set.name, &text, below.as_deref())?;
-            write(&set.image(arch), &image)?;
-            below = Some(text);
+            write(&set.image(arch), &pack(&text)?)?;
         }
     }
     Ok(Outcome::Passed)
@@ -96,7 +92,7 @@ fn rebuild(set: &KernelSet, arch: Arch, committed: &[Vec<u8>]) -> Result<Outcome
     let path = set.image(arch);
     let header = header(&fs::read(&path)?, &path)?;
     let (built, text) = build(set, arch, &the_same_or_another(&header.compiler)?)?;
-    let again = [pack(set.name, &text, None)?];
+    let again = [pack(&text)?];
     let compute = arch.capability();
     if built.compiler == header.compiler {
         let now = self::header(&again[0], &built.ptx)?;

@@ -1,11 +1,7 @@
-//! Frames: deflate streams after their lengths and a checksum.
+//! Frames: gzip members after their lengths.
 
-use flate2::{Compression, read::DeflateDecoder, write::DeflateEncoder};
+use flate2::{Compression, bufread::GzDecoder, write::GzEncoder};
 use std::io::{Read as _, Write as _};
-
-/// The most bytes of an unpacked frame and of a kernel. It bounds what a reader allocates for a
-/// damaged length.
-pub(crate) const LARGEST: usize = 16 << 20;
 
 /// A frame of a file, not yet unpacked.
 #[derive(Clone, Copy)]
@@ -13,66 +9,42 @@ pub(crate) struct Frame<'a> {
     /// The offset of the frame in the file.
     pub(crate) offset: usize,
     packed: &'a [u8],
-    unpacked: usize,
-    /// The CRC-32 of the stream.
-    crc: u32,
 }
 
 impl<'a> Frame<'a> {
     /// Appends `bytes` to `file` as a frame.
     pub(crate) fn write(bytes: &[u8], file: &mut Vec<u8>) {
-        let mut encoder = DeflateEncoder::new(Vec::new(), Compression::best());
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
         let packed = encoder.write_all(bytes).and_then(|()| encoder.finish());
-        let packed = packed.expect("memory takes everything");
-        let lengths = [packed.len(), bytes.len()]
-            .map(|length| u32::try_from(length).expect("a frame is no longer than LARGEST"));
-        for number in lengths.into_iter().chain([crc32fast::hash(&packed)]) {
-            file.extend(number.to_le_bytes());
-        }
+        let packed = packed.expect("writing to memory does not fail");
+        let length = u32::try_from(packed.len()).expect("a frame is far below 4 GiB");
+        file.extend(length.to_le_bytes());
         file.extend(packed);
     }
 
     /// The frame at `offset` of the file, and the offset of the next; or what is wrong.
     pub(crate) fn read(file: &'a [u8], offset: usize) -> Result<(Self, usize), String> {
         let rest = &file[offset..];
-        let (numbers, rest) = rest
-            .split_first_chunk::<12>()
+        let (length, rest) = rest
+            .split_first_chunk()
             .ok_or_else(|| format!("{} bytes are left, too few for a frame", rest.len()))?;
-        let [packed, unpacked, crc] = [0, 4, 8].map(|at| {
-            let number = [0, 1, 2, 3].map(|byte| numbers[at + byte]);
-            u32::from_le_bytes(number)
-        });
-        let (packed, unpacked) = (packed as usize, unpacked as usize);
-        let left = rest.len();
+        let length = u32::from_le_bytes(*length) as usize;
         let packed = rest
-            .get(..packed)
-            .ok_or_else(|| format!("a frame of {packed} bytes where {left} are left"))?;
-        if unpacked > LARGEST {
-            return Err(format!(
-                "a frame that unpacks to {unpacked} bytes, where {LARGEST} are the most"
-            ));
-        }
-        let frame = Self { offset, packed, unpacked, crc };
-        Ok((frame, file.len() - left + packed.len()))
+            .get(..length)
+            .ok_or_else(|| format!("a frame of {length} bytes where {} are left", rest.len()))?;
+        Ok((Self { offset, packed }, file.len() - rest.len() + length))
     }
 
-    /// The unpacked bytes, or what is wrong.
+    /// The unpacked bytes, or what is wrong. The decoder checks their CRC-32 and length.
     pub(crate) fn unpack(&self) -> Result<Vec<u8>, String> {
-        let crc = crc32fast::hash(self.packed);
-        if crc != self.crc {
-            let (bytes, stated) = (self.packed.len(), self.crc);
-            return Err(format!("CRC-32 {crc:08x} of {bytes} bytes instead of {stated:08x}"));
-        }
-        let mut bytes = Vec::with_capacity(self.unpacked);
-        // It reads one byte more than stated, to notice a frame that is too long.
-        let mut decoder = DeflateDecoder::new(self.packed).take(self.unpacked as u64 + 1);
+        let mut bytes = Vec::new();
+        let mut decoder = GzDecoder::new(self.packed);
         decoder
             .read_to_end(&mut bytes)
             .map_err(|error| format!("{error} after {} bytes", bytes.len()))?;
-        if bytes.len() != self.unpacked {
-            let (found, stated) = (bytes.len(), self.unpacked);
-            return Err(format!("a frame has {found} bytes or more, not {stated}"));
+        match decoder.into_inner().len() {
+            0 => Ok(bytes),
+            left => Err(format!("{left} bytes are left after a frame of {}", bytes.len())),
         }
-        Ok(bytes)
     }
 }

@@ -1,13 +1,13 @@
 //! Puts kernels together as one text that a compiler takes.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashSet};
 
 /// The text outside of the kernels, and then the kernels.
 ///
 /// PTX wants a name declared before it is used. So a kernel that another one mentions is declared
 /// before all of them. Functions that are declared and not called are left out.
 pub(crate) fn joined(prelude: &str, entries: &BTreeMap<String, String>) -> String {
-    let mut mentioned = BTreeSet::new();
+    let mut mentioned = HashSet::new();
     for (kernel, entry) in entries {
         mentioned.extend(identifiers(entry).filter(|name| name != kernel));
     }
@@ -27,9 +27,13 @@ pub(crate) fn joined(prelude: &str, entries: &BTreeMap<String, String>) -> Strin
     text
 }
 
-/// What may be identifiers (PTX ISA, "Identifiers").
+/// What may be names of kernels and functions (PTX ISA, "Identifiers"): words that are neither
+/// numbers nor registers.
 pub(crate) fn identifiers(ptx: &str) -> impl Iterator<Item = &str> {
-    ptx.split(|c: char| !matches!(c, '_' | '$' | '%') && !c.is_ascii_alphanumeric())
+    let words = ptx.split(|c: char| !matches!(c, '_' | '$' | '%') && !c.is_ascii_alphanumeric());
+    words.filter(|word| {
+        word.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '_' | '$'))
+    })
 }
 
 /// The lines of the prelude; the lines of an external function's declaration are one part.

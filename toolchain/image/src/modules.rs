@@ -3,7 +3,7 @@
 use crate::error::ImageError;
 use crate::image::{PtxImage, Source};
 use crate::joined::{identifiers, joined};
-use crate::packed::{Packed, Place};
+use crate::packed::Packed;
 use crate::text::Parts;
 use std::{
     cmp::Reverse,
@@ -50,7 +50,7 @@ impl<'a> Modules<'a> {
     /// The images that run on a device of compute capability `compute`. There may be none.
     ///
     /// # Errors
-    /// If a packed image is damaged or of another format, or if the image below it is missing.
+    /// If a packed image is damaged or of another format.
     pub fn of(images: &[PtxImage<'a>], compute: u32) -> Result<Self, ImageError> {
         let mut opened = Vec::new();
         for image in images {
@@ -65,13 +65,7 @@ impl<'a> Modules<'a> {
             }
         }
         opened.sort_by_key(|image| Reverse(image.compute()));
-        let modules = Self { images: opened };
-        for image in &modules.images {
-            if let Opened::Packed(image) = image {
-                modules.below(image)?;
-            }
-        }
-        Ok(modules)
+        Ok(Self { images: opened })
     }
 
     /// The compute capability of the newest image. None if there is no image.
@@ -101,12 +95,12 @@ impl<'a> Modules<'a> {
     /// The text of `kernel` alone. None if no image has it.
     ///
     /// # Errors
-    /// If a packed image is damaged, or the image below it is not the one that it was packed with.
+    /// If a packed image is damaged.
     pub fn entry(&self, kernel: &str) -> Result<Option<String>, ImageError> {
         let Some(image) = self.image_with(kernel) else {
             return Ok(None);
         };
-        self.entry_of(image, kernel).map(Some)
+        Self::entry_of(image, kernel).map(Some)
     }
 
     /// The module that has only `kernel` and the kernels that it launches. None if no image has it.
@@ -117,7 +111,7 @@ impl<'a> Modules<'a> {
         let Some(image) = self.image_with(kernel) else {
             return Ok(None);
         };
-        self.with(image, vec![kernel.to_owned()]).map(Some)
+        Self::with(image, vec![kernel.to_owned()]).map(Some)
     }
 
     /// The module of those kernels of the newest image that `wanted` takes, and the kernels that
@@ -131,21 +125,21 @@ impl<'a> Modules<'a> {
         };
         let mut kernels = Vec::new();
         for kernel in image.kernels() {
-            if wanted(&self.entry_of(image, kernel)?) {
+            if wanted(&Self::entry_of(image, kernel)?) {
                 kernels.push(kernel.to_owned());
             }
         }
-        self.with(image, kernels).map(Some)
+        Self::with(image, kernels).map(Some)
     }
 
     /// The module of these kernels of an image, and the kernels that they launch.
-    fn with(&self, image: &Opened<'a>, mut kernels: Vec<String>) -> Result<Module, ImageError> {
+    fn with(image: &Opened<'a>, mut kernels: Vec<String>) -> Result<Module, ImageError> {
         let mut entries = BTreeMap::new();
         while let Some(kernel) = kernels.pop() {
             if entries.contains_key(&kernel) {
                 continue;
             }
-            let entry = self.entry_of(image, &kernel)?;
+            let entry = Self::entry_of(image, &kernel)?;
             let mentioned = identifiers(&entry).filter(|name| image.has(name) && *name != kernel);
             kernels.extend(mentioned.map(String::from));
             entries.insert(kernel, entry);
@@ -157,50 +151,11 @@ impl<'a> Modules<'a> {
         self.images.iter().find(|image| image.has(kernel))
     }
 
-    fn entry_of(&self, image: &Opened<'a>, kernel: &str) -> Result<String, ImageError> {
+    fn entry_of(image: &Opened<'a>, kernel: &str) -> Result<String, ImageError> {
         match image {
             Opened::Text { parts, .. } => Ok(parts.entries[kernel].to_owned()),
-            Opened::Packed(image) => self.packed_entry(image, kernel),
+            Opened::Packed(image) => image.unpack(&image.entries[kernel]),
         }
-    }
-
-    /// The text of a kernel in the index of `image`. Each image below has a lower capability, so
-    /// this ends.
-    fn packed_entry(&self, image: &Packed<'a>, kernel: &str) -> Result<String, ImageError> {
-        let entry = &image.entries[kernel];
-        let text = match entry.place {
-            Place::Here { group, first, count } => {
-                image.unpack(kernel, entry.length(), [group, first, count])?
-            }
-            Place::Below => {
-                let below = self.below(image)?;
-                let below = below.filter(|below| below.entries.contains_key(kernel));
-                // An image below without the kernel is of another build. The check refuses the
-                // empty text.
-                below.map_or_else(|| Ok(String::new()), |below| self.packed_entry(below, kernel))?
-            }
-        };
-        entry.check(kernel, image.head.compute, &text)?;
-        Ok(text)
-    }
-
-    /// The image below `image`, if there is one.
-    fn below(&self, image: &Packed<'a>) -> Result<Option<&Packed<'a>>, ImageError> {
-        let head = &image.head;
-        let Some(below) = head.below else {
-            return Ok(None);
-        };
-        let packed = self.images.iter().filter_map(|image| match image {
-            Opened::Packed(packed) => Some(packed),
-            Opened::Text { .. } => None,
-        });
-        let mut of_set = packed.filter(|other| other.head.set == head.set);
-        let found = of_set.find(|other| other.head.compute == below);
-        found.map(Some).ok_or_else(|| ImageError::NoneBelow {
-            set: head.set.into(),
-            compute: head.compute,
-            below,
-        })
     }
 }
 
@@ -208,7 +163,7 @@ impl Opened<'_> {
     fn compute(&self) -> u32 {
         match self {
             Self::Text { compute, .. } => *compute,
-            Self::Packed(image) => image.head.compute,
+            Self::Packed(image) => image.compute,
         }
     }
 

@@ -5,7 +5,6 @@
 //! last used one first:
 //!
 //! * `%r4` is the number at place 4 of the list. It moves to the front.
-//! * `%r*` is a new number: the last new one plus 1. It goes to the front.
 //! * `%r#-3` is a new number: the last new one plus −3. It goes to the front.
 //!
 //! Names without a number, such as `%tid.x` or `%r<9>`, stay as they are.
@@ -40,10 +39,7 @@ impl<'a> Numbers<'a> {
                 class.use_again(rank)?;
                 write!(text, "{rank}").ok()?;
             } else {
-                match number - class.newest {
-                    1 => text.push('*'),
-                    step => write!(text, "#{step}").ok()?,
-                }
+                write!(text, "#{}", number - class.newest).ok()?;
                 class.make(number);
             }
             Some(rest)
@@ -55,11 +51,7 @@ impl<'a> Numbers<'a> {
     pub(crate) fn restore(&mut self, line: &'a str, text: &mut String) -> Option<()> {
         each_name(line, text, |name, after, text| {
             let (digits, mut rest) = split_number(after);
-            let number = if let Some(after) = after.strip_prefix('*') {
-                rest = after;
-                let class = self.class(name);
-                class.make(class.newest + 1)
-            } else if let Some(step) = after.strip_prefix('#') {
+            let number = if let Some(step) = after.strip_prefix('#') {
                 let sign = usize::from(step.starts_with('-'));
                 let end = sign + split_number(&step[sign..]).0.len();
                 rest = &step[end..];
@@ -130,7 +122,7 @@ fn length_of(text: &str, of: impl Fn(&u8) -> bool) -> usize {
 }
 
 /// Whether a name may contain the character (PTX ISA, "Identifiers").
-pub(crate) fn in_names(c: char) -> bool {
+fn in_names(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '$')
 }
 
@@ -168,7 +160,7 @@ mod tests {
         let [one, other] = [one, other].map(|lines| ranked(&lines).expect("small numbers"));
         assert_eq!(one[1], "add.s32 %r#2, %r3, %r3;");
         assert_eq!(one[1], other[1]);
-        assert_eq!(one[0], "add.s32 %r#7, %r#-2, %r*;");
+        assert_eq!(one[0], "add.s32 %r#7, %r#-2, %r#1;");
     }
 
     #[test]
@@ -181,14 +173,14 @@ mod tests {
             "mov.b32 %f16x2_4, a$1;",
         ];
         let ranked = ranked(&lines).expect("small numbers");
-        assert_eq!(ranked[1], "ld.local.u32 %r*, [%SP+8];");
-        assert_eq!(ranked[3], "mov.b32 %r*, %pm0_64;");
+        assert_eq!(ranked[1], "ld.local.u32 %r#1, [%SP+8];");
+        assert_eq!(ranked[3], "mov.b32 %r#1, %pm0_64;");
         assert_eq!(restored(&ranked).expect("as it was"), lines);
     }
 
     #[test]
     fn ranks_of_nothing_are_refused() {
-        for line in ["%r0", "%r#", "%r#-1", "%r*%r1", "%r99999999999999999999", "%r#99999999999"] {
+        for line in ["%r0", "%r#", "%r#-1", "%r#1%r1", "%r99999999999999999999", "%r#99999999999"] {
             assert_eq!(restored(&[line.to_owned()]), None, "{line}");
         }
     }
