@@ -21,7 +21,7 @@
 //!
 //! ```
 //! use gridsync::primitives::parts::{Cut, Leaves};
-//! use gridsync_ranks::{self, Environment, Ranks};
+//! use gridsync_ranks::{Environment, Ranks, reduce};
 //! use gridsync_kernels::op::Sum;
 //! use std::time::Duration;
 //!
@@ -37,7 +37,7 @@
 //! let run = Cut::of::<Sum<f32>>(data.len()).run(ranks.rank() as usize, ranks.size() as usize);
 //! let mut leaves = Leaves::on_cpu(op, data.len(), run.clone(), run.len());
 //! leaves.next(&data[run.clone()])?;
-//! assert_eq!(ranks::reduce(&mut ranks, leaves)?, 7.0);
+//! assert_eq!(reduce(&mut ranks, leaves)?, 7.0);
 //! ranks.leave();
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
