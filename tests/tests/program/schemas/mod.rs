@@ -1,6 +1,7 @@
 //! `docs/schemas`: outputs of the program and all records match the schemas.
 
 mod experiments;
+mod generated;
 
 use crate::call::without_cuda;
 use crate::folder::Folder;
