@@ -4,7 +4,6 @@ mod accuracy;
 mod all;
 mod atomics;
 mod divergence;
-mod fences;
 pub(super) mod folder;
 mod found;
 mod ladder;
@@ -141,7 +140,7 @@ experiments! {
     Divergence(divergence::Divergence),
     Limits(limits::Limits),
     Spin(spin::Spin),
-    Fences(fences::Fences),
+    Fences(gridsync_lab::fences::Args),
     Litmus(litmus::Litmus),
     Atomics(atomics::Atomics),
     Locks(locks::Locks),
