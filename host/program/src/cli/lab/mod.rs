@@ -12,7 +12,6 @@ mod limits;
 mod litmus;
 mod locks;
 mod memory;
-mod spin;
 mod stress;
 mod threads;
 
@@ -139,7 +138,7 @@ experiments! {
     Threads(threads::Threads),
     Divergence(divergence::Divergence),
     Limits(limits::Limits),
-    Spin(spin::Spin),
+    Spin(gridsync_lab::spin::Args),
     Fences(gridsync_lab::fences::Args),
     Litmus(litmus::Litmus),
     Atomics(atomics::Atomics),
