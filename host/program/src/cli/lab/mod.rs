@@ -8,7 +8,6 @@ pub(super) mod folder;
 mod found;
 mod ladder;
 mod launches;
-mod limits;
 mod litmus;
 mod locks;
 mod memory;
@@ -137,7 +136,7 @@ macro_rules! experiments {
 experiments! {
     Threads(threads::Threads),
     Divergence(divergence::Divergence),
-    Limits(limits::Limits),
+    Limits(gridsync_lab::limits::Args),
     Spin(gridsync_lab::spin::Args),
     Fences(gridsync_lab::fences::Args),
     Litmus(litmus::Litmus),
