@@ -12,7 +12,6 @@ mod litmus;
 mod locks;
 mod memory;
 mod stress;
-mod threads;
 
 pub(super) use found::Page;
 
@@ -134,7 +133,7 @@ macro_rules! experiments {
     };
 }
 experiments! {
-    Threads(threads::Threads),
+    Threads(gridsync_lab::threads::Args),
     Divergence(divergence::Divergence),
     Limits(gridsync_lab::limits::Args),
     Spin(gridsync_lab::spin::Args),
