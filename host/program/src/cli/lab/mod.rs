@@ -11,7 +11,6 @@ mod launches;
 mod litmus;
 mod locks;
 mod memory;
-mod stress;
 
 pub(super) use found::Page;
 
@@ -148,7 +147,7 @@ experiments! {
     #[command(visible_alias = "mkl")]
     Launches(launches::Launches),
     Accuracy(accuracy::Accuracy),
-    Stress(stress::Stress),
+    Stress(gridsync_lab::stress::Args),
 }
 
 /// Runs an experiment and writes its files.
