@@ -8,7 +8,6 @@ pub(super) mod folder;
 mod found;
 mod ladder;
 mod launches;
-mod litmus;
 mod locks;
 mod memory;
 
@@ -137,7 +136,7 @@ experiments! {
     Limits(gridsync_lab::limits::Args),
     Spin(gridsync_lab::spin::Args),
     Fences(gridsync_lab::fences::Args),
-    Litmus(litmus::Litmus),
+    Litmus(gridsync_lab::litmus::Args),
     Atomics(atomics::Atomics),
     Locks(locks::Locks),
     Banks(gridsync_lab::banks::Args),
