@@ -1,54 +1,91 @@
-//! The spin loop that the compiler deletes: its output for four ways to wait for a word.
+//! `gridsync lab spin`: the spin loop that the compiler deletes.
 //!
 //! The answer is in the built PTX, so no device is needed.
 
 use super::ptx::{Body, is_load};
+use crate::display::Page;
+use crate::images::LAB;
+use crate::{Experiment, ExperimentError, RunsOn};
 use cuda_std::launch::Kernel;
-use gridsync::device::cuda::{ImageError, Modules};
+use gridsync::device::cuda::{ImageError, Modules, PtxImage};
+use gridsync::device::{Device, DeviceError};
 use gridsync_lab_kernels::spin::{spin_acquire, spin_asm, spin_naive, spin_volatile};
+use indicatif::ProgressBar;
+use serde::{Deserialize, Serialize};
 
-/// A way to wait until a word is 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Form {
-    /// Name.
-    pub name: &'static str,
-    /// How it polls the word.
-    pub looks_by: &'static str,
-    /// Whether each iteration has to load the word again. The naive form does not require that.
-    pub must_load: bool,
-    kernel: &'static str,
+/// Show what the compiler makes of four ways to wait for a word, in the built PTX
+///
+/// A loop around a plain load need not load again: nothing tells the compiler that another thread
+/// will write the word. The volatile load, the loop in inline PTX and the acquire load each load
+/// the word in every turn. Needs no device.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Look at the kernels built for this compute capability: 75 or 90.
+    #[arg(long, default_value_t = 75, value_name = "COMPUTE")]
+    arch: u32,
 }
 
-/// The four forms.
-pub const FORMS: [Form; 4] = [
-    Form { name: "naive", looks_by: "a plain load", must_load: false, kernel: spin_naive::NAME },
-    Form {
-        name: "volatile",
-        looks_by: "a volatile load",
-        must_load: true,
-        kernel: spin_volatile::NAME,
-    },
-    Form {
-        name: "asm",
-        looks_by: "a relaxed load, the whole loop one block of inline PTX",
-        must_load: true,
-        kernel: spin_asm::NAME,
-    },
-    Form {
-        name: "acquire",
-        looks_by: "an acquire load of the device's scope",
-        must_load: true,
-        kernel: spin_acquire::NAME,
-    },
-];
+impl Experiment for Args {
+    const RUNS_ON: RunsOn = RunsOn::Nothing;
+
+    type Report = Report;
+
+    fn run(&self, _device: &Device, _bar: &ProgressBar) -> Result<Report, ExperimentError> {
+        let Self { arch } = *self;
+        let built = LAB.iter().map(PtxImage::compute).collect::<Result<Vec<_>, _>>();
+        let built = built.map_err(DeviceError::from)?;
+        if !built.contains(&arch) {
+            let built: Vec<_> = built.iter().map(u32::to_string).collect();
+            let built = built.join(" and ");
+            return Err(ExperimentError::Usage(format!(
+                "--arch {arch}: the kernels are built for {built}"
+            )));
+        }
+        let ptx = Modules::of(&LAB, arch).and_then(|modules| ptx(&modules));
+        let ptx = ptx.map_err(DeviceError::from)?;
+        let compiled = |form: Form| {
+            let missing = DeviceError::UnknownKernel { name: form.kernel(), image: arch };
+            form.compiled(&ptx).ok_or(missing)
+        };
+        let forms = Form::ALL.into_iter().map(compiled).collect::<Result<_, _>>()?;
+        Ok(Report { arch, forms })
+    }
+}
+
+/// A way to wait until a word is 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum Form {
+    /// A plain load, which need not be repeated.
+    Naive,
+    /// A volatile load.
+    Volatile,
+    /// A relaxed load, in inline PTX.
+    Asm,
+    /// An acquire load.
+    Acquire,
+}
+
+/// The result of `gridsync lab spin`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
+pub struct Report {
+    /// The compute capability for which the PTX was built: 10 · major + minor.
+    pub arch: u32,
+    /// The four forms.
+    pub forms: Vec<Compiled>,
+}
 
 /// Compiler output for a form.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Compiled<'a> {
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
+pub struct Compiled {
     /// The form.
     pub form: Form,
-    /// The labels and instructions from the first load of the word to the end of the kernel.
-    pub ptx: Vec<&'a str>,
+    /// The labels and instructions from the first load of the word to the end of the kernel, one a
+    /// line.
+    pub ptx: String,
     /// Whether any instruction is in a loop.
     pub has_loop: bool,
     /// Number of load instructions in a loop.
@@ -56,45 +93,70 @@ pub struct Compiled<'a> {
 }
 
 /// The PTX of the modules that have kernels of the forms, concatenated.
-///
-/// # Errors
-/// If an image cannot be read.
-pub fn ptx(modules: &Modules<'_>) -> Result<String, ImageError> {
+fn ptx(modules: &Modules<'_>) -> Result<String, ImageError> {
     let mut text = String::new();
-    for form in FORMS {
-        let module = modules.module(form.kernel)?;
+    for form in Form::ALL {
+        let module = modules.module(form.kernel())?;
         text += &module.map_or_else(String::new, |module| module.text);
     }
     Ok(text)
 }
 
 impl Form {
+    /// The four forms.
+    pub const ALL: [Self; 4] = [Self::Naive, Self::Volatile, Self::Asm, Self::Acquire];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Naive => "naive",
+            Self::Volatile => "volatile",
+            Self::Asm => "asm",
+            Self::Acquire => "acquire",
+        }
+    }
+
+    const fn kernel(self) -> &'static str {
+        match self {
+            Self::Naive => spin_naive::NAME,
+            Self::Volatile => spin_volatile::NAME,
+            Self::Asm => spin_asm::NAME,
+            Self::Acquire => spin_acquire::NAME,
+        }
+    }
+
+    /// How it polls the word.
+    const fn polls_by(self) -> &'static str {
+        match self {
+            Self::Naive => "a plain load",
+            Self::Volatile => "a volatile load",
+            Self::Asm => "a relaxed load, the whole loop one block of inline PTX",
+            Self::Acquire => "an acquire load of the device's scope",
+        }
+    }
+
     /// Compiler output for the form, from the kernels in `ptx`. `None` if its kernel is missing.
-    #[must_use]
-    pub fn compiled(self, ptx: &str) -> Option<Compiled<'_>> {
-        let body = Body::of(ptx, self.kernel)?;
+    fn compiled(self, ptx: &str) -> Option<Compiled> {
+        let body = Body::of(ptx, self.kernel())?;
         let lines = body.lines();
         let looped: Vec<bool> = (0..lines.len()).map(|at| body.is_looped(at)).collect();
         let first = (0..lines.len()).find(|&at| looped[at] || is_load(lines[at]));
         Some(Compiled {
             form: self,
-            ptx: lines[first.unwrap_or(0)..].to_vec(),
+            ptx: lines[first.unwrap_or(0)..].join("\n"),
             has_loop: looped.contains(&true),
             loads_in_loop: body.looped().filter(|line| is_load(line)).count(),
         })
     }
 }
 
-impl Compiled<'_> {
+impl Compiled {
     /// Whether every iteration of the loop loads the word.
-    #[must_use]
-    pub const fn waits(&self) -> bool {
+    const fn waits(&self) -> bool {
         self.loads_in_loop > 0
     }
 
     /// What happened to the loop, in one line.
-    #[must_use]
-    pub const fn verdict(&self) -> &'static str {
+    const fn verdict(&self) -> &'static str {
         match (self.waits(), self.has_loop) {
             (true, _) => "The loop is there, and each turn loads the word anew.",
             (false, true) => {
@@ -105,27 +167,58 @@ impl Compiled<'_> {
     }
 }
 
+impl crate::Report for Report {
+    fn page(&self) -> Page {
+        let mut page = Page::new(format!(
+            "Does a loop that waits until a word is 0 look at the word again? As built for \
+             compute_{}, from the first look at the word on.",
+            self.arch
+        ));
+        for compiled in &self.forms {
+            let form = compiled.form;
+            let mut lines = String::new();
+            for line in compiled.ptx.lines() {
+                let words: Vec<_> = line.split_whitespace().collect();
+                let indent = if line.ends_with(':') { 4 } else { 8 };
+                lines += &format!("{:indent$}{}\n", "", words.join(" "));
+            }
+            let title = format!("{}: {}", form.name(), form.polls_by());
+            page.drawing(&title, &format!("{lines}  {}", compiled.verdict()));
+            if form != Form::Naive && !compiled.waits() {
+                page.wrong(format!("the {} form does not load in its loop", form.name()));
+            }
+        }
+        page.means(
+            "The compiler may assume that nobody else writes what a plain load reads. So it loads \
+             once, and what is left is a loop that never ends, or none. A volatile load is one \
+             that may not be left out. But it orders nothing else: to read what another thread has \
+             written before it changed the word, take the acquire load (PTX ISA, \"Memory \
+             Consistency Model\").",
+        );
+        page
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::images::LAB;
 
     #[test]
     fn only_the_naive_form_loses_its_load() {
         for compute in [75, 90] {
             let modules = Modules::of(&LAB, compute).expect("whole images");
             let ptx = ptx(&modules).expect("whole images");
-            for form in FORMS {
+            for form in Form::ALL {
                 let compiled = form.compiled(&ptx).expect("the kernel is built");
-                assert_eq!(compiled.waits(), form.must_load, "{compiled:?}");
-                assert!(compiled.ptx.iter().any(|line| is_load(line)), "{compiled:?}");
-                assert_eq!(compiled.ptx.last(), Some(&"ret;"), "{compiled:?}");
+                assert_eq!(compiled.waits(), form != Form::Naive, "{compiled:?}");
+                assert!(compiled.ptx.lines().any(is_load), "{compiled:?}");
+                assert_eq!(compiled.ptx.lines().last(), Some("ret;"), "{compiled:?}");
             }
         }
     }
 
     #[test]
     fn a_missing_kernel_is_not_a_lost_loop() {
-        assert_eq!(FORMS[0].compiled(".version 7.4\n"), None);
+        assert_eq!(Form::Naive.compiled(".version 7.4\n"), None);
     }
 }

@@ -9,6 +9,7 @@ pub struct Page {
     numbers: Vec<String>,
     meaning: Vec<String>,
     files: Vec<(&'static str, String)>,
+    notes: Vec<String>,
     wrong: Option<String>,
 }
 
@@ -19,14 +20,19 @@ impl Page {
         Self { question: question.into(), ..Self::default() }
     }
 
-    /// Adds a table below its title.
+    /// Adds a table below its title, which may be empty.
     pub fn table(&mut self, title: &str, table: &Table) {
         self.drawing(title, &table.to_string());
     }
 
-    /// Adds a drawing in lines of text below its title.
+    /// Adds a drawing in lines of text below its title, which may be empty.
     pub fn drawing(&mut self, title: &str, lines: &str) {
-        self.numbers.push(format!("{}\n{}", wrapped(title), lines.trim_end()));
+        let lines = lines.trim_end();
+        self.numbers.push(if title.is_empty() {
+            lines.to_owned()
+        } else {
+            format!("{}\n{lines}", wrapped(title))
+        });
     }
 
     /// Adds a paragraph about what the numbers mean.
@@ -37,6 +43,17 @@ impl Page {
     /// Adds a file for `--output`, next to the charts.
     pub fn file(&mut self, name: &'static str, content: String) {
         self.files.push((name, content));
+    }
+
+    /// Adds a line for standard error, about something that was left out.
+    pub fn note(&mut self, line: impl Into<String>) {
+        self.notes.push(line.into());
+    }
+
+    /// The lines for standard error.
+    #[must_use]
+    pub fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     /// Reports that a result is wrong. The first one counts.

@@ -16,13 +16,13 @@ const STEPS: u64 = 1 << 20;
 
 /// Results of the emulator.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Emulated {
+pub(super) struct Emulated {
     /// The final states, each with the first seed that reached it.
-    pub states: BTreeMap<Vec<i32>, u64>,
+    pub(super) states: BTreeMap<Vec<i32>, u64>,
     /// The first seed with which a thread waited forever.
-    pub endless: Option<u64>,
+    pub(super) endless: Option<u64>,
     /// Number of schedules.
-    pub schedules: u64,
+    pub(super) schedules: u64,
 }
 
 /// Runs a test under successive schedules until all states of the model have been reached or `most`
@@ -30,7 +30,7 @@ pub struct Emulated {
 ///
 /// # Errors
 /// The reason why the emulator cannot run the test.
-pub fn emulate(test: &Test, model: &Judgement, most: u64) -> Result<Emulated, &'static str> {
+pub(super) fn emulate(test: &Test, model: &Judgement, most: u64) -> Result<Emulated, &'static str> {
     let gpus = gpus(test)?;
     let mut emulated = Emulated::default();
     while emulated.schedules < most {

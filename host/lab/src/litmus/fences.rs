@@ -2,7 +2,7 @@
 //! Fence Functions". Can the reader see the second write and not the first, B = 20 with A = 1?
 
 /// Names and texts of the tests.
-pub const WRITE_AND_READ: [(&str, &str); 3] = [
+pub(super) const WRITE_AND_READ: [(&str, &str); 3] = [
     (
         "writeXY+readXY",
         "PTX writeXY+readXY

@@ -1,107 +1,109 @@
-//! Litmus tests of PTX's memory model: what the model allows, and what the emulator's weak memory
-//! and a GPU show.
+//! `gridsync lab litmus`: what PTX's memory model allows, and what the emulator's weak memory and a
+//! GPU show.
 
 mod emulated;
 mod fences;
 mod gpu;
+mod judged;
 #[cfg(test)]
 mod random;
+mod report;
+mod shapes_table;
 
-pub use emulated::{Emulated, emulate};
-pub use fences::WRITE_AND_READ;
-pub use gpu::{Gpu, OnGpu};
+pub use report::{Answer, Counted, Emulator, Litmus as Report, OnGpu, Question, Shown, State};
 
-use litmus::{Judgement, Occurrence, Quantifier, Test, TooLarge, judge};
+use crate::count::within;
+use crate::{Experiment, ExperimentError, RunsOn};
+use fences::WRITE_AND_READ;
+use gpu::Gpu;
+use gridsync::device::{Device, DeviceError};
+use gridsync::parallel::try_map;
+use indicatif::ProgressBar;
+use judged::Judged;
+use litmus::{Test, parse, shapes};
+use std::fs;
+use std::path::PathBuf;
 
-/// A litmus test with all its results.
-#[derive(Debug)]
-pub struct Report {
-    /// The file, or the name of a built-in test.
-    pub name: String,
-    /// The test.
-    pub test: Test,
-    /// Result of the model.
-    pub model: Judgement,
-    /// Result of the emulator, or the reason why it cannot run the test.
-    pub emulated: Result<Emulated, &'static str>,
-    /// Result of a GPU, or the reason why it cannot run the test. `None` without a GPU.
-    pub on_gpu: Option<Result<OnGpu, &'static str>>,
+/// Ask which final states PTX's memory model allows for small programs, and which emulator and GPU show
+///
+/// Each file is a litmus test: threads with a few instructions of PTX, and a question. The model's answer comes
+/// from all executions that its axioms allow. The emulator runs the same instructions on weak memory, under one
+/// schedule after the other. A GPU runs them side by side, near and far in memory, on one multiprocessor and
+/// several, alone and disturbed. A state that is shown and that the model forbids is an error. Without files it
+/// runs the classic shapes. Without a GPU that part is left out. The format of the files: toolchain/litmus/README.md.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The tests [default: the classic shapes].
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Schedules of the emulator for each test, at most.
+    #[arg(long, value_name = "N", default_value_t = 2000, value_parser = within::<u64>(1..=u64::MAX))]
+    schedules: u64,
+    /// Runs on the GPU for each test, at least.
+    #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = within::<u64>(1..=u64::MAX))]
+    runs: u64,
 }
 
-impl Report {
-    /// Runs the model, and then the emulator under at most `schedules` schedules.
-    ///
-    /// # Errors
-    /// [`TooLarge`] for tests beyond the bounds of the search.
-    pub fn of(name: String, test: Test, schedules: u64) -> Result<Self, TooLarge> {
-        let model = judge(&test)?;
-        let emulated = emulate(&test, &model, schedules);
-        Ok(Self { name, test, model, emulated, on_gpu: None })
-    }
+impl Experiment for Args {
+    const RUNS_ON: RunsOn = RunsOn::Anywhere;
+    const IN_ALL: &'static [&'static str] = &["--schedules=200", "--runs=1"];
 
-    /// The model's answer: `reachable` or `unreachable` for `exists` and `~exists`, `holds` or
-    /// `violated` for `forall`.
-    #[must_use]
-    pub fn verdict(&self) -> &'static str {
-        match (self.test.question.quantifier, self.model.occurrence) {
-            (Quantifier::Forall, _) if self.model.holds => "holds",
-            (Quantifier::Forall, _) => "violated",
-            (_, Occurrence::Never) => "unreachable",
-            _ => "reachable",
-        }
-    }
+    type Report = Report;
 
-    /// Whether the emulator has reached a state that satisfies the question's formula.
-    #[must_use]
-    pub fn was_seen(&self) -> bool {
-        self.emulated.as_ref().is_ok_and(|emulated| self.holds_in_any(emulated.states.keys()))
-    }
-
-    /// Whether the GPU has reached such a state.
-    #[must_use]
-    pub fn was_seen_on_gpu(&self) -> bool {
-        matches!(&self.on_gpu, Some(Ok(seen)) if self.holds_in_any(seen.states.keys()))
-    }
-
-    fn holds_in_any<'a>(&self, mut states: impl Iterator<Item = &'a Vec<i32>>) -> bool {
-        let value = |state: &[i32], term| {
-            self.model.columns.iter().position(|&it| it == term).map_or(0, |at| state[at])
+    fn run(&self, device: &Device, bar: &ProgressBar) -> Result<Report, ExperimentError> {
+        let texts = self.texts()?;
+        bar.set_length(texts.len() as u64);
+        let judge = |at: usize| {
+            let (name, text) = &texts[at];
+            let usage = |error: String| ExperimentError::Usage(format!("{name}: {error}"));
+            let test = parse(text).map_err(|error| usage(error.to_string()))?;
+            let judged = Judged::of(name.clone(), test, self.schedules);
+            bar.inc(1);
+            judged.map_err(|error| usage(error.to_string()))
         };
-        states.any(|state| self.test.question.formula.holds(&|term| value(state, term)))
+        let mut all: Vec<Judged> = try_map(texts.len(), &judge)?;
+        let gpu = if device.properties().is_emulated() {
+            None
+        } else {
+            bar.set_length(2 * texts.len() as u64);
+            self.run_on_gpu(device, bar, &mut all)?;
+            Some(device.properties().name.clone())
+        };
+        let shapes = if self.files.is_empty() { all.len() - WRITE_AND_READ.len() } else { 0 };
+        Ok(Report { tests: all.into_iter().map(Judged::answer).collect(), shapes, gpu })
     }
+}
 
-    /// A state of the emulator or the GPU that the model forbids, as a sentence.
-    #[must_use]
-    pub fn contradiction(&self) -> Option<String> {
-        self.contradiction_on_gpu().or_else(|| self.contradiction_in_emulator())
-    }
-
-    fn contradiction_on_gpu(&self) -> Option<String> {
-        let seen = self.on_gpu.as_ref()?.as_ref().ok()?;
-        let forbidden = |state: &&Vec<i32>| !self.model.states.contains(state);
-        let state = seen.states.keys().find(forbidden)?;
-        let (shown, count, runs) = (self.shown(state), seen.states[state], seen.runs);
-        Some(format!("the GPU reached {shown} in {count} of {runs} runs, which the model forbids"))
-    }
-
-    fn contradiction_in_emulator(&self) -> Option<String> {
-        let emulated = self.emulated.as_ref().ok()?;
-        let state = emulated.states.iter().find(|(state, _)| !self.model.states.contains(state));
-        if let Some((state, seed)) = state {
-            let shown = self.shown(state);
-            return Some(format!(
-                "the emulator reached {shown} with seed {seed}, which the model forbids"
-            ));
+impl Args {
+    /// Runs all tests on the GPU.
+    fn run_on_gpu(
+        &self,
+        device: &Device,
+        bar: &ProgressBar,
+        all: &mut [Judged],
+    ) -> Result<(), DeviceError> {
+        let tests: Vec<&Test> = all.iter().map(|judged| &judged.test).collect();
+        let gpu = Gpu::new(device, &tests)?;
+        for (at, judged) in all.iter_mut().enumerate() {
+            judged.on_gpu = Some(gpu.run(at, &judged.test, &judged.model, self.runs)?);
+            bar.inc(1);
         }
-        let seed = emulated.endless.filter(|_| self.model.terminates)?;
-        Some(format!("the emulator did not end with seed {seed}, and by the model every run ends"))
+        Ok(())
     }
 
-    /// A final state with names: `P0:r0=1 x=2`.
-    #[must_use]
-    pub fn shown(&self, state: &[i32]) -> String {
-        let columns = self.model.columns.iter().zip(state);
-        let named = columns.map(|(&term, value)| format!("{}={value}", self.test.term_name(term)));
-        named.collect::<Vec<_>>().join(" ")
+    /// The tests: names and texts.
+    fn texts(&self) -> Result<Vec<(String, String)>, ExperimentError> {
+        if self.files.is_empty() {
+            let own = WRITE_AND_READ.map(|(name, text)| (name.to_owned(), text.to_owned()));
+            let shapes = shapes::all().into_iter().map(|shape| (shape.name, shape.text));
+            return Ok(shapes.chain(own).collect());
+        }
+        let read = |file: &PathBuf| {
+            let name = file.display().to_string();
+            let text = fs::read_to_string(file)
+                .map_err(|error| ExperimentError::Usage(format!("cannot read {name}: {error}")))?;
+            Ok((name, text))
+        };
+        self.files.iter().map(read).collect()
     }
 }

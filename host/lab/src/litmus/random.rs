@@ -1,6 +1,6 @@
 //! Random litmus tests: the emulator shows nothing that the model forbids.
 
-use super::Report;
+use super::judged::Judged;
 use gridsync_verify::random;
 use litmus::parse;
 
@@ -70,11 +70,11 @@ fn the_emulator_shows_nothing_that_the_model_forbids() {
     for seed in 0..TESTS {
         let text = Draw { seed, drawn: 0 }.test();
         let test = parse(&text).unwrap_or_else(|error| panic!("{error}:\n{text}"));
-        let report = Report::of("random".into(), test, SCHEDULES)
+        let judged = Judged::of("random".into(), test, SCHEDULES)
             .unwrap_or_else(|error| panic!("{error}:\n{text}"));
-        assert_eq!(report.contradiction(), None, "{text}");
-        let emulated = report.emulated.expect("it has no barriers");
-        states += report.model.states.len();
+        assert_eq!(judged.contradiction(), None, "{text}");
+        let emulated = judged.emulated.expect("it has no barriers");
+        states += judged.model.states.len();
         seen += emulated.states.len();
     }
     // Not seen are load buffering, races of writes, and states that need more schedules.

@@ -3,10 +3,12 @@
 use super::Setting;
 use gridsync::device::DeviceError;
 use gridsync_verify::{Crossing, Outcome};
+use serde::{Deserialize, Serialize};
 use simt::Fault;
 
 /// Number of errors of one kind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct Found {
     /// Number of settings in which it was found.
     pub settings: u32,
@@ -22,14 +24,17 @@ impl Found {
 }
 
 /// The findings about one barrier.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct Tally {
     /// The barrier.
-    pub name: &'static str,
+    pub name: String,
     /// Settings in which it was crossed.
     pub settings: u32,
     /// Crossings of the whole grid.
     pub crossings: u64,
+    /// Whether every setting was free of errors.
+    pub held: bool,
     /// Words that were not from the round in which they were read.
     pub stale: Found,
     /// Waits that were given up.
@@ -43,11 +48,12 @@ pub struct Tally {
 }
 
 impl Tally {
-    pub(super) fn new(name: &'static str) -> Self {
+    pub(super) fn new(name: &str) -> Self {
         Self {
-            name,
+            name: name.to_owned(),
             settings: 0,
             crossings: 0,
+            held: true,
             stale: Found::default(),
             given_up: Found::default(),
             races: Found::default(),
@@ -61,12 +67,6 @@ impl Tally {
     pub const fn wrong_in(&self) -> u32 {
         let [stale, given_up] = [self.stale.settings, self.given_up.settings];
         stale + given_up + self.races.settings + self.stopped.settings
-    }
-
-    /// Whether every setting was free of errors.
-    #[must_use]
-    pub const fn held(&self) -> bool {
-        self.wrong_in() == 0
     }
 
     /// Adds the findings of a setting.
@@ -102,6 +102,7 @@ impl Tally {
         self.settings += 1;
         self.crossings += 2 * u64::from(launches) * u64::from(rounds);
         if let Some(wrong) = wrong {
+            self.held = false;
             self.first.get_or_insert(format!("{setting}: {wrong}"));
         }
         Ok(())

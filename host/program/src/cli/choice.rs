@@ -153,18 +153,6 @@ impl DeviceChoice {
         }
     }
 
-    /// The number and the compute capability of the GPU, for a command that works without a GPU
-    /// too.
-    pub(crate) fn gpu_if_any(&self) -> anyhow::Result<Option<(u32, u32)>> {
-        let (ordinal, device) = match self {
-            Self::Emulator(_) | Self::Cpu => return Ok(None),
-            Self::Auto => (0, gpu()),
-            Self::Cuda(ordinals) => (ordinals[0], Some(self.one_device("this command")?)),
-            Self::AllCuda => (0, Some(self.one_device("this command")?)),
-        };
-        Ok(device.map(|device| (ordinal, device.properties().compute)))
-    }
-
     /// The GPU, for a command that needs one. `what` names the command.
     pub(crate) fn gpu(&self, what: &str) -> anyhow::Result<Device> {
         let device = match self {

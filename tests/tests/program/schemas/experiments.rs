@@ -3,6 +3,7 @@
 use super::{holds, holds_for, validator};
 use crate::call::without_cuda;
 use crate::folder::Folder;
+use gridsync_lab::{fences, limits, litmus, spin, stress, threads};
 use gridsync_tests::program::workspace;
 use serde_json::Value;
 use std::fs;
@@ -45,7 +46,7 @@ const CALLS: [(&str, &str, &str); 33] = [
 ];
 
 /// A test that waits forever in some runs, with this question.
-fn litmus(question: &str) -> String {
+fn litmus_test(question: &str) -> String {
     format!(
         "PTX stuck
 {{ lock=1; }}
@@ -61,9 +62,9 @@ bne r0, 0, again         | ;
 #[test]
 fn outputs_without_a_gpu_match_their_schema() {
     let folder = Folder::new()
-        .with("stuck.litmus", litmus("exists"))
-        .with("forall.litmus", litmus("forall"))
-        .with("not.litmus", litmus("~exists"));
+        .with("stuck.litmus", litmus_test("exists"))
+        .with("forall.litmus", litmus_test("forall"))
+        .with("not.litmus", litmus_test("~exists"));
     for (schema, call, needed) in CALLS {
         let args: Vec<&str> = call.split(' ').chain(["--json"]).collect();
         let output = folder.call(&args, b"").json();
@@ -107,6 +108,38 @@ fn records_of_gpus_match_their_schema() {
         let text = fs::read_to_string(workspace().join("bench/runs").join(file));
         let record: Value = serde_json::from_str(&text.expect("it is there")).expect("JSON");
         holds(&validator(&format!("{schema}.json")), &record);
+    }
+}
+
+/// Reads each JSON as a type, and compares it with what that serializes to.
+macro_rules! read_back {
+    ($($ty:ty: $json:expr;)*) => {$(
+        let json: Value = $json;
+        let read: $ty = serde_json::from_value(json.clone()).expect("a result");
+        assert_eq!(serde_json::to_value(read).expect("JSON"), json);
+    )*};
+}
+
+#[test]
+fn json_of_experiments_is_read_back_without_loss() {
+    let record = |name: &str| -> Value {
+        let runs = workspace().join("bench/runs/2026-11-23-nvidia-h200");
+        let text = fs::read_to_string(runs.join(format!("lab-{name}.json")));
+        serde_json::from_str(&text.expect("it is there")).expect("JSON")
+    };
+    let folder = Folder::new().with("stuck.litmus", litmus_test("~exists"));
+    let output = |call: &str| {
+        let args: Vec<&str> = ["lab"].into_iter().chain(call.split(' ')).collect();
+        folder.call(&[&args[..], &["--json"]].concat(), b"").json()
+    };
+    read_back! {
+        fences::Report: record("fences");
+        limits::Report: record("limits");
+        threads::Report: record("threads");
+        spin::Report: output("spin");
+        limits::Report: output("limits");
+        stress::Report: output("stress --rounds 1 --designs tree");
+        litmus::Answer: output("litmus stuck.litmus --schedules 5");
     }
 }
 

@@ -3,6 +3,8 @@
 use super::ChartError;
 use super::canvas::{Anchor, Canvas, TEXT, TITLE, width};
 use super::colour::{BARS, GREY, INK, PALE};
+use super::csv::csv;
+use std::iter::once;
 
 /// Rows of small cells, each with a short text and one of two shades, or pale and empty.
 ///
@@ -52,6 +54,15 @@ const LINE: f64 = 1.7 * TEXT;
 const NUMBERED: usize = 8;
 
 impl Cells {
+    /// The texts as CSV: a line for each row, with its name first.
+    #[must_use]
+    pub fn csv(&self) -> String {
+        csv(self.rows.iter().map(|row| {
+            let cells = row.cells.iter().map(|cell| cell.as_deref().unwrap_or_default());
+            once(row.name.as_str()).chain(cells)
+        }))
+    }
+
     /// Draws the chart as SVG.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 
 mod ptx;
 
-use gridsync::device::cuda::PtxImage;
+use gridsync::device::cuda::{DeviceSummary, PtxImage, probe};
 use gridsync::device::{Buffer, Device, DeviceError, Geometry, KernelInfo};
 use litmus::{Instruction, Judgement, Statement, Term, Test};
 use ptx::{ADDRESSES, NUMBERS, Shape};
@@ -21,13 +21,13 @@ const FUEL: u32 = 1 << 12;
 
 /// Results of a GPU.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct OnGpu {
+pub(super) struct Seen {
     /// The final states, and how often each was reached.
-    pub states: BTreeMap<Vec<i32>, u64>,
+    pub(super) states: BTreeMap<Vec<i32>, u64>,
     /// Runs that ended.
-    pub runs: u64,
+    pub(super) runs: u64,
     /// Runs in which a thread iterated a loop 4096 times.
-    pub endless: u64,
+    pub(super) endless: u64,
 }
 
 /// A way to run a test: memory layout, placement and disturbance.
@@ -58,7 +58,7 @@ impl Setting {
 }
 
 /// A GPU with the tests as kernels.
-pub struct Gpu {
+pub(super) struct Gpu {
     device: Device,
     /// The name and shape of each test's kernel, or the reason why it has no kernel.
     kernels: Vec<Result<(&'static str, Shape), &'static str>>,
@@ -67,12 +67,16 @@ pub struct Gpu {
 }
 
 impl Gpu {
-    /// Builds a kernel for each test, for CUDA device `ordinal`. The kernels stay in memory until
+    /// Builds a kernel for each test, for the same GPU as `opened`. The kernels stay in memory until
     /// the program ends.
     ///
     /// # Errors
     /// If the device fails.
-    pub fn new(ordinal: u32, compute: u32, tests: &[&Test]) -> Result<Self, DeviceError> {
+    pub(super) fn new(opened: &Device, tests: &[&Test]) -> Result<Self, DeviceError> {
+        let properties = opened.properties();
+        let compute = properties.compute;
+        let is_it = |summary: &DeviceSummary| summary.properties.pci == properties.pci;
+        let ordinal = probe()?.into_iter().find(is_it).map_or(0, |summary| summary.ordinal);
         let mut text = head(compute);
         let kernels = tests
             .iter()
@@ -91,23 +95,17 @@ impl Gpu {
         Ok(Self { device, kernels, meeting, scratch })
     }
 
-    /// Name of the GPU.
-    #[must_use]
-    pub fn name(&self) -> String {
-        self.device.properties().name.clone()
-    }
-
     /// Runs the test with this number at least `runs` times, under all settings.
     ///
     /// # Errors
     /// The reason why it cannot run on one GPU, or an error of the device.
-    pub fn run(
+    pub(super) fn run(
         &self,
         at: usize,
         test: &Test,
         model: &Judgement,
         runs: u64,
-    ) -> Result<Result<OnGpu, &'static str>, DeviceError> {
+    ) -> Result<Result<Seen, &'static str>, DeviceError> {
         let (name, shape) = match self.kernels[at] {
             Ok(kernel) => kernel,
             Err(why) => return Ok(Err(why)),
@@ -117,7 +115,7 @@ impl Gpu {
         if has_barrier && !model.terminates {
             return Ok(Err("it may wait at a barrier for ever"));
         }
-        let mut seen = OnGpu::default();
+        let mut seen = Seen::default();
         let mut number = 0;
         while seen.runs + seen.endless < runs {
             self.launch(name, shape, test, &model.columns, number, &mut seen)?;
@@ -138,7 +136,7 @@ impl Gpu {
         test: &Test,
         columns: &[Term],
         number: u64,
-        seen: &mut OnGpu,
+        seen: &mut Seen,
     ) -> Result<(), DeviceError> {
         let setting = Setting::of(number);
         let total = 1usize << BITS;

@@ -28,6 +28,9 @@ impl Found {
         let page = report.page();
         let charts = report.charts()?.into_iter().map(|chart| (chart.file(), chart.svg));
         let text = page.text(global.quiet);
+        for note in page.notes() {
+            output::say(format_args!("gridsync: {note}"));
+        }
         let (files, wrong) = page.into_files_and_wrong();
         let files = files.into_iter().map(|(name, content)| (name.to_owned(), content));
         Ok(Self {

@@ -4,18 +4,12 @@ mod accuracy;
 mod all;
 mod atomics;
 mod divergence;
-mod fences;
 pub(super) mod folder;
 mod found;
 mod ladder;
 mod launches;
-mod limits;
-mod litmus;
 mod locks;
 mod memory;
-mod spin;
-mod stress;
-mod threads;
 
 pub(super) use found::Page;
 
@@ -137,12 +131,12 @@ macro_rules! experiments {
     };
 }
 experiments! {
-    Threads(threads::Threads),
+    Threads(gridsync_lab::threads::Args),
     Divergence(divergence::Divergence),
-    Limits(limits::Limits),
-    Spin(spin::Spin),
-    Fences(fences::Fences),
-    Litmus(litmus::Litmus),
+    Limits(gridsync_lab::limits::Args),
+    Spin(gridsync_lab::spin::Args),
+    Fences(gridsync_lab::fences::Args),
+    Litmus(gridsync_lab::litmus::Args),
     Atomics(atomics::Atomics),
     Locks(locks::Locks),
     Banks(gridsync_lab::banks::Args),
@@ -152,7 +146,7 @@ experiments! {
     #[command(visible_alias = "mkl")]
     Launches(launches::Launches),
     Accuracy(accuracy::Accuracy),
-    Stress(stress::Stress),
+    Stress(gridsync_lab::stress::Args),
 }
 
 /// Runs an experiment and writes its files.

@@ -1,8 +1,8 @@
 //! Drawings of a block: the warps in its planes, and the threads in its warps.
 
+use super::{LANES, Record, expected};
+use crate::display::svg::CellRow;
 use cuda_std::Dim3;
-use gridsync_lab::display::svg::CellRow;
-use gridsync_lab::threads::{LANES, Record, expected};
 
 /// Maximum number of drawn threads per row, limited by the width of a line.
 const MOST_COLUMNS: u32 = 64;

@@ -1,4 +1,4 @@
-//! Costs of fences and of the other operations of a barrier.
+//! Measures the cost of an operation.
 //!
 //! The kernel reads the cycle counter; the thread in the middle is used. A cost is a **slope**: the
 //! cycles of a launch of [`MANY`] rounds, minus those of a launch of [`FEW`], divided by the

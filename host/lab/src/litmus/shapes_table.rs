@@ -1,7 +1,7 @@
 //! The classic shapes in one table.
 
-use gridsync_lab::display::{Table, table};
-use gridsync_lab::litmus::Report;
+use super::Answer;
+use crate::display::{Table, table};
 
 /// Heading of the table.
 pub(super) const WHAT: &str = "The classic shapes: in which scopes does PTX's memory model allow the outcome \
@@ -27,10 +27,10 @@ struct Cell {
 }
 
 /// A row for each shape and placement, and a column for each way to access memory.
-pub(super) fn table_of(reports: &[Report]) -> Table {
+pub(super) fn table_of(answers: &[Answer]) -> Table {
     let mut rows: Vec<Row> = Vec::new();
-    for report in reports {
-        add(&mut rows, report);
+    for answer in answers {
+        add(&mut rows, answer);
     }
     let mut flavours: Vec<&str> = Vec::new();
     for cell in rows.iter().flat_map(|row| &row.cells) {
@@ -48,9 +48,9 @@ pub(super) fn table_of(reports: &[Report]) -> Table {
     table
 }
 
-/// Adds a report to its row. Its name consists of shape, flavour with a scope, and placement.
-fn add(rows: &mut Vec<Row>, report: &Report) {
-    let mut parts = report.name.rsplitn(3, '+');
+/// Adds an answer to its row. Its name consists of shape, flavour with a scope, and placement.
+fn add(rows: &mut Vec<Row>, answer: &Answer) {
+    let mut parts = answer.file.rsplitn(3, '+');
     let [place, flavour, shape] = [(); 3].map(|()| parts.next().unwrap_or_default());
     let (flavour, scope) = flavour.split_once('.').unwrap_or((flavour, "yes"));
     let found = rows.iter().position(|row| row.shape == shape && row.place == place);
@@ -69,10 +69,10 @@ fn add(rows: &mut Vec<Row>, report: &Report) {
         });
         cells.len() - 1
     });
-    if report.verdict() == "reachable" {
+    if answer.model == "reachable" {
         cells[at].scopes.push(scope.into());
-        cells[at].was_seen &= report.emulated.is_err() || report.was_seen();
-        cells[at].was_seen_on_gpu |= report.was_seen_on_gpu();
+        cells[at].was_seen &= answer.emulator.is_none() || answer.shown.by_emulator;
+        cells[at].was_seen_on_gpu |= answer.shown.by_gpu;
     }
 }
 
