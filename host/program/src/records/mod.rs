@@ -18,8 +18,8 @@ mod timed;
 
 pub use compare::{Change, Comparison, Verdict};
 pub use document::{
-    Accuracy, Atomics, Check, Checked, Curve, Dealt, Divergence, Document, Ends, Increment,
-    Latency, Lock, Locks, Memory, Paths, Point, Reading, Summed, Sums, Time,
+    Accuracy, Check, Checked, Curve, Document, Ends, Latency, Lock, Locks, Memory, Point, Reading,
+    Summed, Sums,
 };
 pub use error::RecordsError;
 pub use machine::{Fact, Machine};

@@ -2,8 +2,6 @@
 
 mod accuracy;
 mod all;
-mod atomics;
-mod divergence;
 mod fences;
 pub(super) mod folder;
 mod found;
@@ -19,7 +17,7 @@ mod threads;
 
 pub(super) use found::Page;
 
-use super::exit::Usage;
+use super::exit::{Usage, Wrong};
 use super::progress::progress;
 use super::{DeviceChoice, Global};
 use clap::{FromArgMatches, Subcommand};
@@ -76,6 +74,8 @@ impl<E: gridsync_lab::Experiment> Experiment for E {
         let report = self.run(device, &bar).map_err(|error| match error {
             ExperimentError::Device(error) => anyhow::Error::from(error),
             ExperimentError::Usage(error) => Usage(error).into(),
+            ExperimentError::Wrong(error) => Wrong(error).into(),
+            ExperimentError::Failed(error) => anyhow::Error::msg(error),
         })?;
         bar.finish_and_clear();
         Found::of(&report, global)
@@ -138,12 +138,12 @@ macro_rules! experiments {
 }
 experiments! {
     Threads(threads::Threads),
-    Divergence(divergence::Divergence),
+    Divergence(gridsync_lab::divergence::Args),
     Limits(limits::Limits),
     Spin(spin::Spin),
     Fences(fences::Fences),
     Litmus(litmus::Litmus),
-    Atomics(atomics::Atomics),
+    Atomics(gridsync_lab::atomics::Args),
     Locks(locks::Locks),
     Banks(gridsync_lab::banks::Args),
     Memory(memory::Memory),

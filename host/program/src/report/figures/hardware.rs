@@ -1,7 +1,7 @@
 //! Results of the hardware experiments.
 
 use super::{Figure, add_point};
-use crate::records::{Curve, Dealt, Document, Ends, Latency, Lock, Point};
+use crate::records::{Curve, Document, Ends, Latency, Lock, Point};
 use crate::report::Of;
 use gridsync_lab::display::svg::{Bars, ChartError, Estimate, Lines, Row, Series};
 
@@ -72,43 +72,6 @@ fn best(name: &str, curve: &Curve) -> Series {
     Series::new(name, points)
 }
 
-/// Rates of atomic additions: of integers, and of floating-point numbers.
-pub(super) fn atomics(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
-    let found = of.document(|document| match document {
-        Document::Atomics(atomics) => Some(atomics),
-        _ => None,
-    });
-    let Some((atomics, source)) = found else { return Ok(Vec::new()) };
-    let mut figures = Vec::new();
-    for (file, types) in [("atomics-integers", ["u32", "u64"]), ("atomics-floats", ["f32", "f64"])]
-    {
-        let mut rows: Vec<Row> = Vec::new();
-        for cost in atomics.costs.iter().filter(|cost| !cost.with_result) {
-            let Some(column) = types.iter().position(|name| *name == cost.dtype) else { continue };
-            let place = rows.iter().position(|row| row.name == cost.target).unwrap_or(rows.len());
-            if place == rows.len() {
-                rows.push(Row { name: cost.target.clone(), values: vec![None; types.len()] });
-            }
-            rows[place].values[column] = within(cost.additions_per_ns, &cost.ends);
-        }
-        if rows.iter().all(|row| row.values.iter().all(Option::is_none)) {
-            continue;
-        }
-        let chart = Bars {
-            title: format!("Atomic additions of {} and {}", types[0], types[1]),
-            x_label: "10⁹ additions per second".into(),
-            note: String::new(),
-            series: types.map(Into::into).to_vec(),
-            rows,
-            roof: None,
-        };
-        let caption =
-            format!("{} blocks of {} threads, no result.", atomics.blocks, atomics.threads);
-        figures.push(of.figure_from(file, (chart.svg()?, chart.csv()), caption, source.clone()));
-    }
-    Ok(figures)
-}
-
 /// Sections under each lock by the number of contending threads, and how they are distributed.
 pub(super) fn locks(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
     let found = of.document(|document| match document {
@@ -171,39 +134,4 @@ pub(super) fn locks(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
         ));
     }
     Ok(figures)
-}
-
-/// The cost of paths, relative to one path.
-pub(super) fn divergence(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
-    let found = of.document(|document| match document {
-        Document::Divergence(divergence) => Some(divergence),
-        _ => None,
-    });
-    let Some((divergence, source)) = found else { return Ok(Vec::new()) };
-    let mut series = Vec::new();
-    for (dealt, name) in [(Dealt::Lanes, "lanes take the paths"), (Dealt::Warps, "warps take them")]
-    {
-        let of_these = divergence.paths.iter().filter(|paths| paths.dealt_to == dealt);
-        let times = of_these.filter_map(|paths| {
-            let cycles = paths.cycles.as_ref()?;
-            Some((paths.paths, within(Some(cycles.median), &cycles.ends)?))
-        });
-        let times: Vec<_> = times.collect();
-        let Some((_, one)) = times.iter().find(|(paths, _)| *paths == 1) else { continue };
-        for (paths, cycles) in &times {
-            let relative = cycles.map(|cycles| cycles / one.value);
-            add_point(&mut series, name, (f64::from(*paths), relative));
-        }
-    }
-    if series.is_empty() {
-        return Ok(Vec::new());
-    }
-    let chart = Lines {
-        title: "The cost of paths that a warp takes".into(),
-        x_label: "paths".into(),
-        y_label: "time, of that of one path".into(),
-        log2_x: true,
-        series,
-    };
-    Ok(vec![of.figure_from("divergence", (chart.svg()?, chart.csv()), "", source)])
 }

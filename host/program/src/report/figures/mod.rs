@@ -181,7 +181,7 @@ pub(super) const GROUPS: &[Group] = &[
             Wanted {
                 what: "Atomic additions",
                 needs: "gridsync lab atomics --json",
-                draw: hardware::atomics,
+                draw: |of| charts_of(of, |document| as_variant!(document, Atomics)),
             },
             Wanted { what: "Locks", needs: "gridsync lab locks --json", draw: hardware::locks },
             Wanted {
@@ -192,7 +192,7 @@ pub(super) const GROUPS: &[Group] = &[
             Wanted {
                 what: "Paths of a warp",
                 needs: "gridsync lab divergence --json",
-                draw: hardware::divergence,
+                draw: |of| charts_of(of, |document| as_variant!(document, Divergence)),
             },
         ],
     },
@@ -222,8 +222,8 @@ fn charts_of<T: Report>(
     choose: impl Fn(&Document) -> Option<&T>,
 ) -> Result<Vec<Figure>, ChartError> {
     let Some((report, sources)) = of.document(choose) else { return Ok(Vec::new()) };
-    let figure = |Chart { name, caption, svg, csv }| {
-        of.figure_from(name, (svg, csv), caption, sources.clone())
+    let figure = |Chart { in_report, caption, svg, csv, .. }| {
+        of.figure_from(in_report, (svg, csv), caption, sources.clone())
     };
     Ok(report.charts()?.into_iter().map(figure).collect())
 }

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 /// A parser for a count in `range`.
-pub(crate) fn within<T>(
+pub fn within<T>(
     range: RangeInclusive<u64>,
 ) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static
 where
@@ -22,7 +22,7 @@ where
 }
 
 /// Parses a count that is a power of two.
-pub(crate) fn power_of_two(text: &str) -> Result<usize, String> {
+pub fn power_of_two(text: &str) -> Result<usize, String> {
     let count = within::<usize>(1..=1 << 56)(text)?;
     match count.is_power_of_two() {
         true => Ok(count),
