@@ -1,6 +1,6 @@
 //! The JSON of experiments whose results are not times of a record.
 
-use gridsync_lab::{atomics, banks, divergence};
+use gridsync_lab::{atomics, banks, divergence, memory};
 use serde::{Deserialize, Deserializer};
 
 /// The JSON of an experiment, or of a `--check`, with the fields that the report shows.
@@ -13,7 +13,7 @@ pub enum Document {
     /// From `lab banks`.
     Banks(banks::Report),
     /// From `lab memory`.
-    Memory(Memory),
+    Memory(memory::Report),
     /// From `lab locks`.
     Locks(Locks),
     /// From `lab divergence`.
@@ -31,61 +31,13 @@ impl Document {
         match self {
             Self::Atomics(atomics::Report { device, .. })
             | Self::Banks(banks::Report { device, .. })
-            | Self::Memory(Memory { device, .. })
+            | Self::Memory(memory::Report { device, .. })
             | Self::Locks(Locks { device, .. })
             | Self::Divergence(divergence::Report { device, .. })
             | Self::Accuracy(Accuracy { device, .. })
             | Self::Checked(Checked { device, .. }) => device,
         }
     }
-}
-
-/// Latencies and bandwidths of memories.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct Memory {
-    /// The device.
-    pub device: String,
-    /// The latencies.
-    pub latencies: Vec<Latency>,
-    /// Reads from device memory.
-    pub device_memory: Curve,
-    /// Reads from the L2 cache.
-    pub l2: Curve,
-}
-
-/// The latency of an operation.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct Latency {
-    /// The operation.
-    pub of: String,
-    /// Time in ns, which may be negative because it is a difference of two loops.
-    pub ns: f64,
-    /// Median in cycles.
-    pub cycles: Option<f64>,
-    /// Least sample, in cycles.
-    pub cycles_min: Option<f64>,
-    /// Greatest sample, in cycles.
-    pub cycles_max: Option<f64>,
-}
-
-/// Read rates.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct Curve {
-    /// The rate of each launch.
-    pub points: Vec<Reading>,
-}
-
-/// The rate of a launch that reads.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct Reading {
-    /// Bytes that each multiprocessor has requested and not yet received.
-    pub bytes_in_flight: u64,
-    /// GB/s (10⁹ bytes).
-    pub gb_per_s: f64,
-    /// The least sample.
-    pub gb_per_s_min: Option<f64>,
-    /// The greatest sample.
-    pub gb_per_s_max: Option<f64>,
 }
 
 /// Sections under a lock.

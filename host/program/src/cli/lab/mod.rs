@@ -10,7 +10,6 @@ mod launches;
 mod limits;
 mod litmus;
 mod locks;
-mod memory;
 mod spin;
 mod stress;
 mod threads;
@@ -146,7 +145,7 @@ experiments! {
     Atomics(gridsync_lab::atomics::Args),
     Locks(locks::Locks),
     Banks(gridsync_lab::banks::Args),
-    Memory(memory::Memory),
+    Memory(gridsync_lab::memory::Args),
     Ladder(ladder::Ladder),
     Scans(ladder::Scans),
     #[command(visible_alias = "mkl")]

@@ -1,9 +1,9 @@
 //! Results of the hardware experiments.
 
 use super::{Figure, add_point};
-use crate::records::{Curve, Document, Ends, Latency, Lock, Point};
+use crate::records::{Document, Ends, Lock, Point};
 use crate::report::Of;
-use gridsync_lab::display::svg::{Bars, ChartError, Estimate, Lines, Row, Series};
+use gridsync_lab::display::svg::{Bars, ChartError, Estimate, Lines, Row};
 
 /// A value with the range of its samples, if both ends are known.
 fn estimate(value: f64, min: Option<f64>, max: Option<f64>) -> Estimate {
@@ -13,63 +13,6 @@ fn estimate(value: f64, min: Option<f64>, max: Option<f64>) -> Estimate {
 /// A measured value with the range of its samples.
 fn within(value: Option<f64>, ends: &Ends) -> Option<Estimate> {
     Some(estimate(value?, ends.min, ends.max))
-}
-
-/// The latencies of operations, and the rate of reading by the bytes in flight.
-pub(super) fn memory(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
-    let found = of.document(|document| match document {
-        Document::Memory(memory) => Some(memory),
-        _ => None,
-    });
-    let Some((memory, source)) = found else { return Ok(Vec::new()) };
-    let row = |latency: &Latency| {
-        // In the JSON, the median is in ns, but the least and greatest samples are in cycles.
-        let ns = latency.cycles.filter(|cycles| *cycles != 0.0).map(|cycles| latency.ns / cycles);
-        let ends = |cycles: Option<f64>| Some(cycles? * ns?);
-        let time = estimate(latency.ns, ends(latency.cycles_min), ends(latency.cycles_max));
-        // The measured time of an operation may be negative, because it is a difference of two
-        // loops.
-        Row::new(&latency.of, [Some(time.map(|ns| ns.max(0.0)))])
-    };
-    let latencies = Bars {
-        title: "One operation after the other".into(),
-        x_label: "ns".into(),
-        note: String::new(),
-        series: vec!["latency".into()],
-        rows: memory.latencies.iter().map(row).collect(),
-        roof: None,
-    };
-    let rates = Lines {
-        title: "Reading by the bytes in flight".into(),
-        x_label: "bytes in flight on each multiprocessor".into(),
-        y_label: "GB/s".into(),
-        log2_x: true,
-        series: vec![best("device memory", &memory.device_memory), best("L2", &memory.l2)],
-    };
-    let caption = "Nothing else at work.";
-    Ok(vec![
-        of.figure_from(
-            "memory-latency",
-            (latencies.svg()?, latencies.csv()),
-            caption,
-            source.clone(),
-        ),
-        of.figure_from("memory-bandwidth", (rates.svg()?, rates.csv()), "", source),
-    ])
-}
-
-/// The best rate for each number of bytes in flight.
-fn best(name: &str, curve: &Curve) -> Series {
-    let mut points: Vec<_> = curve.points.iter().collect();
-    points.sort_by(|a, b| {
-        a.bytes_in_flight.cmp(&b.bytes_in_flight).then(b.gb_per_s.total_cmp(&a.gb_per_s))
-    });
-    points.dedup_by_key(|point| point.bytes_in_flight);
-    let points = points.into_iter().map(|point| {
-        let rate = estimate(point.gb_per_s, point.gb_per_s_min, point.gb_per_s_max);
-        (point.bytes_in_flight as f64, rate)
-    });
-    Series::new(name, points)
 }
 
 /// Sections under each lock by the number of contending threads, and how they are distributed.

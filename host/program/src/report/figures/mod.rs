@@ -176,7 +176,7 @@ pub(super) const GROUPS: &[Group] = &[
             Wanted {
                 what: "Latencies and bandwidths of memories",
                 needs: "gridsync lab memory --json",
-                draw: hardware::memory,
+                draw: |of| charts_of(of, |document| as_variant!(document, Memory)),
             },
             Wanted {
                 what: "Atomic additions",
