@@ -1,6 +1,6 @@
 //! The JSON of experiments whose results are not times of a record.
 
-use gridsync_lab::{atomics, banks, divergence, memory};
+use gridsync_lab::{atomics, banks, divergence, locks, memory};
 use serde::{Deserialize, Deserializer};
 
 /// The JSON of an experiment, or of a `--check`, with the fields that the report shows.
@@ -15,7 +15,7 @@ pub enum Document {
     /// From `lab memory`.
     Memory(memory::Report),
     /// From `lab locks`.
-    Locks(Locks),
+    Locks(locks::Report),
     /// From `lab divergence`.
     Divergence(divergence::Report),
     /// From `lab accuracy`.
@@ -32,65 +32,12 @@ impl Document {
             Self::Atomics(atomics::Report { device, .. })
             | Self::Banks(banks::Report { device, .. })
             | Self::Memory(memory::Report { device, .. })
-            | Self::Locks(Locks { device, .. })
+            | Self::Locks(locks::Report { device, .. })
             | Self::Divergence(divergence::Report { device, .. })
             | Self::Accuracy(Accuracy { device, .. })
             | Self::Checked(Checked { device, .. }) => device,
         }
     }
-}
-
-/// Sections under a lock.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct Locks {
-    /// The device.
-    pub device: String,
-    /// The multiprocessors of the device.
-    pub multiprocessors: u32,
-    /// Each lock.
-    pub locks: Vec<Lock>,
-}
-
-/// A lock.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct Lock {
-    /// Name.
-    pub lock: String,
-    /// The grids that contended for it.
-    pub points: Vec<Point>,
-}
-
-/// A grid that contended for a lock.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct Point {
-    /// Blocks of the grid.
-    pub blocks: u32,
-    /// Threads of a block.
-    pub threads: u32,
-    /// Threads that contended.
-    pub contenders: u64,
-    /// Million sections per second; `None` if threads gave up.
-    pub million_per_s: Option<f64>,
-    /// The time, µs.
-    pub us: Option<f64>,
-    /// The least and the greatest time, µs.
-    #[serde(flatten)]
-    pub ends: Ends,
-    /// Sections of the block with the fewest.
-    pub least_of_a_block: Option<f64>,
-    /// Sections of the median block.
-    pub median_of_a_block: Option<f64>,
-    /// Sections of the block with the most.
-    pub most_of_a_block: Option<f64>,
-}
-
-/// The least and the greatest sample. Old JSON and JSON from the emulator lack them.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
-pub struct Ends {
-    /// The least sample.
-    pub min: Option<f64>,
-    /// The greatest sample.
-    pub max: Option<f64>,
 }
 
 /// Errors of sums, with their bounds.

@@ -17,7 +17,7 @@ mod runs;
 mod timed;
 
 pub use compare::{Change, Comparison, Verdict};
-pub use document::{Accuracy, Check, Checked, Document, Ends, Lock, Locks, Point, Summed, Sums};
+pub use document::{Accuracy, Check, Checked, Document, Summed, Sums};
 pub use error::RecordsError;
 pub use machine::{Fact, Machine};
 pub use recorded::{Line, Recorded, RecordedPeer};

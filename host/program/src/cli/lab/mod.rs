@@ -9,7 +9,6 @@ mod ladder;
 mod launches;
 mod limits;
 mod litmus;
-mod locks;
 mod spin;
 mod stress;
 mod threads;
@@ -143,7 +142,7 @@ experiments! {
     Fences(fences::Fences),
     Litmus(litmus::Litmus),
     Atomics(gridsync_lab::atomics::Args),
-    Locks(locks::Locks),
+    Locks(gridsync_lab::locks::Args),
     Banks(gridsync_lab::banks::Args),
     Memory(gridsync_lab::memory::Args),
     Ladder(ladder::Ladder),

@@ -2,7 +2,6 @@
 
 mod accuracy;
 mod dag;
-mod hardware;
 mod ladders;
 mod latencies;
 mod launches;
@@ -183,7 +182,11 @@ pub(super) const GROUPS: &[Group] = &[
                 needs: "gridsync lab atomics --json",
                 draw: |of| charts_of(of, |document| as_variant!(document, Atomics)),
             },
-            Wanted { what: "Locks", needs: "gridsync lab locks --json", draw: hardware::locks },
+            Wanted {
+                what: "Locks",
+                needs: "gridsync lab locks --json",
+                draw: |of| charts_of(of, |document| as_variant!(document, Locks)),
+            },
             Wanted {
                 what: "Banks of shared memory",
                 needs: "gridsync lab banks --json",
