@@ -2,6 +2,7 @@
 
 use crate::display::Page;
 use crate::display::svg::{Bars, ChartError, Lines};
+use gridsync::device::cuda::ImageError;
 use gridsync::device::{Device, DeviceError};
 use indicatif::ProgressBar;
 use serde::Serialize;
@@ -66,6 +67,8 @@ pub trait Report: Serialize {
 pub struct Chart {
     /// The name of its files without the extension.
     pub name: &'static str,
+    /// The same in a report of all results.
+    pub in_report: &'static str,
     /// A sentence below the chart; may be empty.
     pub caption: String,
     /// The chart as an SVG file.
@@ -81,6 +84,12 @@ impl Chart {
         format!("{}.svg", self.name)
     }
 
+    /// A chart whose files have one name everywhere.
+    #[must_use]
+    pub fn new(name: &'static str, caption: impl Into<String>, svg: String, csv: String) -> Self {
+        Self { name, in_report: name, caption: caption.into(), svg, csv }
+    }
+
     /// A chart of lines.
     ///
     /// # Errors
@@ -90,7 +99,7 @@ impl Chart {
         caption: impl Into<String>,
         lines: &Lines,
     ) -> Result<Self, ChartError> {
-        Ok(Self { name, caption: caption.into(), svg: lines.svg()?, csv: lines.csv() })
+        Ok(Self::new(name, caption, lines.svg()?, lines.csv()))
     }
 
     /// A chart of bars.
@@ -102,8 +111,19 @@ impl Chart {
         caption: impl Into<String>,
         bars: &Bars,
     ) -> Result<Self, ChartError> {
-        Ok(Self { name, caption: caption.into(), svg: bars.svg()?, csv: bars.csv() })
+        Ok(Self::new(name, caption, bars.svg()?, bars.csv()))
     }
+}
+
+/// The result in a file of `bench/runs`, after checking that its JSON has stayed the same.
+#[cfg(test)]
+pub(crate) fn committed<R: Report + serde::de::DeserializeOwned>(file: &str) -> R {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/runs").join(file);
+    let text = std::fs::read_to_string(path).expect("it is committed");
+    let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let report: R = serde_json::from_str(&text).expect("a result");
+    assert_eq!(serde_json::to_value(&report).expect("it has a JSON"), json);
+    report
 }
 
 /// Why an experiment has no result.
@@ -115,4 +135,16 @@ pub enum ExperimentError {
     /// The arguments make no sense, or do not suit the device.
     #[error("{0}")]
     Usage(String),
+    /// A result is wrong, so nothing more was measured.
+    #[error("{0}")]
+    Wrong(String),
+    /// Something else failed, such as reading an image.
+    #[error("{0}")]
+    Failed(String),
+}
+
+impl From<ImageError> for ExperimentError {
+    fn from(error: ImageError) -> Self {
+        Self::Failed(error.to_string())
+    }
 }

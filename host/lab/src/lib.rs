@@ -9,6 +9,7 @@
 //! * [`litmus`]: what PTX's memory model allows, and what the emulator's weak memory shows.
 //! * [`fences`]: cost of a fence. [`atomics`]: cost of an atomic addition, by target.
 //! * [`banks`]: bank conflicts in shared memory. [`counting`]: an emulator that counts.
+//! * [`count`]: counts on the command line.
 //! * [`accuracy`]: errors of sums, and their bounds.
 //! * [`memory`]: the latencies and bandwidths of a device.
 //! * [`launches`]: one launch with a barrier compared with many launches without.
@@ -47,4 +48,4 @@ pub mod threads;
 pub mod xpx;
 
 pub use experiment::{Chart, Experiment, ExperimentError, Report, RunsOn};
-pub use sampled::{Cycles, ranged};
+pub use sampled::{Cycles, Samples, ranged};

@@ -1,7 +1,7 @@
 //! One kind of addition: launched, checked, and timed or counted.
 
 use super::number::Added;
-use super::{Cost, Counted, Found, Target};
+use super::{Cost, Counted, Found, Rate, Target};
 use crate::bench::{SAMPLES, Spread};
 use crate::counting::counts;
 use gridsync::device::{Buffer, Device, DeviceError, Geometry};
@@ -28,12 +28,12 @@ struct Job<'a, T: Added> {
     right: bool,
 }
 
-/// Cost of an addition of `T`, on the GPU or in the counting emulator.
+/// Cost of an addition of `T`, on a GPU with a clock of `mhz` MHz or in the counting emulator.
 pub(super) fn cost<T: Added>(
     device: &Device,
     geometry: Geometry,
-    target: Target,
-    with_result: bool,
+    (target, with_result): (Target, bool),
+    mhz: Option<f64>,
 ) -> Result<Cost, DeviceError> {
     let threads = (geometry.grid.volume() * geometry.block.volume()) as u32;
     let addresses = threads / target.threads_per_word(&geometry);
@@ -47,11 +47,19 @@ pub(super) fn cost<T: Added>(
         seen: device.zeroed(threads as usize)?,
         right: true,
     };
-    let found = match device.properties().is_emulated() {
-        true => Found::Counted(job.count(threads)?),
-        false => Found::Rate(job.rate(threads)?),
+    let found = if let Some(mhz) = mhz {
+        Found::Rate(Rate::new(job.rate(threads)?, addresses, mhz))
+    } else {
+        Found::Counted(job.count(threads)?)
     };
-    Ok(Cost { ty: T::TYPE, target, with_result, addresses, found, right: job.right })
+    Ok(Cost {
+        dtype: T::NAME.to_owned(),
+        target: target.name().to_owned(),
+        with_result,
+        addresses,
+        right: job.right,
+        found,
+    })
 }
 
 impl<T: Added> Job<'_, T> {
@@ -135,6 +143,7 @@ impl<T: Added> Job<'_, T> {
         let warps = f64::from(threads / 32 * FEW);
         let each = |few: u64, many: u64| (many - few) as f64 / warps;
         Ok(Counted {
+            per_additions: 32,
             global_accesses: each(few.global_accesses, many.global_accesses),
             sectors: each(few.sectors, many.sectors),
             shared_accesses: each(

@@ -19,25 +19,17 @@ type Args<T> = (Global<T>, u32, u32, T, u32);
 /// The same, with the value that each thread has seen after the words.
 type WithSeen<T> = (Global<T>, Global<u64>, u32, u32, T, u32);
 
-/// A type of the additions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A type of the additions, and the function that measures its costs.
+#[derive(Clone, Copy, Debug)]
 pub struct Type {
-    /// Its name.
-    pub name: &'static str,
-    /// Size in bytes.
-    pub bytes: usize,
-}
-
-/// A type, and the function that measures its costs.
-pub struct Measured {
-    pub(super) cost: fn(&Device, Geometry, Target, bool) -> Result<Cost, DeviceError>,
-    /// The type.
-    pub ty: Type,
+    pub(super) name: &'static str,
+    pub(super) cost:
+        fn(&Device, Geometry, (Target, bool), Option<f64>) -> Result<Cost, DeviceError>,
 }
 
 /// A type with kernels.
 pub(super) trait Added: Number + KernelArg + Pod + PartialEq {
-    const TYPE: Type;
+    const NAME: &str;
     type Add: Kernel<Args = Args<Self>>;
     type FetchAdd: Kernel<Args = WithSeen<Self>>;
     type SharedFirst: Kernel<Args = Args<Self>>;
@@ -52,7 +44,7 @@ macro_rules! numbers {
        $add:ident $fetch_add:ident $shared_first:ident $warp_first:ident;)*) => {
         $(
             impl Added for $ty {
-                const TYPE: Type = Type { name: stringify!($ty), bytes: size_of::<$ty>() };
+                const NAME: &str = stringify!($ty);
                 type Add = $add;
                 type FetchAdd = $fetch_add;
                 type SharedFirst = $shared_first;
@@ -65,8 +57,8 @@ macro_rules! numbers {
         )*
 
         /// All element types.
-        pub const NUMBERS: [Measured; 4] = [
-            $(Measured { ty: <$ty as Added>::TYPE, cost: job::cost::<$ty> }),*
+        pub const NUMBERS: [Type; 4] = [
+            $(Type { name: <$ty as Added>::NAME, cost: job::cost::<$ty> }),*
         ];
     };
 }

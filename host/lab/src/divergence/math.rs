@@ -1,6 +1,5 @@
-//! The short kernels: their branches in the PTX, their counts, their results and their times.
+//! The short kernels, in their three forms.
 
-use super::{counting, counts};
 use crate::bench::{Sampling, Spread, once};
 use crate::ptx::Body;
 use cuda_std::launch::Kernel;
@@ -9,18 +8,20 @@ use gridsync::device::cuda::{ImageError, Modules};
 use gridsync::device::{Device, DeviceError, Geometry};
 use gridsync_lab_kernels::divergence as kernels;
 use gridsync_lab_kernels::divergence::{COUNTS, ROUNDS, STEPS};
-use simt::Counts;
 
 /// c, counts, rounds, zero.
 type Args = (Global<f32>, Global<u32>, u32, u32);
 
 /// Steps of the loops in the arms when they are timed: enough for a launch of 100 µs or more, at 4
 /// cycles per step and 2 GHz.
-const TIMED_STEPS: u32 = 1 << 16;
+pub(super) const TIMED_STEPS: u32 = 1 << 16;
+
+/// Rounds of a loop with [`TIMED_STEPS`].
+pub(super) const TIMED_ROUNDS: u32 = TIMED_STEPS / STEPS;
 
 /// A kernel in one of its forms.
 #[derive(Clone, Copy, Debug)]
-struct Form {
+pub(super) struct Form {
     name: &'static str,
     launch: unsafe fn(&Device, &Geometry, Args) -> Result<(), DeviceError>,
 }
@@ -34,9 +35,9 @@ pub struct Math {
     pub condition: &'static str,
     /// The same for the host, in a different form.
     gets_100: fn(u32) -> bool,
-    written: Form,
-    looped: Form,
-    counted: Form,
+    pub(super) written: Form,
+    pub(super) looped: Form,
+    pub(super) counted: Form,
 }
 
 macro_rules! forms {
@@ -87,35 +88,6 @@ pub struct Branches {
     pub looped: usize,
 }
 
-/// Microseconds of a launch.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Times {
-    /// As written, including the launch.
-    pub written: Spread,
-    /// With loops of [`Times::STEPS`] steps in its arms.
-    pub looped: Spread,
-}
-
-/// Findings about a kernel.
-#[derive(Clone, Copy, Debug)]
-pub struct Found {
-    /// The kernel.
-    pub math: Math,
-    /// The emulator's counts for the whole grid.
-    pub counts: Counts,
-    /// Branches and diverged branches, as counted by the warps on the device.
-    pub counted: [u64; COUNTS],
-    /// Elements that are wrong in any of the forms.
-    pub wrong: usize,
-    /// The times. `None` in the emulator.
-    pub times: Option<Times>,
-}
-
-impl Times {
-    /// Multiply-adds of a timed loop.
-    pub const STEPS: u32 = TIMED_STEPS;
-}
-
 impl Setup {
     /// The smallest grid of blocks of `block` threads that has at least `size` threads.
     #[must_use]
@@ -136,7 +108,11 @@ impl Form {
     }
 
     /// Runs the form once; returns its results and its counts.
-    fn run(self, device: &Device, setup: Setup) -> Result<(Vec<f32>, Vec<u32>), DeviceError> {
+    pub(super) fn run(
+        self,
+        device: &Device,
+        setup: Setup,
+    ) -> Result<(Vec<f32>, Vec<u32>), DeviceError> {
         let c = device.zeroed::<f32>(setup.threads() as usize)?;
         let counts = device.zeroed::<u32>(COUNTS)?;
         let args = (c.view(), counts.view(), ROUNDS, 0);
@@ -147,7 +123,12 @@ impl Form {
     }
 
     /// The time of a launch with `rounds` rounds in each loop.
-    fn time(self, device: &Device, setup: Setup, rounds: u32) -> Result<Spread, DeviceError> {
+    pub(super) fn time(
+        self,
+        device: &Device,
+        setup: Setup,
+        rounds: u32,
+    ) -> Result<Spread, DeviceError> {
         let c = device.zeroed::<f32>(setup.threads() as usize)?;
         let counts = device.zeroed::<u32>(COUNTS)?;
         let geometry = Geometry::new(setup.blocks, setup.block);
@@ -163,7 +144,7 @@ impl Form {
 
 impl Math {
     /// Number of `values` that differ from the host's.
-    fn wrong(&self, values: &[f32]) -> usize {
+    pub(super) fn wrong(&self, values: &[f32]) -> usize {
         let mut wrong = 0;
         for (tid, &value) in (0..).zip(values) {
             let expected = if (self.gets_100)(tid) { 100.0 } else { 200.0 };
@@ -185,46 +166,6 @@ impl Math {
         let both = branches(self.written)?.zip(branches(self.looped)?);
         Ok(both.map(|(written, looped)| Branches { written, looped }))
     }
-
-    /// Runs all forms of the kernel on `device`, and the form with loops in a counting emulator. On
-    /// a GPU it also measures times.
-    ///
-    /// # Errors
-    /// If the device fails.
-    pub fn find(&self, device: &Device, setup: Setup) -> Result<Found, DeviceError> {
-        let emulator = counting();
-        let mut wrong = self.wrong(&self.looped.run(&emulator, setup)?.0);
-        let counts = counts(&emulator);
-        for form in [self.written, self.looped] {
-            wrong += self.wrong(&form.run(device, setup)?.0);
-        }
-        let (values, counted) = self.counted.run(device, setup)?;
-        wrong += self.wrong(&values);
-        let times = match device.properties().is_emulated() {
-            true => None,
-            false => Some(Times {
-                written: self.written.time(device, setup, ROUNDS)?,
-                looped: self.looped.time(device, setup, TIMED_STEPS / STEPS)?,
-            }),
-        };
-        let counted = [0, 1].map(|of| u64::from(counted[of]));
-        Ok(Found { math: *self, counts, counted, wrong, times })
-    }
-}
-
-impl Found {
-    /// 100·(branches − diverged) / branches, as the emulator counted them.
-    #[must_use]
-    pub fn efficiency(&self) -> f64 {
-        let Counts { branches, diverged_branches, .. } = self.counts;
-        100.0 * (branches - diverged_branches) as f64 / branches as f64
-    }
-
-    /// Whether the emulator and the warps on the device counted the same.
-    #[must_use]
-    pub fn agrees(&self) -> bool {
-        self.counted == [self.counts.branches, self.counts.diverged_branches]
-    }
 }
 
 /// Microseconds of the first launch of this process and of a later one, both of a kernel that does
@@ -232,7 +173,7 @@ impl Found {
 ///
 /// # Errors
 /// If the device fails.
-pub fn warm_up(device: &Device, setup: Setup) -> Result<(f64, Spread), DeviceError> {
+pub(super) fn warm_up(device: &Device, setup: Setup) -> Result<(f64, Spread), DeviceError> {
     let c = device.zeroed::<f32>(setup.threads() as usize)?;
     let counts = device.zeroed::<u32>(COUNTS)?;
     let geometry = Geometry::new(setup.blocks, setup.block);
@@ -262,14 +203,5 @@ mod tests {
                 assert!(branches.looped > 0, "{math:?}");
             }
         }
-    }
-
-    #[test]
-    fn the_efficiency_is_the_share_of_branches_that_do_not_diverge() {
-        let counts = Counts { branches: 8, diverged_branches: 2, ..Counts::default() };
-        let found = Found { math: MATH[0], counts, counted: [8, 2], wrong: 0, times: None };
-        assert_eq!(found.efficiency(), 75.0);
-        assert!(found.agrees());
-        assert!(!Found { counted: [8, 1], ..found }.agrees());
     }
 }

@@ -2,42 +2,48 @@
 //!
 //! Costs are slopes over the rounds of a path, so everything that happens once cancels out.
 
-use super::{counting, counts};
+use crate::Samples;
 use crate::bench::{FEW, MANY, SAMPLES, Spread};
+use crate::counting::{self, counts};
 use gridsync::device::{Device, DeviceError, Geometry};
 use gridsync_lab_kernels::divergence::STEPS;
 use gridsync_lab_kernels::divergence::ways::divergence_ways;
+use serde::{Deserialize, Serialize};
 
 /// Numbers of different paths.
 pub const WAYS: [u32; 6] = [1, 2, 4, 8, 16, 32];
 
 /// Threads of the block: 32 warps, so that 32 paths can be dealt to whole warps.
-pub const THREADS: u32 = 1024;
+pub(super) const THREADS: u32 = 1024;
 
 /// Rounds in the emulator: enough for a slope of exact counts.
 const COUNTED_ROUNDS: [u32; 2] = [2, 10];
 
 /// How paths are dealt: in turn to the lanes of each warp, or in turn to whole warps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Deal {
-    /// The lanes of each warp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Dealt {
+    /// To the lanes of each warp.
     Lanes,
-    /// Whole warps.
+    /// To whole warps.
     Warps,
 }
 
-/// Cost of a round of all paths.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Cost {
-    /// Number of different paths.
-    pub ways: u32,
-    /// Whether they are dealt to lanes or to warps.
-    pub deal: Deal,
+/// The cost of a round of all paths.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
+pub struct Paths {
+    /// The number of different paths.
+    pub paths: u32,
+    /// How they are dealt.
+    pub dealt_to: Dealt,
     /// Loop branches of a warp, as counted by the emulator: 1 if it runs one path.
-    pub instructions: f64,
-    /// Cycles of the block. `None` in the emulator.
-    pub cycles: Option<Spread>,
+    pub loop_branches: f64,
+    /// Cycles of the block. Null in the emulator.
+    pub cycles: Option<Samples>,
     /// Threads with a wrong result.
+    #[serde(skip)]
     pub wrong: usize,
 }
 
@@ -46,23 +52,23 @@ pub struct Cost {
 ///
 /// # Errors
 /// If the device fails.
-pub fn costs(device: &Device, mut step: impl FnMut()) -> Result<Vec<Cost>, DeviceError> {
+pub fn costs(device: &Device, mut step: impl FnMut()) -> Result<Vec<Paths>, DeviceError> {
     let mut costs = Vec::new();
     for ways in WAYS {
-        for deal in [Deal::Lanes, Deal::Warps] {
-            costs.push(cost(device, ways, deal)?);
+        for dealt_to in [Dealt::Lanes, Dealt::Warps] {
+            costs.push(cost(device, ways, dealt_to)?);
             step();
         }
     }
     Ok(costs)
 }
 
-fn cost(device: &Device, ways: u32, deal: Deal) -> Result<Cost, DeviceError> {
-    let emulator = counting();
+fn cost(device: &Device, ways: u32, dealt_to: Dealt) -> Result<Paths, DeviceError> {
+    let emulator = counting::emulator();
     let mut wrong = 0;
     let mut run = |device: &Device, rounds| {
-        let (results, cycles) = run(device, ways, deal, rounds)?;
-        wrong += wrong_results(&results, ways, deal, rounds);
+        let (results, cycles) = run(device, ways, dealt_to, rounds)?;
+        wrong += wrong_results(&results, ways, dealt_to, rounds);
         Ok::<_, DeviceError>(cycles as f64)
     };
 
@@ -72,7 +78,7 @@ fn cost(device: &Device, ways: u32, deal: Deal) -> Result<Cost, DeviceError> {
     };
     let [few, many] = COUNTED_ROUNDS;
     let of_block = (branches(many)? - branches(few)?) / f64::from(many - few);
-    let instructions = of_block / f64::from(THREADS / 32);
+    let loop_branches = of_block / f64::from(THREADS / 32);
 
     let cycles = if device.properties().is_emulated() {
         None
@@ -84,19 +90,19 @@ fn cost(device: &Device, ways: u32, deal: Deal) -> Result<Cost, DeviceError> {
         });
         Spread::of(slopes.collect::<Result<_, DeviceError>>()?)
     };
-    Ok(Cost { ways, deal, instructions, cycles, wrong })
+    Ok(Paths { paths: ways, dealt_to, loop_branches, cycles: cycles.map(Into::into), wrong })
 }
 
 /// Runs the block once; returns the results of its threads, and its cycles.
 fn run(
     device: &Device,
     ways: u32,
-    deal: Deal,
+    dealt_to: Dealt,
     rounds: u32,
 ) -> Result<(Vec<f32>, u64), DeviceError> {
     let results = device.zeroed::<f32>(THREADS as usize)?;
     let cycles = device.zeroed::<u64>(1)?;
-    let to_warps = u32::from(deal == Deal::Warps);
+    let to_warps = u32::from(dealt_to == Dealt::Warps);
     let args = (results.view(), cycles.view(), ways, to_warps, rounds, 0);
     // SAFETY: one block, with an element for each thread and one for the cycles, alive until the
     // downloads; the ways are powers of two up to 32, and the last argument is 0.
@@ -105,7 +111,7 @@ fn run(
 }
 
 /// Number of `results` that differ from the result of their thread's path.
-fn wrong_results(results: &[f32], ways: u32, deal: Deal, rounds: u32) -> usize {
+fn wrong_results(results: &[f32], ways: u32, dealt_to: Dealt, rounds: u32) -> usize {
     let paths: Vec<f32> = (0..ways)
         .map(|path| {
             let mut x = 0.0f32;
@@ -115,9 +121,9 @@ fn wrong_results(results: &[f32], ways: u32, deal: Deal, rounds: u32) -> usize {
             x
         })
         .collect();
-    let path = |thread: usize| match deal {
-        Deal::Lanes => thread % ways as usize,
-        Deal::Warps => thread / 32 % ways as usize,
+    let path = |thread: usize| match dealt_to {
+        Dealt::Lanes => thread % ways as usize,
+        Dealt::Warps => thread / 32 % ways as usize,
     };
     (0..results.len()).filter(|&thread| results[thread] != paths[path(thread)]).count()
 }
@@ -131,8 +137,8 @@ mod tests {
     fn a_warp_runs_each_path_of_its_lanes_and_only_one_if_paths_are_dealt_to_warps() {
         let device = Device::new(Emulator::new(EmulatorConfig::default()));
         for cost in costs(&device, || ()).expect("the emulator should run") {
-            let expected = if cost.deal == Deal::Lanes { cost.ways } else { 1 };
-            assert_eq!(cost.instructions, f64::from(expected), "{cost:?}");
+            let expected = if cost.dealt_to == Dealt::Lanes { cost.paths } else { 1 };
+            assert_eq!(cost.loop_branches, f64::from(expected), "{cost:?}");
             assert_eq!((cost.wrong, cost.cycles), (0, None), "{cost:?}");
         }
     }

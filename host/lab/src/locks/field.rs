@@ -1,6 +1,6 @@
 //! One lock in one grid, and the results of the work that it guards.
 
-use super::{Grid, Launch, Tried};
+use super::lock::{Grid, Launch, Tried};
 use gridsync::device::{Buffer, Device, DeviceError, Geometry};
 use gridsync_lab_kernels::locks::NODE;
 

@@ -1,102 +1,85 @@
-//! Locks under contention by the threads of a whole grid.
+//! `gridsync lab locks`: cost and fairness of locks under contention by the threads of a whole grid.
 //!
 //! * [`field`]: one lock in one grid. The threads add to a counter under the lock, by plain loads
 //!   and stores, or push nodes to a linked list. Both results are checked.
-//! * [`measure`]: cost of a section on a GPU, and the distribution of the lock among the threads.
-//! * [`emulated`]: the locks under many schedules, and the deadlock of lanes in lockstep.
+//! * [`Measured`]: cost of a section on a GPU, and the distribution of the lock among the threads.
+//! * [`Emulated`]: the locks under many schedules, and the deadlock of lanes in lockstep.
 
-pub mod emulated;
+mod chart;
+mod emulated;
 pub mod field;
-pub mod measure;
+mod lock;
+mod meaning;
+mod measured;
+mod report;
+mod tables;
+#[cfg(test)]
+mod tests;
 
-use cuda_std::launch::Kernel;
-use cuda_std::memory::Global;
-use gridsync::device::{Device, DeviceError, Geometry};
-use gridsync_kernels::grid::lock::{QueueLock, SpinLock, TicketLock};
-use gridsync_lab_kernels::locks::{
-    locks_queue_count, locks_queue_push, locks_spin_count, locks_spin_push, locks_textbook_count,
-    locks_textbook_push, locks_ticket_count, locks_ticket_push, locks_warp_count, locks_warp_push,
-};
-use std::fmt;
+pub use emulated::{Checked, Emulated, Lockstep};
+pub use lock::{Grid, LOCKS, Tried};
+pub use measured::{Lock, Measured, Point};
+pub use report::{Found, Locks as Report};
 
-/// Lock, counter or head, counts or nodes, threads that gave up, sections, patience.
-type Args = (Global<u32>, Global<u32>, Global<u32>, Global<u32>, u32, u64);
+use crate::count::within;
+use crate::{Experiment, ExperimentError, RunsOn};
+use gridsync::device::Device;
+use indicatif::ProgressBar;
+use std::path::{Path, PathBuf};
 
-type Launch = unsafe fn(&Device, &Geometry, Args) -> Result<(), DeviceError>;
-
-/// A tested lock.
-#[derive(Clone, Copy, Debug)]
-pub struct Tried {
-    /// Name.
-    pub name: &'static str,
-    /// Short description.
-    pub how: &'static str,
-    /// Number of words for a grid of this many threads.
-    words: fn(usize) -> usize,
-    count: Launch,
-    push: Launch,
+/// Let threads contend for five locks, check what the locks guard, and measure them
+///
+/// Each lock guards a counter, and a linked list; the results are checked. On a GPU: million
+/// sections per second by the number of threads that contend, and how evenly the blocks get the
+/// lock. In the emulator: results and data races under schedules drawn from seeds, and accesses to
+/// memory. On both: the emulator's report of the deadlock of lanes in lockstep.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The most blocks that contend [default: 4 per multiprocessor on a GPU, 2 in the emulator].
+    #[arg(long, value_name = "N", value_parser = within::<u32>(1..=4096))]
+    blocks: Option<u32>,
+    /// Threads of each block where whole blocks contend [default: 32 on a GPU, 33 in the emulator].
+    #[arg(long, value_name = "N", value_parser = within::<u32>(1..=1024))]
+    threads: Option<u32>,
+    /// Sections of a launch, by all its threads together [default: 8192 on a GPU, 50 in the
+    /// emulator].
+    #[arg(long, value_name = "N", value_parser = within::<u32>(4..=1_000_000))]
+    sections: Option<u32>,
+    /// Write locks.svg, locks-warps.svg and locks-fairness.svg to this folder. Needs a GPU.
+    #[arg(short, long, alias = "out", value_name = "DIR")]
+    output: Option<PathBuf>,
 }
 
-impl Tried {
-    const fn of<C: Kernel<Args = Args>, P: Kernel<Args = Args>>(
-        name: &'static str,
-        how: &'static str,
-        words: fn(usize) -> usize,
-    ) -> Self {
-        Self { name, how, words, count: Device::launch::<C>, push: Device::launch::<P> }
+impl Experiment for Args {
+    const RUNS_ON: RunsOn = RunsOn::Any;
+    const FILES: &'static [&'static str] = &["locks.svg", "locks-warps.svg", "locks-fairness.svg"];
+
+    type Report = Report;
+
+    fn output(&self) -> Option<&Path> {
+        self.output.as_deref()
     }
-}
 
-/// The locks, in the order of the tables.
-pub const LOCKS: [Tried; 5] = [
-    Tried::of::<locks_textbook_count, locks_textbook_push>(
-        "textbook",
-        "compare and swap until it works, fences, exchange",
-        |_| 1,
-    ),
-    Tried::of::<locks_spin_count, locks_spin_push>(
-        "backoff",
-        "the same with looks, and longer and longer sleeps between them",
-        |_| SpinLock::words(),
-    ),
-    Tried::of::<locks_ticket_count, locks_ticket_push>(
-        "ticket",
-        "draw a number, wait until it is served",
-        |_| TicketLock::words(),
-    ),
-    Tried::of::<locks_queue_count, locks_queue_push>(
-        "queue",
-        "line up, each thread waits at a line of its own",
-        QueueLock::words,
-    ),
-    Tried::of::<locks_warp_count, locks_warp_push>(
-        "by warp",
-        "backoff; one lane takes the lock for its warp",
-        |_| SpinLock::words(),
-    ),
-];
-
-/// The contending threads: all threads of a grid along x.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Grid {
-    /// Blocks.
-    pub blocks: u32,
-    /// Threads of each block.
-    pub threads: u32,
-}
-
-impl Grid {
-    /// All threads.
-    #[must_use]
-    pub const fn contenders(self) -> usize {
-        self.blocks as usize * self.threads as usize
-    }
-}
-
-impl fmt::Display for Grid {
-    /// `3 blocks of 33 threads`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { blocks, threads } = self;
-        write!(f, "{blocks} blocks of {threads} threads")
+    fn run(&self, device: &Device, bar: &ProgressBar) -> Result<Report, ExperimentError> {
+        let properties = device.properties();
+        let emulated = properties.is_emulated();
+        let sections = self.sections.unwrap_or(if emulated { 50 } else { 8192 });
+        let found = if emulated {
+            let (blocks, threads) = (self.blocks.unwrap_or(2), self.threads.unwrap_or(33));
+            Found::Emulated(emulated::check_all(Grid { blocks, threads }, sections, bar)?)
+        } else {
+            let blocks = self.blocks.unwrap_or(4 * properties.multiprocessors);
+            let most = Grid { blocks, threads: self.threads.unwrap_or(32) };
+            Found::Measured(measured::measure_all(device, most, sections, bar)?)
+        };
+        // Any seed will do: it deadlocks under every schedule.
+        let lockstep = emulated::lockstep(1)?;
+        Ok(Report {
+            device: properties.name.clone(),
+            sections,
+            found,
+            lockstep: lockstep.deadlock(),
+            lanes: lockstep,
+        })
     }
 }

@@ -1,8 +1,9 @@
 //! Read rate as a function of the bytes in flight (Little's law: the bytes in flight are the rate ×
 //! the latency).
 
-use super::{MemoryError, expect};
-use crate::bench::{FEW, MANY, SAMPLES, Spread};
+use super::curve::{Curve, PACK_BYTES, Point};
+use super::error::{MemoryError, expect};
+use crate::bench::{SAMPLES, Spread};
 use cuda_std::launch::Kernel;
 use cuda_std::memory::Global;
 use gridsync::device::{Buffer, Device, DeviceError, Geometry, KernelInfo};
@@ -12,8 +13,7 @@ use gridsync_lab_kernels::memory::bandwidth::{
     memory_read_8, memory_read_shared, word,
 };
 
-/// Bytes of a pack.
-const PACK_BYTES: usize = PACK * size_of::<u32>();
+const _: () = assert!(PACK_BYTES == PACK * size_of::<u32>());
 
 /// Bytes that the longer launch reads if its threads have many in flight: enough for 100 µs at the
 /// rate of any L2.
@@ -62,68 +62,6 @@ pub struct Shape {
     pub blocks: u32,
     /// Threads of a block.
     pub threads: u32,
-}
-
-/// The rate with a number of bytes in flight.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Point {
-    /// Threads of a multiprocessor, all resident.
-    pub threads: u32,
-    /// Packs of 16 bytes that each of them has in flight.
-    pub packs: u32,
-    /// The rate of the whole device, GB/s (10⁹ bytes).
-    pub gb_per_s: Spread,
-}
-
-impl Point {
-    /// The most bytes that a multiprocessor has in flight.
-    #[must_use]
-    pub const fn in_flight(&self) -> usize {
-        self.threads as usize * self.packs as usize * PACK_BYTES
-    }
-}
-
-/// The rates of reading an array.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Curve {
-    /// Bytes of the array.
-    pub bytes: usize,
-    /// The measured points, at least one.
-    pub points: Vec<Point>,
-}
-
-impl Curve {
-    /// The point with the highest rate.
-    ///
-    /// # Panics
-    /// If `points` is empty.
-    #[must_use]
-    pub fn best(&self) -> &Point {
-        let rate = |point: &&Point| point.gb_per_s.median;
-        let best = self.points.iter().max_by(|a, b| rate(a).total_cmp(&rate(b)));
-        best.expect("a curve should have points")
-    }
-
-    /// The best point for each number of bytes in flight, in ascending order.
-    #[must_use]
-    pub fn envelope(&self) -> Vec<&Point> {
-        let mut points: Vec<&Point> = self.points.iter().collect();
-        let rate = |point: &Point| point.gb_per_s.median;
-        points.sort_by(|a, b| {
-            a.in_flight().cmp(&b.in_flight()).then_with(|| rate(b).total_cmp(&rate(a)))
-        });
-        points.dedup_by_key(|point| point.in_flight());
-        points
-    }
-
-    /// The fewest bytes in flight per multiprocessor that reach `part` of the best rate.
-    #[must_use]
-    pub fn in_flight_for(&self, part: f64) -> usize {
-        let enough = part * self.best().gb_per_s.median;
-        let points = self.envelope();
-        let first = points.iter().find(|point| point.gb_per_s.median >= enough);
-        first.map_or(0, |point| point.in_flight())
-    }
 }
 
 /// An array of device memory to read.
@@ -205,12 +143,14 @@ impl Array {
         let mut rate = || Ok(bytes / (-read(few)? + read(many)?) / 1e3);
         let rates = (0..SAMPLES).map(|_| rate()).collect::<Result<_, MemoryError>>()?;
         let gb_per_s = Spread::of(rates).expect("there should be samples");
-        Ok(Point { threads: blocks * threads, packs: reader.packs, gb_per_s })
+        Ok(Point::new(blocks * threads, reader.packs, gb_per_s))
     }
 
-    /// The rates from one warp on each multiprocessor to as many as it can hold.
-    pub(super) fn curve(&self) -> Result<Curve, MemoryError> {
-        let most = self.device.properties().max_threads_per_multiprocessor;
+    /// The rates from one warp on each multiprocessor to as many as it can hold, if a load takes
+    /// `ns` nanoseconds.
+    pub(super) fn curve(&self, ns: f64) -> Result<Curve, MemoryError> {
+        let properties = self.device.properties();
+        let most = properties.max_threads_per_multiprocessor;
         let mut points = Vec::new();
         for reader in &READERS {
             let powers = (5..).map(|log| 1u32 << log).take_while(|&threads| threads <= most);
@@ -223,7 +163,7 @@ impl Array {
                 }
             }
         }
-        Ok(Curve { bytes: self.words.bytes(), points })
+        Ok(Curve::of(self.words.bytes(), points, ns, properties.multiprocessors))
     }
 }
 
@@ -238,39 +178,16 @@ fn sum_of_packs(first: u32, count: u64, packs: u32) -> u32 {
     };
     let (turns, rest) = (count / packs, count % packs);
     let end = first + rest;
-    let part = match end <= packs {
-        true => below(end).wrapping_sub(below(first)),
-        false => below(packs).wrapping_sub(below(first)).wrapping_add(below(end - packs)),
+    let part = if end <= packs {
+        below(end).wrapping_sub(below(first))
+    } else {
+        below(packs).wrapping_sub(below(first)).wrapping_add(below(end - packs))
     };
     below(packs).wrapping_mul(turns as u32).wrapping_add(part)
 }
 
 fn total(sums: &[u32]) -> u32 {
     sums.iter().fold(0, |total, &sum| total.wrapping_add(sum))
-}
-
-/// The rates of reading shared memory, in bytes per cycle and multiprocessor.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Shared {
-    /// With a block on one multiprocessor.
-    pub one: Spread,
-    /// With a block on each multiprocessor.
-    pub all: Spread,
-}
-
-/// Measures both.
-pub(super) fn shared(device: &Device) -> Result<Shared, MemoryError> {
-    let rate = |blocks| {
-        read_shared(device, blocks, FEW)?;
-        let rate = || {
-            let cycles = -read_shared(device, blocks, FEW)? + read_shared(device, blocks, MANY)?;
-            let packs = (MANY - FEW) as usize * SHARED_THREADS * SHARED_PACKS;
-            Ok((packs * PACK_BYTES) as f64 / cycles)
-        };
-        let rates = (0..SAMPLES).map(|_| rate()).collect::<Result<_, MemoryError>>()?;
-        Ok::<_, MemoryError>(Spread::of(rates).expect("there should be samples"))
-    };
-    Ok(Shared { one: rate(1)?, all: rate(device.properties().multiprocessors)? })
 }
 
 /// Reads shared memory for `rounds` rounds in each of `blocks` blocks, each alone on a
@@ -301,11 +218,6 @@ pub fn read_shared(device: &Device, blocks: u32, rounds: u32) -> Result<f64, Mem
 mod tests {
     use super::*;
 
-    fn point(threads: u32, packs: u32, rate: f64) -> Point {
-        let gb_per_s = Spread::of(vec![rate]).expect("a sample");
-        Point { threads, packs, gb_per_s }
-    }
-
     #[test]
     fn the_sum_of_packs_is_the_sum_of_their_words() {
         let packs = 64;
@@ -317,18 +229,5 @@ mod tests {
             let expected = words.fold(0u32, u32::wrapping_add);
             assert_eq!(sum_of_packs(first, count, packs), expected, "{first}, {count}");
         }
-    }
-
-    #[test]
-    fn a_curve_has_a_best_point_and_fewest_bytes_in_flight_near_it() {
-        let points =
-            vec![point(64, 1, 90.0), point(32, 1, 50.0), point(32, 2, 95.0), point(64, 2, 100.0)];
-        let curve = Curve { bytes: 1 << 20, points };
-        assert_eq!((curve.best().threads, curve.best().packs), (64, 2));
-        let envelope: Vec<_> =
-            curve.envelope().iter().map(|p| (p.in_flight(), p.gb_per_s.median)).collect();
-        assert_eq!(envelope, [(512, 50.0), (1024, 95.0), (2048, 100.0)]);
-        assert_eq!((curve.in_flight_for(0.9), curve.in_flight_for(0.96)), (1024, 2048));
-        assert_eq!(curve.in_flight_for(0.4), 512);
     }
 }

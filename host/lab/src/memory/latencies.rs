@@ -1,9 +1,12 @@
 //! Latency of each kind of memory: the wait of a thread with one load in flight.
 
 use super::cycle::Cycle;
-use super::{MemoryError, Sizes, expect, slopes};
+use super::error::{MemoryError, expect};
+use super::sizes::{Sizes, size};
+use super::slopes;
 use crate::bench::Spread;
-use crate::fences::{self, Cost};
+use crate::display::svg::Estimate;
+use crate::fences;
 use cuda_std::launch::Kernel;
 use cuda_std::memory::Global;
 use gridsync::device::{Buffer, Device, DeviceError, Geometry};
@@ -12,6 +15,7 @@ use gridsync_lab_kernels::memory::latency::{
     memory_walk_l2, memory_walk_shared,
 };
 use gridsync_lab_kernels::memory::{LINE, SHARED_WORDS};
+use serde::{Deserialize, Serialize};
 
 /// Bytes of a line.
 const LINE_BYTES: usize = LINE * size_of::<u32>();
@@ -31,63 +35,100 @@ pub type WalkArgs = (Global<u32>, Global<u32>, Global<u64>, u32, u32, u32);
 /// Result of each thread, cycles, steps.
 pub type RepeatArgs = (Global<u32>, Global<u64>, u32);
 
-/// Latencies in cycles of a multiprocessor.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Latencies {
-    /// A shuffle of a warp.
-    pub shuffle: Spread,
-    /// A barrier of a block of [`BARRIER_THREADS`] threads.
-    pub barrier: Spread,
-    /// A load from shared memory.
-    pub shared: Spread,
-    /// A load that hits the L1.
-    pub l1: Spread,
-    /// A load from the shared memory of another multiprocessor. `None` before sm_90.
-    pub other_shared: Option<Spread>,
-    /// A load that hits the L2.
-    pub l2: Spread,
-    /// A load from device memory, in an array of a few times the size of the L2.
-    pub device_memory: Walked,
-    /// A load from device memory, in an array of many times the size of the L2. It also has to
-    /// translate more addresses.
-    pub large: Walked,
-    /// Atomics and fences with no store in flight.
-    pub operations: Vec<Cost>,
+/// The names of the latencies that the page compares.
+pub(super) const SHUFFLE: &str = "warp shuffle";
+pub(super) const SHARED: &str = "shared memory";
+pub(super) const L1: &str = "L1";
+pub(super) const L2: &str = "L2";
+pub(super) const OTHER_SHARED: &str = "shared memory of another SM";
+
+/// The name of the barrier's latency.
+pub(super) fn barrier() -> String {
+    format!("barrier of {BARRIER_THREADS} threads")
 }
 
-/// Latency in an array.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Walked {
-    /// Bytes of the array.
+/// The latency of an operation that one thread or one block waits for. What it adds to a loop may
+/// be less than nothing.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
+pub struct Latency {
+    /// A memory, a shuffle, a barrier of a block, or the instruction of a fence or an atomic.
+    pub of: String,
+    /// Cycles of a multiprocessor, the median.
+    pub cycles: f64,
+    /// The least sample.
+    pub cycles_min: f64,
+    /// The greatest sample.
+    pub cycles_max: f64,
+    /// How many samples there were.
+    pub samples: usize,
+    /// The median in nanoseconds.
+    pub ns: f64,
+    /// Bytes of the array in device memory, or 0.
+    #[serde(skip)]
     pub bytes: usize,
-    /// Cycles per load.
-    pub cycles: Spread,
 }
 
-/// Measures all latencies.
-pub(super) fn measure(device: &Device, sizes: &Sizes) -> Result<Latencies, MemoryError> {
+impl Latency {
+    /// A latency at a clock of `mhz` MHz.
+    pub(super) fn new(of: impl Into<String>, cycles: Spread, mhz: f64) -> Self {
+        Self {
+            of: of.into(),
+            cycles: cycles.median,
+            cycles_min: cycles.min,
+            cycles_max: cycles.max,
+            samples: cycles.samples,
+            ns: cycles.median * 1e3 / mhz,
+            bytes: 0,
+        }
+    }
+
+    /// The latency of a load from an array of `bytes` bytes in device memory.
+    pub(super) fn of_array(bytes: usize, cycles: Spread, mhz: f64) -> Self {
+        let latency = Self::new(format!("device memory, {}", size(bytes)), cycles, mhz);
+        Self { bytes, ..latency }
+    }
+
+    /// The cycles with the range of their samples, for a chart.
+    pub(super) fn estimate(&self) -> Estimate {
+        Estimate::between(self.cycles, self.cycles_min, self.cycles_max)
+    }
+}
+
+/// Measures all latencies at a clock of `mhz` MHz, sorted from short to long. The smaller array in
+/// device memory is a few times as large as the L2. Loads from the larger one also have to
+/// translate more addresses. Fences have no store in flight.
+pub(super) fn measure(
+    device: &Device,
+    sizes: &Sizes,
+    mhz: f64,
+) -> Result<Vec<Latency>, MemoryError> {
     let one = Geometry::new(1, 1);
     let near = Walk::new(device, NEAR_LINES)?;
-    let has_clusters = device.properties().cluster;
-    let other_shared = match has_clusters {
-        true => Some(near.slopes::<memory_walk_cluster>(&two_multiprocessors(device), 0)?),
-        false => None,
-    };
+    let latency = |of: &str, cycles| Latency::new(of, cycles, mhz);
+    let mut latencies = Vec::new();
+    if device.properties().cluster {
+        let cycles = near.slopes::<memory_walk_cluster>(&two_multiprocessors(device), 0)?;
+        latencies.push(latency(OTHER_SHARED, cycles));
+    }
     let l2 = Walk::new(device, L2_LINES)?;
-    Ok(Latencies {
-        shuffle: slopes(|steps| repeat::<memory_shuffle>(device, 32, steps))?,
-        barrier: slopes(|steps| repeat::<memory_barrier>(device, BARRIER_THREADS, steps))?,
-        shared: near.slopes::<memory_walk_shared>(&one, 0)?,
-        l1: near.slopes::<memory_walk_l1>(&one, NEAR_LINES as u32)?,
-        other_shared,
-        l2: l2.slopes::<memory_walk_l2>(&one, L2_LINES as u32)?,
-        device_memory: from_memory(device, sizes.few_caches, sizes)?,
-        large: from_memory(device, sizes.many_caches, sizes)?,
-        operations: fences::costs(device, (1, 1), || ())?
-            .into_iter()
-            .filter(|cost| cost.stores == 0)
-            .collect(),
-    })
+    let shuffle = slopes(|steps| repeat::<memory_shuffle>(device, 32, steps))?;
+    let of_barrier = slopes(|steps| repeat::<memory_barrier>(device, BARRIER_THREADS, steps))?;
+    latencies.extend([
+        latency(SHUFFLE, shuffle),
+        latency(&barrier(), of_barrier),
+        latency(SHARED, near.slopes::<memory_walk_shared>(&one, 0)?),
+        latency(L1, near.slopes::<memory_walk_l1>(&one, NEAR_LINES as u32)?),
+        latency(L2, l2.slopes::<memory_walk_l2>(&one, L2_LINES as u32)?),
+    ]);
+    for bytes in [sizes.few_caches, sizes.many_caches] {
+        latencies.push(Latency::of_array(bytes, from_memory(device, bytes, sizes)?, mhz));
+    }
+    let operations = fences::costs(device, (1, 1), || ())?;
+    let alone = operations.iter().filter(|cost| cost.stores == 0);
+    latencies.extend(alone.map(|cost| latency(cost.instruction, cost.cycles)));
+    latencies.sort_by(|a, b| a.cycles.total_cmp(&b.cycles));
+    Ok(latencies)
 }
 
 /// A cluster of two blocks, each with more than half of a multiprocessor's shared memory, so that
@@ -100,12 +141,11 @@ pub fn two_multiprocessors(device: &Device) -> Geometry {
 
 /// Walks in an array of `bytes` bytes, none of which is in the L2. Together, the walks visit a line
 /// at most once.
-fn from_memory(device: &Device, bytes: usize, sizes: &Sizes) -> Result<Walked, MemoryError> {
+fn from_memory(device: &Device, bytes: usize, sizes: &Sizes) -> Result<Spread, MemoryError> {
     let walk = Walk::new(device, bytes / LINE_BYTES)?;
     // These zeros evict the cycle from the L2.
     drop(device.zeroed::<u8>(sizes.few_caches)?);
-    let cycles = walk.slopes::<memory_walk_l2>(&Geometry::new(1, 1), 0)?;
-    Ok(Walked { bytes, cycles })
+    walk.slopes::<memory_walk_l2>(&Geometry::new(1, 1), 0)
 }
 
 /// A cycle over lines of device memory.

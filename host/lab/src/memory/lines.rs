@@ -5,45 +5,48 @@
 //! latencies differ between lines, and the lines that are slow from one multiprocessor are fast
 //! from another, the cause is the distance.
 
-use super::{MemoryError, expect};
+use super::error::{MemoryError, expect};
 use crate::bench::Spread;
 use cuda_std::launch::Kernel;
 use gridsync::device::{Device, Geometry};
 use gridsync_lab_kernels::memory::LINE;
 use gridsync_lab_kernels::memory::lines::{LOADS, memory_lines};
+use serde::{Deserialize, Serialize};
 
 /// Number of measured lines: enough for a smooth histogram, and all of them stay in the L2.
 const LINES: usize = 2048;
 
 /// The latencies of the same lines from two multiprocessors.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct Lines {
     /// From the first multiprocessor.
-    pub first: Seen,
+    pub from_one: Seen,
     /// From the multiprocessor whose latencies differ most from the first one's.
-    pub other: Seen,
+    pub from_another: Seen,
     /// Correlation of their latencies: 1 if both find the same lines slow, and −1 if one finds the
     /// lines slow that the other finds fast.
     pub correlation: f64,
 }
 
 /// The latencies of lines from one multiprocessor, in cycles.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct Seen {
-    /// Latency of each line.
-    pub cycles: Vec<f64>,
     /// 5 % of the lines are faster.
-    pub p5: f64,
+    pub p5_cycles: f64,
     /// Median.
-    pub p50: f64,
+    pub p50_cycles: f64,
     /// 5 % of the lines are slower.
-    pub p95: f64,
-    /// Fraction of the lines above the midpoint of `p5` and `p95`.
-    pub slow_part: f64,
+    pub p95_cycles: f64,
+    /// The lines above the midpoint of `p5_cycles` and `p95_cycles`, percent of all.
+    pub slow_percent: f64,
     /// Median of the lines at or below the midpoint.
-    pub fast: f64,
-    /// Median of the lines above the midpoint; equal to `fast` if there are none.
-    pub slow: f64,
+    pub fast_cycles: f64,
+    /// Median of the lines above the midpoint; equal to `fast_cycles` if there are none.
+    pub slow_cycles: f64,
+    /// Latency of each line.
+    pub cycles_of_lines: Vec<f64>,
 }
 
 impl Lines {
@@ -54,13 +57,17 @@ impl Lines {
         let first = blocks.first().filter(|lines| !lines.is_empty())?;
         let agreement = |block: &Vec<f64>| correlation(first, block);
         let other = blocks.iter().min_by(|a, b| agreement(a).total_cmp(&agreement(b)))?;
-        Some(Self { first: Seen::of(first), other: Seen::of(other), correlation: agreement(other) })
+        Some(Self {
+            from_one: Seen::of(first),
+            from_another: Seen::of(other),
+            correlation: agreement(other),
+        })
     }
 
     /// Ratio of the latencies of slow and fast lines, from the first multiprocessor.
     #[must_use]
     pub fn ratio(&self) -> f64 {
-        self.first.slow / self.first.fast
+        self.from_one.slow_cycles / self.from_one.fast_cycles
     }
 }
 
@@ -76,13 +83,13 @@ impl Seen {
         let middle = quantile(0.5);
         let of_fast = median(fast).unwrap_or(middle);
         Self {
-            p5,
-            p50: middle,
-            p95,
-            slow_part: slow.len() as f64 / sorted.len() as f64,
-            fast: of_fast,
-            slow: median(slow).unwrap_or(of_fast),
-            cycles: cycles.to_vec(),
+            p5_cycles: p5,
+            p50_cycles: middle,
+            p95_cycles: p95,
+            slow_percent: 100.0 * (slow.len() as f64 / sorted.len() as f64),
+            fast_cycles: of_fast,
+            slow_cycles: median(slow).unwrap_or(of_fast),
+            cycles_of_lines: cycles.to_vec(),
         }
     }
 }
@@ -145,10 +152,10 @@ mod tests {
     #[test]
     fn two_groups_are_separated_and_reversed_on_the_other_multiprocessor() {
         let lines = Lines::of(&partitions()).expect("there are lines");
-        let Seen { fast, slow, slow_part, .. } = lines.first;
-        assert_eq!((fast, slow), (203.0, 303.0));
-        assert!((slow_part - 1.0 / 3.0).abs() < 1e-9, "{slow_part}");
-        assert!((lines.other.slow_part - 2.0 / 3.0).abs() < 1e-9);
+        let Seen { fast_cycles, slow_cycles, slow_percent, .. } = lines.from_one;
+        assert_eq!((fast_cycles, slow_cycles), (203.0, 303.0));
+        assert!((slow_percent - 100.0 / 3.0).abs() < 1e-9, "{slow_percent}");
+        assert!((lines.from_another.slow_percent - 200.0 / 3.0).abs() < 1e-9);
         assert!(lines.correlation < -0.9, "{}", lines.correlation);
         assert!(lines.ratio() > 1.4);
     }
@@ -156,7 +163,10 @@ mod tests {
     #[test]
     fn lines_at_equal_distance_have_no_slow_group() {
         let lines = Lines::of(&vec![vec![250.0; 100]; 3]).expect("there are lines");
-        assert_eq!((lines.first.slow_part, lines.ratio(), lines.correlation), (0.0, 1.0, 0.0));
+        assert_eq!(
+            (lines.from_one.slow_percent, lines.ratio(), lines.correlation),
+            (0.0, 1.0, 0.0)
+        );
         assert_eq!(Lines::of(&[]), None);
         assert_eq!(Lines::of(&[vec![]]), None);
     }

@@ -230,12 +230,7 @@ impl Report for Threads {
             note: "the number is the row of the thread, y + z·Y; pale: an idle lane".into(),
             rows: drawing::rows(self.block),
         };
-        Ok(vec![Chart {
-            name: "threads",
-            caption: String::new(),
-            svg: cells.svg()?,
-            csv: cells.csv(),
-        }])
+        Ok(vec![Chart::new("threads", "", cells.svg()?, cells.csv())])
     }
 }
 

@@ -17,10 +17,7 @@ mod runs;
 mod timed;
 
 pub use compare::{Change, Comparison, Verdict};
-pub use document::{
-    Accuracy, Atomics, Check, Checked, Curve, Dealt, Divergence, Document, Ends, Increment,
-    Latency, Lock, Locks, Memory, Paths, Point, Reading, Summed, Sums, Time,
-};
+pub use document::{Accuracy, Check, Checked, Document, Summed, Sums};
 pub use error::RecordsError;
 pub use machine::{Fact, Machine};
 pub use recorded::{Line, Recorded, RecordedPeer};

@@ -2,18 +2,14 @@
 
 mod accuracy;
 mod all;
-mod atomics;
-mod divergence;
 pub(super) mod folder;
 mod found;
 mod ladder;
 mod launches;
-mod locks;
-mod memory;
 
 pub(super) use found::Page;
 
-use super::exit::Usage;
+use super::exit::{Usage, Wrong};
 use super::progress::progress;
 use super::{DeviceChoice, Global};
 use clap::{FromArgMatches, Subcommand};
@@ -70,6 +66,8 @@ impl<E: gridsync_lab::Experiment> Experiment for E {
         let report = self.run(device, &bar).map_err(|error| match error {
             ExperimentError::Device(error) => anyhow::Error::from(error),
             ExperimentError::Usage(error) => Usage(error).into(),
+            ExperimentError::Wrong(error) => Wrong(error).into(),
+            ExperimentError::Failed(error) => anyhow::Error::msg(error),
         })?;
         bar.finish_and_clear();
         Found::of(&report, global)
@@ -132,15 +130,15 @@ macro_rules! experiments {
 }
 experiments! {
     Threads(gridsync_lab::threads::Args),
-    Divergence(divergence::Divergence),
+    Divergence(gridsync_lab::divergence::Args),
     Limits(gridsync_lab::limits::Args),
     Spin(gridsync_lab::spin::Args),
     Fences(gridsync_lab::fences::Args),
     Litmus(gridsync_lab::litmus::Args),
-    Atomics(atomics::Atomics),
-    Locks(locks::Locks),
+    Atomics(gridsync_lab::atomics::Args),
+    Locks(gridsync_lab::locks::Args),
     Banks(gridsync_lab::banks::Args),
-    Memory(memory::Memory),
+    Memory(gridsync_lab::memory::Args),
     Ladder(ladder::Ladder),
     Scans(ladder::Scans),
     #[command(visible_alias = "mkl")]

@@ -2,7 +2,6 @@
 
 mod accuracy;
 mod dag;
-mod hardware;
 mod ladders;
 mod latencies;
 mod launches;
@@ -176,14 +175,18 @@ pub(super) const GROUPS: &[Group] = &[
             Wanted {
                 what: "Latencies and bandwidths of memories",
                 needs: "gridsync lab memory --json",
-                draw: hardware::memory,
+                draw: |of| charts_of(of, |document| as_variant!(document, Memory)),
             },
             Wanted {
                 what: "Atomic additions",
                 needs: "gridsync lab atomics --json",
-                draw: hardware::atomics,
+                draw: |of| charts_of(of, |document| as_variant!(document, Atomics)),
             },
-            Wanted { what: "Locks", needs: "gridsync lab locks --json", draw: hardware::locks },
+            Wanted {
+                what: "Locks",
+                needs: "gridsync lab locks --json",
+                draw: |of| charts_of(of, |document| as_variant!(document, Locks)),
+            },
             Wanted {
                 what: "Banks of shared memory",
                 needs: "gridsync lab banks --json",
@@ -192,7 +195,7 @@ pub(super) const GROUPS: &[Group] = &[
             Wanted {
                 what: "Paths of a warp",
                 needs: "gridsync lab divergence --json",
-                draw: hardware::divergence,
+                draw: |of| charts_of(of, |document| as_variant!(document, Divergence)),
             },
         ],
     },
@@ -222,8 +225,8 @@ fn charts_of<T: Report>(
     choose: impl Fn(&Document) -> Option<&T>,
 ) -> Result<Vec<Figure>, ChartError> {
     let Some((report, sources)) = of.document(choose) else { return Ok(Vec::new()) };
-    let figure = |Chart { name, caption, svg, csv }| {
-        of.figure_from(name, (svg, csv), caption, sources.clone())
+    let figure = |Chart { in_report, caption, svg, csv, .. }| {
+        of.figure_from(in_report, (svg, csv), caption, sources.clone())
     };
     Ok(report.charts()?.into_iter().map(figure).collect())
 }

@@ -1,8 +1,10 @@
-//! The meaning of the numbers.
+//! The meaning of the numbers of `gridsync lab memory`.
 
-use super::{NEARLY, curves, kib, size};
-use gridsync_lab::memory::Measured;
-use gridsync_lab::memory::latencies::BARRIER_THREADS;
+use super::Report as Memory;
+use super::curve::NEARLY;
+use super::latencies::{BARRIER_THREADS, L1, L2, Latency, OTHER_SHARED, SHARED, SHUFFLE, barrier};
+use super::sizes::size;
+use super::tables::kib;
 
 /// Two numbers that differ by less than this count as equal, because launches differ by as much.
 const SAME: f64 = 1.05;
@@ -12,16 +14,17 @@ const SAME: f64 = 1.05;
 const SHARED_BYTES: f64 = 32.0 * 4.0;
 
 /// The paragraphs below the tables.
-pub(super) fn paragraphs(measured: &Measured) -> Vec<String> {
-    let other = other_shared(measured);
-    let first = [waiting(measured), addresses(measured)];
-    let last = [lines(measured), little(measured), ceiling(measured), banks(measured)];
-    first.into_iter().chain(other).chain([together(measured)]).chain(last).collect()
+pub(super) fn paragraphs(report: &Memory) -> Vec<String> {
+    let arrays = report.arrays();
+    let of_arrays = arrays
+        .into_iter()
+        .flat_map(|[small, large]| [waiting(report, small.cycles), addresses(small, large)]);
+    let last = [lines(report), little(report), ceiling(report), banks(report)];
+    of_arrays.chain(other_shared(report)).chain([together(report)]).chain(last).collect()
 }
 
-fn waiting(measured: &Measured) -> String {
-    let found = &measured.latencies;
-    let (l1, l2, memory) = (found.l1.median, found.l2.median, found.device_memory.cycles.median);
+fn waiting(report: &Memory, memory: f64) -> String {
+    let (l1, l2) = (report.cycles(L1), report.cycles(L2));
     format!(
         "A load that hits the L2 takes {:.1} times as long as one that hits the L1, and a load from \
          device memory {:.1} times as long as one that hits the L2. That is {memory:.0} cycles, and \
@@ -32,30 +35,30 @@ fn waiting(measured: &Measured) -> String {
     )
 }
 
-fn addresses(measured: &Measured) -> String {
-    let (small, large) = (&measured.latencies.device_memory, &measured.latencies.large);
-    let ratio = large.cycles.median / small.cycles.median;
+fn addresses(small: &Latency, large: &Latency) -> String {
+    let ratio = large.cycles / small.cycles;
     let (of_small, of_large) = (size(small.bytes), size(large.bytes));
-    match ratio > SAME {
-        true => format!(
+    if ratio > SAME {
+        format!(
             "In {of_large} a load takes {ratio:.2} times as long as in {of_small}, although neither \
              fits in the L2. The rest is the way to the address: the tables that translate it (the TLB) \
              hold only some of the pages."
-        ),
-        false => format!(
+        )
+    } else {
+        format!(
             "In {of_large} a load takes {ratio:.2} times as long as in {of_small}: to translate the \
              addresses of the larger array (the TLB) costs next to nothing."
-        ),
+        )
     }
 }
 
-fn other_shared(measured: &Measured) -> Option<String> {
-    let found = &measured.latencies;
-    let other = found.other_shared?.median;
-    let (of_own, of_l2) = (other / found.shared.median, other / found.l2.median);
-    let verdict = match of_l2 < 1.0 / SAME {
-        true => "so blocks of a cluster reach each other faster than through the L2",
-        false => "so for one word the way through the L2 is no longer",
+fn other_shared(report: &Memory) -> Option<String> {
+    let other = report.latency(OTHER_SHARED)?.cycles;
+    let (of_own, of_l2) = (other / report.cycles(SHARED), other / report.cycles(L2));
+    let verdict = if of_l2 < 1.0 / SAME {
+        "so blocks of a cluster reach each other faster than through the L2"
+    } else {
+        "so for one word the way through the L2 is no longer"
     };
     Some(format!(
         "The shared memory of another multiprocessor (SM) of the cluster takes {of_own:.1} times as long \
@@ -64,28 +67,24 @@ fn other_shared(measured: &Measured) -> Option<String> {
 }
 
 /// Synchronization operations.
-fn together(measured: &Measured) -> String {
-    let found = &measured.latencies;
-    let l2 = found.l2.median;
-    let of_l2 = |instruction: &str| {
-        let cost = found.operations.iter().find(|cost| cost.instruction == instruction);
-        cost.map_or(f64::NAN, |cost| cost.cycles.median / l2)
-    };
+fn together(report: &Memory) -> String {
+    let l2 = report.cycles(L2);
+    let of_l2 = |instruction| report.cycles(instruction) / l2;
     format!(
         "Threads meet fast within a block: a barrier of {BARRIER_THREADS} threads takes {:.0} cycles, a \
          shuffle {:.0}. Between blocks all goes through the L2: an atomic addition with its result takes \
          {:.2} times as long as a load from there, and a fence of the device with no store in flight \
          {:.2} times.",
-        found.barrier.median,
-        found.shuffle.median,
+        report.cycles(&barrier()),
+        report.cycles(SHUFFLE),
         of_l2("atom.relaxed.gpu.global.add.u32"),
         of_l2("fence.acq_rel.gpu"),
     )
 }
 
-fn lines(measured: &Measured) -> String {
-    let lines = &measured.lines;
-    let (first, ratio, correlation) = (&lines.first, lines.ratio(), lines.correlation);
+fn lines(report: &Memory) -> String {
+    let lines = &report.l2_lines;
+    let (first, ratio, correlation) = (&lines.from_one, lines.ratio(), lines.correlation);
     if ratio <= SAME {
         return format!(
             "All lines of the L2 are about as far: the slow ones take {ratio:.2} times as long as the \
@@ -95,9 +94,9 @@ fn lines(measured: &Measured) -> String {
     let groups = format!(
         "Lines of the L2 are near or far: from one multiprocessor {:.0} % of them take about {:.0} cycles, \
          and the others about {:.0}, {ratio:.2} times as long.",
-        100.0 * (1.0 - first.slow_part),
-        first.fast,
-        first.slow,
+        100.0 - first.slow_percent,
+        first.fast_cycles,
+        first.slow_cycles,
     );
     let place = match correlation {
         c if c < -0.3 => {
@@ -112,18 +111,17 @@ fn lines(measured: &Measured) -> String {
     )
 }
 
-fn little(measured: &Measured) -> String {
+fn little(report: &Memory) -> String {
     let mut parts =
         vec!["Little's law: the bytes in flight are the rate × the latency.".to_owned()];
     let names = ["device memory", "the L2"].into_iter();
-    for (name, (_, curve, cycles)) in names.zip(curves(measured)) {
-        let rate = curve.best().gb_per_s.median;
-        let law = measured.little(curve, cycles.median);
-        let nearly = curve.in_flight_for(NEARLY) as f64;
+    for (name, (_, curve, ns)) in names.zip(report.curves()) {
+        let rate = curve.best.gb_per_s;
+        let law = curve.bytes_in_flight_by_littles_law;
+        let nearly = curve.bytes_in_flight_for_90_percent as f64;
         parts.push(format!(
-            "For {name}, {rate:.0} GB/s × {:.0} ns are {} KiB on each multiprocessor, and {:.0} % of \
+            "For {name}, {rate:.0} GB/s × {ns:.0} ns are {} KiB on each multiprocessor, and {:.0} % of \
              the best rate takes {} KiB, {:.1} times that.",
-            measured.ns(cycles.median),
             kib(law),
             100.0 * NEARLY,
             kib(nearly),
@@ -139,11 +137,10 @@ fn little(measured: &Measured) -> String {
     parts.join(" ")
 }
 
-fn ceiling(measured: &Measured) -> String {
-    let curve = &measured.device_memory;
-    let rate = curve.best().gb_per_s.median;
-    let l2 = measured.l2.best().gb_per_s.median / rate;
-    let peak = match (measured.peak_gb_per_s, measured.percent_of_peak()) {
+fn ceiling(report: &Memory) -> String {
+    let rate = report.device_memory.best.gb_per_s;
+    let l2 = report.l2.best.gb_per_s / rate;
+    let peak = match (report.peak_gb_per_s, report.device_memory_percent_of_peak) {
         (Some(peak), Some(percent)) => format!(
             "Clock and width of device memory allow {peak:.0} GB/s, and reading reaches {percent:.1} % of \
              that."
@@ -156,17 +153,19 @@ fn ceiling(measured: &Measured) -> String {
     )
 }
 
-fn banks(measured: &Measured) -> String {
-    let (one, all) = (measured.shared.one.median, measured.shared.all.median);
-    let verdict = match one / all < SAME {
-        true => "each reads as fast as one alone, since it shares nothing with the others",
-        false => "each is slower than one alone",
+fn banks(report: &Memory) -> String {
+    let shared = &report.shared_memory;
+    let (one, all) = (shared.one.bytes_per_cycle, shared.all.bytes_per_cycle);
+    let verdict = if one / all < SAME {
+        "each reads as fast as one alone, since it shares nothing with the others"
+    } else {
+        "each is slower than one alone"
     };
     format!(
         "A multiprocessor reads {one:.1} bytes of shared memory in a cycle, {:.0} % of the {SHARED_BYTES:.0} \
          that 32 banks of 4 bytes can give. With all at work it is {all:.1}: {verdict}. Together they read \
          {:.0} times as fast as the L2 can give.",
         100.0 * one / SHARED_BYTES,
-        measured.gb_per_s(all, measured.multiprocessors) / measured.l2.best().gb_per_s.median
+        shared.all.gb_per_s / report.l2.best.gb_per_s
     )
 }

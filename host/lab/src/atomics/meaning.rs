@@ -1,9 +1,9 @@
 //! The meaning of the numbers of `gridsync lab atomics`, worded depending on the numbers.
 
-use super::of_target;
-use crate::cli::lab::Page;
-use gridsync_lab::atomics::{Cost, Counted, Target};
-use gridsync_lab::display::words::{and, three_digits};
+use super::report::of_target;
+use super::{Cost, Counted, Target};
+use crate::display::Page;
+use crate::display::words::{and, three_digits};
 
 /// If one address needs less than this part of a clock per addition, additions were combined on the
 /// way. Half a clock leaves room for a different clock of the L2.
@@ -23,17 +23,16 @@ pub(super) fn of_rates(page: &mut Page, costs: &[Cost], mhz: f64) {
         clocks.list(),
     ));
     let combined: Vec<_> = clocks.0.iter().filter(|&&(_, clocks)| clocks < COMBINED).collect();
-    page.means(match combined.is_empty() {
-        true => {
-            "No type took less than half a clock, so nothing shows that the hardware combined the \
-                 additions of a warp."
-                .to_owned()
-        }
-        false => format!(
+    page.means(if combined.is_empty() {
+        "No type took less than half a clock, so nothing shows that the hardware combined the \
+         additions of a warp."
+            .to_owned()
+    } else {
+        format!(
             "Less than half a clock means that the hardware combined additions before they came to \
              the address: those of {}.",
             and(combined.iter().map(|(name, _)| (*name).to_owned()).collect()),
-        ),
+        )
     });
 
     let times = |target| find(target, false).over(&one).list();
@@ -73,11 +72,8 @@ pub(super) fn of_rates(page: &mut Page, costs: &[Cost], mhz: f64) {
 
 /// Explains the counts of the emulator.
 pub(super) fn of_counts(page: &mut Page, costs: &[Cost]) {
-    let counted = |target| {
-        let of_target = of_target(costs, target, false);
-        of_target.into_iter().find_map(Cost::counted)
-    };
-    let of = |target, of: fn(Counted) -> f64| counted(target).map_or(0.0, of).to_string();
+    let counted = |target| of_target(costs, target, false).find_map(Cost::counted);
+    let of = |target, of: fn(&Counted) -> f64| counted(target).map_or(0.0, of).to_string();
     let sectors = |target| of(target, |counted| counted.sectors);
     page.means(format!(
         "An addition of a warp is one instruction, wherever its lanes go. What differs are the \
@@ -102,16 +98,16 @@ pub(super) fn of_counts(page: &mut Page, costs: &[Cost]) {
 }
 
 /// A number for each type.
-struct Rates(Vec<(&'static str, f64)>);
+struct Rates<'a>(Vec<(&'a str, f64)>);
 
-impl Rates {
-    fn of(costs: Vec<&Cost>) -> Self {
-        let rates = costs.into_iter().filter_map(|cost| Some((cost.ty.name, cost.rate()?)));
+impl<'a> Rates<'a> {
+    fn of(costs: impl Iterator<Item = &'a Cost>) -> Self {
+        let rates = costs.filter_map(|cost| Some((&*cost.dtype, cost.rate()?.additions_per_ns)));
         Self(rates.collect())
     }
 
     /// These, each divided by the number of `other` for the same type.
-    fn over(&self, other: &Self) -> Self {
+    fn over(&self, other: &Rates<'_>) -> Self {
         let pairs = self.0.iter().zip(&other.0);
         Self(pairs.map(|(&(name, rate), &(_, other))| (name, rate / other)).collect())
     }
