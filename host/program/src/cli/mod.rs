@@ -38,7 +38,6 @@ use crate::data::DataError;
 use choice::DeviceChoice;
 use clap::{Args, FromArgMatches, Parser, Subcommand};
 use gridsync::parallel;
-use gridsync_lab::count;
 use help::command;
 use std::process::ExitCode;
 
