@@ -8,8 +8,8 @@
 
 use cuda_std::prelude::*;
 use gridsync::device::{Device, Emulator, EmulatorConfig};
-use gridsync::primitives::Reducer;
-use gridsync::primitives::reduce::{Arguments, Reducible, reduce_on_cpu};
+use gridsync::primitives::reduce::{Arguments, reduce_on_cpu};
+use gridsync::primitives::{Entry, Reducer};
 
 use gridsync_kernels::op::{Carried, Operation, Words};
 
@@ -106,13 +106,10 @@ unsafe fn reduce_variance(common: Arguments<f32>, op: Variance) {
 
 // For the host: the kernel and its arguments.
 // SAFETY: the kernel is a call of `grid::reduce` with its arguments.
-unsafe impl Reducible for Variance {
+unsafe impl Entry<Arguments<f32>> for Variance {
     type Kernel = reduce_variance;
 
-    fn arguments(
-        self,
-        common: Arguments<f32>,
-    ) -> <reduce_variance as cuda_std::launch::Kernel>::Args {
+    fn arguments(self, common: Arguments<f32>) -> (Arguments<f32>, Self) {
         (common, self)
     }
 }

@@ -9,8 +9,8 @@
 
 use cuda_std::prelude::*;
 use gridsync::device::{Device, Emulator, EmulatorConfig};
-use gridsync::primitives::select::{Arguments, Selectable, select, select_on_cpu};
-
+use gridsync::primitives::Entry;
+use gridsync::primitives::select::{Arguments, select, select_on_cpu};
 use gridsync_kernels::grid::select::Predicate;
 
 /// Keeps an element whose index is a multiple of `step`, if it is above `bound`.
@@ -45,21 +45,13 @@ unsafe fn select_thinned(common: Arguments<f32>, predicate: Thinned) {
     common.select(predicate);
 }
 
-// For the host: the kernel, its arguments, and the predicate on the CPU.
+// For the host: the kernel and its arguments.
 // SAFETY: the kernel is a call of `grid::select` with its arguments.
-unsafe impl Selectable for Thinned {
-    type Element = f32;
+unsafe impl Entry<Arguments<f32>> for Thinned {
     type Kernel = select_thinned;
 
-    fn arguments(
-        self,
-        common: Arguments<f32>,
-    ) -> <select_thinned as cuda_std::launch::Kernel>::Args {
+    fn arguments(self, common: Arguments<f32>) -> (Arguments<f32>, Self) {
         (common, self)
-    }
-
-    fn is_kept(self, input: &[f32], index: usize) -> bool {
-        self.keeps(input[index], index as u64)
     }
 }
 

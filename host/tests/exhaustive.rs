@@ -6,8 +6,11 @@ use gridsync::check::{Check, Rerun, Wrong};
 use gridsync::device::{Device, Devices, EmulatorConfig, Geometry, Launch};
 use gridsync::launch::system_words;
 use gridsync_kernels::grid::barrier::{
-    Barrier, FlipBarrier, GenerationBarrier, GridBarrier, GrowingBarrier, LateBarrier,
-    LockFreeBarrier, PhaseBarrier, ReleaseBarrier, SplitBarrier, SystemBarrier, TreeBarrier,
+    Barrier, GridBarrier, LateBarrier, SplitBarrier, SystemBarrier,
+};
+use gridsync_lab_kernels::barrier::{
+    FlipBarrier, GenerationBarrier, GrowingBarrier, LockFreeBarrier, PhaseBarrier, ReleaseBarrier,
+    TreeBarrier,
 };
 use std::time::Instant;
 

@@ -35,6 +35,8 @@ pub use sifted::{Room, Sifted, Wanted};
 pub use spread::{Spread, SpreadReducer, SpreadScanner, scan_spread};
 pub use wide_rows::{Halves, WideRowReducer};
 
+pub use gridsync_entries::{Entry, KernelOf, NoKernel};
+
 use crate::device::{Buffer, Device, DeviceError};
 use bytemuck::Pod;
 use cuda_std::memory::{Global, Scalar};

@@ -6,8 +6,9 @@ use crate::device::{Buffer, Device, DeviceError, Geometry};
 use crate::reference;
 use bytemuck::Pod;
 use cuda_std::memory::Global;
-pub use gridsync_entries::counted::reduce::CountedReducible;
-pub use gridsync_entries::reduce::{Arguments, Reducible};
+pub use gridsync_entries::counted::Counted;
+pub use gridsync_entries::reduce::{Arguments, Common, Reducible};
+use gridsync_entries::{Entry, KernelOf};
 use gridsync_kernels::grid::reduce::{MOST_TILES, STATE, Shape};
 use gridsync_kernels::op::{Carried, Operation};
 use std::ops::Range;
@@ -189,7 +190,7 @@ where
         // SAFETY: the grid fits the shape, which has room for the part; the words have room for all
         // shapes; they and the state were zeroed, and each launch leaves them ready for the next;
         // `&mut self` and the stream order keep other launches off them; a dropped buffer waits for
-        // the stream; `Reducible` promises that the kernel reduces by `op`, which starts with the
+        // the stream; `Entry` promises that the kernel reduces by `op`, which starts with the
         // wait for the previous kernel; the caller vouches for the result.
         unsafe { self.device.launch_in_a_row::<O::Kernel>(&geometry, args) }
     }
@@ -233,7 +234,7 @@ where
     }
 }
 
-impl<O: CountedReducible> Reducer<O>
+impl<O: Reducible + Entry<Counted<Common<O>>>> Reducer<O>
 where
     O::Element: Pod,
 {
@@ -260,10 +261,10 @@ where
         let shape = Shape::of::<O::Element>(input.len());
         let geometry = Geometry::new(shape.tiles, shape.threads());
         let common = self.arguments(shape, input.view(), self.result.view());
-        let args = self.op.counted_arguments(common, count);
+        let args = self.op.arguments(Counted { common, count });
         // SAFETY: as for `launch_in`, the shape is made for the whole input, and the kernel uses
         // some of it; the count is borrowed, and a dropped buffer waits for the stream.
-        unsafe { self.device.launch::<O::Counted>(&geometry, args)? };
+        unsafe { self.device.launch::<KernelOf<O, Counted<Common<O>>>>(&geometry, args)? };
         self.last = Last::Launched(input.len());
         Ok(())
     }

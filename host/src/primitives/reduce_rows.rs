@@ -5,7 +5,10 @@ use crate::device::{Buffer, Device, DeviceError, Geometry};
 use crate::reference;
 use bytemuck::Pod;
 use cuda_std::warp::WARP_SIZE;
-pub use gridsync_entries::reduce_rows::{LongArguments, RowReducible, ShortArguments};
+use gridsync_entries::KernelOf;
+pub use gridsync_entries::reduce_rows::{
+    LongArguments, LongCommon, RowReducible, ShortArguments, ShortCommon,
+};
 use gridsync_kernels::grid::reduce::{Batch, ROW_STATE, SMALL, Shape};
 use gridsync_kernels::op::{Carried, Operation};
 use std::ops::Range;
@@ -155,8 +158,8 @@ where
     pub fn compile(&self) -> Result<(), DeviceError> {
         match &self.plan {
             Plan::Nothing => Ok(()),
-            Plan::Short { .. } => self.device.compile::<O::Short>(),
-            Plan::Long { .. } => self.device.compile::<O::Long>(),
+            Plan::Short { .. } => self.device.compile::<KernelOf<O, ShortCommon<O>>>(),
+            Plan::Long { .. } => self.device.compile::<KernelOf<O, LongCommon<O>>>(),
         }
     }
 
@@ -213,13 +216,15 @@ where
                     columns: columns as u32,
                     log_packs: batch.log_packs,
                 };
-                let args = self.op.short_arguments(common);
+                let args = self.op.arguments(common);
                 // SAFETY: the batch is made for the columns, which are fewer than 2^32, and the
                 // grid has a warp for each batch; the input has rows × columns elements, and the
                 // results have room for the rows; a dropped buffer waits for the stream;
-                // `RowReducible` promises that the kernel reduces by `op`, after the wait for the
+                // `Entry` promises that the kernel reduces by `op`, after the wait for the
                 // previous kernel.
-                unsafe { self.device.launch_in_a_row::<O::Short>(geometry, args)? };
+                unsafe {
+                    self.device.launch_in_a_row::<KernelOf<O, ShortCommon<O>>>(geometry, args)?
+                };
             }
             Plan::Long { shape, geometry } => {
                 let common = LongArguments {
@@ -230,14 +235,16 @@ where
                     columns: columns as u64,
                     runs: shape.runs,
                 };
-                let args = self.op.long_arguments(common);
+                let args = self.op.arguments(common);
                 // SAFETY: the shape is made for the columns, and the grid has the blocks of the
                 // shape for each row; the words and the state have room for each row and were
                 // zeroed, and each launch leaves them ready for the next one of the same shape;
                 // `&mut self` and the stream order keep other launches off them; a dropped buffer
-                // waits for the stream; `RowReducible` promises that the kernel reduces by `op`,
+                // waits for the stream; `Entry` promises that the kernel reduces by `op`,
                 // after the wait for the previous kernel.
-                unsafe { self.device.launch_in_a_row::<O::Long>(geometry, args)? };
+                unsafe {
+                    self.device.launch_in_a_row::<KernelOf<O, LongCommon<O>>>(geometry, args)?
+                };
             }
         }
         self.is_launched = true;
@@ -267,8 +274,9 @@ where
 mod tests {
     use super::*;
     use crate::device::{Emulator, EmulatorConfig};
-    use cuda_std::launch::{Kernel, KernelArg};
+    use cuda_std::launch::KernelArg;
     use cuda_std::prelude::*;
+    use gridsync_entries::Entry;
     use gridsync_kernels::op::{ArgMin, Indexed};
 
     /// The index of the element nearest to a number: an operation with a parameter, an accumulator
@@ -316,16 +324,20 @@ mod tests {
         common.reduce(op);
     }
 
-    // SAFETY: both kernels reduce by the operation that they get, with their arguments in order.
-    unsafe impl RowReducible for Nearest {
-        type Short = nearest_of_short_rows;
-        type Long = nearest_of_long_rows;
+    // SAFETY: the kernel reduces by the operation that it gets, with its arguments in order.
+    unsafe impl Entry<ShortArguments<f64>> for Nearest {
+        type Kernel = nearest_of_short_rows;
 
-        fn short_arguments(self, common: ShortArguments<f64>) -> <Self::Short as Kernel>::Args {
+        fn arguments(self, common: ShortArguments<f64>) -> (ShortArguments<f64>, Self) {
             (common, self)
         }
+    }
 
-        fn long_arguments(self, common: LongArguments<f64>) -> <Self::Long as Kernel>::Args {
+    // SAFETY: as above.
+    unsafe impl Entry<LongArguments<f64>> for Nearest {
+        type Kernel = nearest_of_long_rows;
+
+        fn arguments(self, common: LongArguments<f64>) -> (LongArguments<f64>, Self) {
             (common, self)
         }
     }

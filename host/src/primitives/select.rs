@@ -11,12 +11,13 @@ use gridsync_kernels::grid::select::{self, Outputs, WORDS};
 use std::ops::Range;
 
 pub use crate::reference::run_lengths;
-pub use gridsync_entries::counted::select::CountedSelectable;
-pub use gridsync_entries::select::{Arguments, FirstOfRun, Selectable};
+pub use gridsync_entries::counted::Counted;
+pub use gridsync_entries::select::{Arguments, FirstOfRun, Selectable, Selection};
+use gridsync_entries::{Entry, KernelOf};
 pub use gridsync_kernels::grid::select::{Comparable, Predicate, Within};
 
 /// The grid of a launch, and its arguments.
-type Planned<S> = (Geometry, Arguments<<S as Selectable>::Element>);
+type Planned<S> = (Geometry, Arguments<<S as Selection>::Element>);
 
 /// The selected elements: the first elements of a buffer.
 #[derive(Debug)]
@@ -258,14 +259,15 @@ impl<S: Selectable<Element: Pod>> Selector<S> {
         count: &mut Buffer<u64>,
     ) -> Result<(), DeviceError>
     where
-        S: CountedSelectable,
+        S: Entry<Counted<Arguments<S::Element>>>,
     {
         let of = count_of(&self.device, of)?;
         match self.arguments(input, 0..input.len(), To::new(kept, count))? {
             // SAFETY: as for `launch_part`, they are made for the whole input, and the kernel uses
             // some of it.
             Some((geometry, common)) => unsafe {
-                self.device.launch::<S::Counted>(&geometry, self.by.counted_arguments(common, of))
+                let args = self.by.arguments(Counted { common, count: of });
+                self.device.launch::<KernelOf<S, Counted<Arguments<S::Element>>>>(&geometry, args)
             },
             None => Ok(()),
         }

@@ -3,14 +3,14 @@
 use super::CaseError;
 use gridsync::device::{Device, DeviceError};
 use gridsync::launch::{Blocks, barrier_words, cooperative, cooperative_in_clusters};
-use gridsync_kernels::grid::barrier::{
-    ClusterBarrier, FlipBarrier, GenerationBarrier, GridBarrier, GrowingBarrier, LateBarrier,
-    LockFreeBarrier, PhaseBarrier, Ptx, ReleaseBarrier, ResetBarrier, SplitBarrier, TreeBarrier,
-    Volatile,
-};
+use gridsync_kernels::grid::barrier::{GridBarrier, LateBarrier, SplitBarrier};
 use gridsync_lab_kernels::barrier::{
     BlockScopeFence, EqualGoal, Mutant, NoFirstBarrier, NoLastBarrier, OneBit, RelaxedArrival,
     RelaxedLook, ShortGoal, Stressed, WeakLook,
+};
+use gridsync_lab_kernels::barrier::{
+    ClusterBarrier, FlipBarrier, GenerationBarrier, GrowingBarrier, LockFreeBarrier, PhaseBarrier,
+    Ptx, ReleaseBarrier, ResetBarrier, TreeBarrier, Volatile,
 };
 
 /// Parameters of a test that crosses a barrier.

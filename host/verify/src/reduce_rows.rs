@@ -10,7 +10,8 @@ use gridsync::device::Device;
 use gridsync::primitives::reduce_rows::reduce_rows_on_cpu;
 use gridsync::primitives::{Checked, RowReducer};
 use gridsync::reference;
-use gridsync_entries::reduce_rows::RowReducible;
+use gridsync_entries::KernelOf;
+use gridsync_entries::reduce_rows::{LongCommon, RowReducible, ShortCommon};
 use gridsync_kernels::grid::reduce::Shape;
 use gridsync_kernels::op::{ArgMax, ArgMin, Max, Min, Operation, Sum};
 use std::any::type_name;
@@ -97,7 +98,7 @@ impl RowKind {
             op,
             element: short_name::<O::Element>(),
             accumulator: short_name::<O::Accumulator>(),
-            kernels: [O::Short::NAME, O::Long::NAME],
+            kernels: [KernelOf::<O, ShortCommon<O>>::NAME, KernelOf::<O, LongCommon<O>>::NAME],
             pack: O::Element::PACK,
             tile: Shape::of::<O::Element>(1).tile::<O::Element>(),
             case,

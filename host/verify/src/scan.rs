@@ -10,7 +10,8 @@ use gridsync::device::{Buffer, Device, DeviceError, Geometry};
 use gridsync::primitives::scan::{Form, Scanner, scan_on_cpu};
 use gridsync::primitives::{ScanCheck, ScanChecked};
 use gridsync::reference;
-use gridsync_entries::scan::{Arguments, Scannable};
+use gridsync_entries::scan::{Arguments, BulkCommon, Common, Scannable};
+use gridsync_entries::{KernelOf, name_of};
 use gridsync_kernels::grid::scan::{STATE, Shape, most_rows};
 use gridsync_kernels::op::{And, Carried, Count, Max, Min, Operation, Or, Product, Sum, Xor};
 use std::any::type_name;
@@ -122,7 +123,7 @@ where
     let geometry = Geometry::new(shape.tiles, shape.threads());
     // SAFETY: the shape fits the input's length, the grid fits the shape, and the workspace is new.
     // All outlive the launch, because the download waits for it.
-    unsafe { device.launch::<O::Kernel>(&geometry, args)? };
+    unsafe { device.launch::<KernelOf<O, Common<O>>>(&geometry, args)? };
     output.download()
 }
 
@@ -223,8 +224,8 @@ impl ScanKind {
             op,
             element: short_name::<O::Element>(),
             accumulator: short_name::<O::Output>(),
-            kernel: O::Kernel::NAME,
-            bulk: O::HAS_BULK.then_some(O::Bulk::NAME),
+            kernel: KernelOf::<O, Common<O>>::NAME,
+            bulk: name_of::<O, BulkCommon<O>>(),
             pack: O::Element::PACK,
             tile: small::<O>().tile::<O::Element>(),
             most_rows: most_rows::<O::Element, O::Accumulator>(),

@@ -10,93 +10,57 @@
 
 use cuda_std::prelude::*;
 
+/// The common arguments for the first elements of an array: those for the whole array, and the
+/// number of elements.
+///
+/// A kernel for them does with the first elements of the arrays what the kernel for `C` does with
+/// the whole arrays. A reduction is in the order of the whole array, as if the identity followed
+/// the elements.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Counted<C> {
+    /// The arguments for the whole array.
+    pub common: C,
+    /// The number of elements, which nothing writes during the launch. At most all are used.
+    pub count: Global<u64>,
+}
+
 /// The first elements of `array`, as many as the number in `count`, and at most all.
 #[device]
-fn up_to<T: Scalar>(array: Global<T>, count: Global<u64>) -> Global<T> {
+fn first<T: Scalar>(array: Global<T>, count: Global<u64>) -> Global<T> {
     array.part(0, array.len().min(count.read(0) as usize))
 }
 
 pub mod reduce {
     //! Reductions, in the order of the whole array, as if the identity followed the elements.
 
-    use super::up_to;
-    use crate::ElementOf;
-    use crate::reduce::Arguments;
-    #[cfg(not(target_arch = "nvptx64"))]
-    use crate::reduce::Reducible;
+    use super::first;
+    use crate::reduce::{Arguments, Common};
     use cuda_std::prelude::*;
     use gridsync_kernels::op::{Max, Min, Sum};
 
-    /// An operation whose reduction can read its length from memory. On the host only.
-    ///
-    /// # Safety
-    ///
-    /// As for [`Reducible`]: with the arguments from [`counted_arguments`], the kernel does only
-    /// what [`grid::reduce()`](gridsync_kernels::grid::reduce()) does with the operation, `common`,
-    /// and the first `count` elements of the input.
-    ///
-    /// [`counted_arguments`]: Self::counted_arguments
-    #[cfg(not(target_arch = "nvptx64"))]
-    pub unsafe trait CountedReducible: Reducible {
-        /// The kernel.
-        type Counted: cuda_std::launch::Kernel;
-
-        /// The arguments of the launch.
-        fn counted_arguments(
-            self,
-            common: Arguments<Self::Element>,
-            count: Global<u64>,
-        ) -> <Self::Counted as cuda_std::launch::Kernel>::Args;
+    impl<T: Scalar> Arguments<T> {
+        #[device]
+        fn up_to(self, count: Global<u64>) -> Self {
+            Self { input: first(self.input, count), ..self }
+        }
     }
 
+    #[cfg(not(target_arch = "nvptx64"))]
+    type Counted<O> = super::Counted<Common<O>>;
+
     macro_rules! kernel {
-        (counted_reduce shared ($name:ident: $op:literal $ty:ty as $twin:ty, $inputs:ident)) => {
-            // SAFETY: the twin does the same with the same bits.
-            #[cfg(not(target_arch = "nvptx64"))]
-            unsafe impl CountedReducible for $ty {
-                type Counted = <$twin as CountedReducible>::Counted;
-
-                fn counted_arguments(
-                    self,
-                    common: Arguments<ElementOf<$ty>>,
-                    count: Global<u64>,
-                ) -> <Self::Counted as cuda_std::launch::Kernel>::Args {
-                    <$twin>::new().counted_arguments(common.cast(), count)
-                }
-            }
+        (counted_reduce shared $row:tt) => {
+            entry! { $row Counted }
         };
-        (counted_reduce $blocks:literal ($name:ident: $op:literal $ty:ty, $inputs:ident)) => {
-            kernel! { @ (min_blocks = $blocks) $name $ty }
+        (counted_reduce [registers $most:literal] $row:tt) => {
+            kernel! { @ (max_registers = $most) $row }
         };
-        (counted_reduce [registers $most:literal] ($name:ident: $op:literal $ty:ty, $inputs:ident)) => {
-            kernel! { @ (max_registers = $most) $name $ty }
+        (counted_reduce $blocks:literal $row:tt) => {
+            kernel! { @ (min_blocks = $blocks) $row }
         };
-        (@ ($limit:ident = $number:literal) $name:ident $ty:ty) => {
-            #[doc = concat!("Reduces what is counted by [`", stringify!($ty), "`].")]
-            ///
-            /// # Safety
-            ///
-            /// As for the kernel that reduces the whole array. `count` is one number, which nothing
-            /// writes during the launch.
-            #[kernel(prefix = "counted_reduce_", max_threads = 512, $limit = $number)]
-            pub unsafe fn $name(common: Arguments<ElementOf<$ty>>, count: Global<u64>) {
-                let input = up_to(common.input, count);
-                Arguments { input, ..common }.reduce(<$ty>::new());
-            }
-
-            // SAFETY: the kernel only calls `grid::reduce` with its arguments.
-            #[cfg(not(target_arch = "nvptx64"))]
-            unsafe impl CountedReducible for $ty {
-                type Counted = $name;
-
-                fn counted_arguments(
-                    self,
-                    common: Arguments<ElementOf<$ty>>,
-                    count: Global<u64>,
-                ) -> <$name as cuda_std::launch::Kernel>::Args {
-                    (common, count)
-                }
-            }
+        (@ ($limit:ident = $number:literal) $row:tt) => {
+            entry! { $row Common [count], reduce (prefix = "counted_reduce_", max_threads = 512, $limit = $number) "Reduces what is counted by", "grid::reduce()" }
         };
         ($primitive:ident $value:tt $row:tt) => {};
     }
@@ -106,82 +70,28 @@ pub mod reduce {
 pub mod scan {
     //! Scans: the first results of a scan of the whole array.
 
-    use super::up_to;
-    use crate::scan::Arguments;
-    #[cfg(not(target_arch = "nvptx64"))]
-    use crate::scan::Scannable;
-    use crate::{ElementOf, OutputOf};
+    use super::first;
+    use crate::scan::{Arguments, Common};
     use cuda_std::prelude::*;
     use gridsync_kernels::op::Sum;
 
-    /// An operation whose scan can read its length from memory. On the host only.
-    ///
-    /// # Safety
-    ///
-    /// As for [`Scannable`]: with the arguments from [`counted_arguments`], the kernel does only
-    /// what [`grid::scan()`](gridsync_kernels::grid::scan()) does with the operation, `common`, and
-    /// the first `count` elements of the input and of the output.
-    ///
-    /// [`counted_arguments`]: Self::counted_arguments
-    #[cfg(not(target_arch = "nvptx64"))]
-    pub unsafe trait CountedScannable: Scannable {
-        /// The kernel.
-        type Counted: cuda_std::launch::Kernel;
-
-        /// The arguments of the launch.
-        fn counted_arguments(
-            self,
-            common: Arguments<Self::Element, Self::Output>,
-            count: Global<u64>,
-        ) -> <Self::Counted as cuda_std::launch::Kernel>::Args;
+    impl<T: Scalar, A: Scalar> Arguments<T, A> {
+        #[device]
+        fn up_to(self, count: Global<u64>) -> Self {
+            let input = first(self.input, count);
+            Self { input, output: self.output.part(0, input.len()), ..self }
+        }
     }
 
+    #[cfg(not(target_arch = "nvptx64"))]
+    type Counted<O> = super::Counted<Common<O>>;
+
     macro_rules! kernel {
-        (counted_scan shared ($name:ident: $op:literal $ty:ty as $twin:ty, $inputs:ident)) => {
-            // SAFETY: the twin does the same with the same bits.
-            #[cfg(not(target_arch = "nvptx64"))]
-            unsafe impl CountedScannable for $ty {
-                type Counted = <$twin as CountedScannable>::Counted;
-
-                fn counted_arguments(
-                    self,
-                    common: Arguments<ElementOf<$ty>, OutputOf<$ty>>,
-                    count: Global<u64>,
-                ) -> <Self::Counted as cuda_std::launch::Kernel>::Args {
-                    <$twin>::new().counted_arguments(common.cast(), count)
-                }
-            }
+        (counted_scan shared $row:tt) => {
+            entry! { $row Counted }
         };
-        (counted_scan $blocks:literal ($name:ident: $op:literal $ty:ty, $inputs:ident)) => {
-            #[doc = concat!("Scans what is counted by [`", stringify!($ty), "`].")]
-            ///
-            /// # Safety
-            ///
-            /// As for the kernel that scans the whole array. `count` is one number, which nothing
-            /// writes during the launch.
-            #[kernel(prefix = "counted_scan_", max_threads = 256, min_blocks = $blocks)]
-            pub unsafe fn $name(
-                common: Arguments<ElementOf<$ty>, OutputOf<$ty>>,
-                count: Global<u64>,
-            ) {
-                let input = up_to(common.input, count);
-                let output = common.output.part(0, input.len());
-                Arguments { input, output, ..common }.scan(<$ty>::new());
-            }
-
-            // SAFETY: the kernel only calls `grid::scan` with its arguments.
-            #[cfg(not(target_arch = "nvptx64"))]
-            unsafe impl CountedScannable for $ty {
-                type Counted = $name;
-
-                fn counted_arguments(
-                    self,
-                    common: Arguments<ElementOf<$ty>, OutputOf<$ty>>,
-                    count: Global<u64>,
-                ) -> <$name as cuda_std::launch::Kernel>::Args {
-                    (common, count)
-                }
-            }
+        (counted_scan $blocks:literal $row:tt) => {
+            entry! { $row Common [count], scan (prefix = "counted_scan_", max_threads = 256, min_blocks = $blocks) "Scans what is counted by", "grid::scan()" }
         };
         ($primitive:ident $value:tt $row:tt) => {};
     }
@@ -191,105 +101,31 @@ pub mod scan {
 pub mod select {
     //! Selections.
 
-    use super::up_to;
-    use crate::select::Arguments;
     #[cfg(not(target_arch = "nvptx64"))]
-    use crate::select::{FirstOfRun, Selectable};
+    use super::Counted;
+    use super::first;
+    use crate::select::{Arguments, FirstOfRun};
     use cuda_std::prelude::*;
     use cuda_std::{bf16, f16};
     use gridsync_kernels::grid::select::Within;
 
-    /// A selection that can read its length from memory. On the host only.
-    ///
-    /// # Safety
-    ///
-    /// As for [`Selectable`]: with the arguments from [`counted_arguments`], the kernel does only
-    /// what [`grid::select()`](gridsync_kernels::grid::select()) or
-    /// [`grid::unique()`](gridsync_kernels::grid::unique()) does with the predicate, `common`, and
-    /// the first `count` elements of the input.
-    ///
-    /// [`counted_arguments`]: Self::counted_arguments
-    #[cfg(not(target_arch = "nvptx64"))]
-    pub unsafe trait CountedSelectable: Selectable {
-        /// The kernel.
-        type Counted: cuda_std::launch::Kernel;
-
-        /// The arguments of the launch.
-        fn counted_arguments(
-            self,
-            common: Arguments<Self::Element>,
-            count: Global<u64>,
-        ) -> <Self::Counted as cuda_std::launch::Kernel>::Args;
+    impl<T: Scalar> Arguments<T> {
+        #[device]
+        fn up_to(self, count: Global<u64>) -> Self {
+            Self { input: first(self.input, count), ..self }
+        }
     }
 
     macro_rules! kernels {
-        ($ty:ident, $select:ident $blocks:literal, $unique:ident $of_unique:literal) => {
-            kernels! { @ select $ty $select $blocks }
-
-            #[doc = concat!("Selects the first of each run of ", stringify!($ty), " of what is counted.")]
-            ///
-            /// # Safety
-            ///
-            /// As for the kernel that uses the whole array. `count` is one number, which nothing
-            /// writes during the launch.
-            #[kernel(prefix = "counted_", max_threads = 256, min_blocks = $of_unique)]
-            pub unsafe fn $unique(common: Arguments<$ty>, count: Global<u64>) {
-                let input = up_to(common.input, count);
-                Arguments { input, ..common }.unique();
-            }
-
-            kernels! { @ first_of_run $ty $unique, |common: Arguments<$ty>, count| (common, count) }
+        ($ty:ident, $select:ident $blocks:literal, $unique:ident $($of_unique:tt)+) => {
+            entry! { @ $select Within<$ty> [predicate] Arguments<$ty> [count], select (prefix = "counted_", max_threads = 256, min_blocks = $blocks) "Selects from what is counted by", "grid::select()" }
+            kernels! { @ $ty $unique $($of_unique)+ }
         };
-        ($ty:ident, $select:ident $blocks:literal, $unique:ident as $twin:ident) => {
-            kernels! { @ select $ty $select $blocks }
-            kernels! { @ first_of_run $ty $unique, |common: Arguments<$ty>, count| (common.cast::<$twin>(), count) }
+        (@ $ty:ident $unique:ident $blocks:literal) => {
+            entry! { @ $unique FirstOfRun<$ty> [] Arguments<$ty> [count], unique (prefix = "counted_", max_threads = 256, min_blocks = $blocks) "Selects from what is counted by", "grid::unique()" }
         };
-        (@ select $ty:ident $select:ident $blocks:literal) => {
-            #[doc = concat!("Selects elements of ", stringify!($ty), " from what is counted.")]
-            ///
-            /// # Safety
-            ///
-            /// As for the kernel that uses the whole array. `count` is one number, which nothing
-            /// writes during the launch.
-            #[kernel(prefix = "counted_", max_threads = 256, min_blocks = $blocks)]
-            pub unsafe fn $select(
-                common: Arguments<$ty>,
-                predicate: Within<$ty>,
-                count: Global<u64>,
-            ) {
-                let input = up_to(common.input, count);
-                Arguments { input, ..common }.select(predicate);
-            }
-
-            // SAFETY: the kernel only calls `grid::select` with its arguments.
-            #[cfg(not(target_arch = "nvptx64"))]
-            unsafe impl CountedSelectable for Within<$ty> {
-                type Counted = $select;
-
-                fn counted_arguments(
-                    self,
-                    common: Arguments<$ty>,
-                    count: Global<u64>,
-                ) -> <$select as cuda_std::launch::Kernel>::Args {
-                    (common, self, count)
-                }
-            }
-        };
-        (@ first_of_run $ty:ident $unique:ident, $arguments:expr) => {
-            // SAFETY: the kernel only calls `grid::unique` with its arguments; equal integers have
-            // equal bits, signed or unsigned.
-            #[cfg(not(target_arch = "nvptx64"))]
-            unsafe impl CountedSelectable for FirstOfRun<$ty> {
-                type Counted = $unique;
-
-                fn counted_arguments(
-                    self,
-                    common: Arguments<$ty>,
-                    count: Global<u64>,
-                ) -> <$unique as cuda_std::launch::Kernel>::Args {
-                    ($arguments)(common, count)
-                }
-            }
+        (@ $ty:ident $unique:ident as $twin:ident) => {
+            entry! { @ FirstOfRun<$ty> as FirstOfRun<$twin>, Counted<Arguments<$ty>> as Counted<Arguments<$twin>> }
         };
     }
     selected_elements!(kernels);

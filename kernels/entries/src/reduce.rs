@@ -1,6 +1,8 @@
 //! Reductions of an array: one kernel per line of [`operations!`](crate::operations) with `reduce`.
 
 use crate::ElementOf;
+#[cfg(not(target_arch = "nvptx64"))]
+use crate::Entry;
 use cuda_std::launch::KernelArg;
 use cuda_std::prelude::*;
 use cuda_std::{bf16, f16};
@@ -9,8 +11,6 @@ use gridsync_kernels::op::{
     And, ArgMax, ArgMin, CompensatedSum, Compose, Count, Max, Min, Operation, Or, Product,
     ProductModulo, Sum, WideSum, Xor,
 };
-#[cfg(not(target_arch = "nvptx64"))]
-use gridsync_kernels::op::{Mean, Total};
 
 /// The common arguments, as in [`grid::reduce()`]. An operation with a parameter comes after them.
 #[repr(C)]
@@ -32,13 +32,6 @@ pub struct Arguments<T> {
 unsafe impl<T: Scalar> KernelArg for Arguments<T> {}
 
 impl<T: Scalar> Arguments<T> {
-    /// The same memory with elements of another type of the same size.
-    #[must_use]
-    pub fn cast<U: Scalar>(self) -> Arguments<U> {
-        let Self { input, words, state, result, runs } = self;
-        Arguments { input: input.cast(), words, state, result, runs }
-    }
-
     /// Reduces with `op`: [`grid::reduce()`].
     #[device]
     pub fn reduce(self, op: impl Operation<Element = T>) {
@@ -47,94 +40,28 @@ impl<T: Scalar> Arguments<T> {
     }
 }
 
-/// An operation that has a reduction kernel. On the host only.
-///
-/// # Safety
-///
-/// Safe methods of the host library launch the kernel. With the arguments that [`arguments`] builds
-/// from `common`, it does only what [`grid::reduce()`] does with the operation and `common`. The
-/// usual kernel is only that call.
-///
-/// [`arguments`]: Self::arguments
-///
-/// ```compile_fail,E0200
-/// struct Mine;
-/// impl gridsync_entries::reduce::Reducible for Mine {} // It needs `unsafe impl`.
-/// ```
+/// The common arguments of a reduction by `O`.
+pub type Common<O> = Arguments<ElementOf<O>>;
+
+/// An operation that has a reduction kernel: a short name for bounds. On the host only.
 #[cfg(not(target_arch = "nvptx64"))]
-pub unsafe trait Reducible: Operation {
-    /// The kernel.
-    type Kernel: cuda_std::launch::Kernel;
+pub trait Reducible: Operation + Entry<Common<Self>> {}
 
-    /// The arguments of the launch: `common`, and the operation if it has a parameter.
-    fn arguments(
-        self,
-        common: Arguments<Self::Element>,
-    ) -> <Self::Kernel as cuda_std::launch::Kernel>::Args;
-}
-
-// SAFETY: the kernel reduces with the sum, and a mean has the same accumulators as its sum.
 #[cfg(not(target_arch = "nvptx64"))]
-unsafe impl<O: Reducible + Operation<Output: Total>> Reducible for Mean<O> {
-    type Kernel = O::Kernel;
-
-    fn arguments(
-        self,
-        common: Arguments<O::Element>,
-    ) -> <O::Kernel as cuda_std::launch::Kernel>::Args {
-        self.sum().arguments(common)
-    }
-}
+impl<O: Operation + Entry<Common<O>>> Reducible for O {}
 
 macro_rules! kernel {
-    (reduce $blocks:literal ($name:ident: $op:literal $ty:ty, $inputs:ident)) => {
-        kernel! { @ (min_blocks = $blocks) $name $ty }
+    (reduce shared $row:tt) => {
+        entry! { $row Common }
     };
-    (reduce $blocks:literal ($name:ident: $op:literal $ty:ty { $example:expr }, $inputs:ident)) => {
-        kernel! { @ (min_blocks = $blocks) $name $ty, op }
+    (reduce [registers $most:literal] $row:tt) => {
+        kernel! { @ (max_registers = $most) $row }
     };
-    (reduce [registers $most:literal] ($name:ident: $op:literal $ty:ty, $inputs:ident)) => {
-        kernel! { @ (max_registers = $most) $name $ty }
+    (reduce $blocks:literal $row:tt) => {
+        kernel! { @ (min_blocks = $blocks) $row }
     };
-    (reduce shared ($name:ident: $op:literal $ty:ty as $twin:ty, $inputs:ident)) => {
-        // SAFETY: the twin does the same with the same bits.
-        #[cfg(not(target_arch = "nvptx64"))]
-        unsafe impl Reducible for $ty {
-            type Kernel = <$twin as Reducible>::Kernel;
-
-            fn arguments(
-                self,
-                common: Arguments<ElementOf<$ty>>,
-            ) -> <Self::Kernel as cuda_std::launch::Kernel>::Args {
-                <$twin>::new().arguments(common.cast())
-            }
-        }
-    };
-    (@ ($limit:ident = $number:literal) $name:ident $ty:ty $(, $op:ident)?) => {
-        #[doc = concat!("Reduces by [`", stringify!($ty), "`]: see [`grid::reduce()`].")]
-        ///
-        /// # Safety
-        ///
-        /// The arguments and the grid are valid for [`grid::reduce()`], and no other launch uses
-        /// the workspace until this one has ended.
-        #[kernel(prefix = "reduce_", max_threads = 512, $limit = $number)]
-        pub unsafe fn $name(common: Arguments<ElementOf<$ty>>, $($op: $ty)?) {
-            common.reduce(operation!($ty $(, $op)?));
-        }
-
-        // SAFETY: the kernel only calls `grid::reduce` with its arguments.
-        #[cfg(not(target_arch = "nvptx64"))]
-        unsafe impl Reducible for $ty {
-            type Kernel = $name;
-
-            fn arguments(
-                self,
-                common: Arguments<ElementOf<$ty>>,
-            ) -> <$name as cuda_std::launch::Kernel>::Args {
-                $(let $op = self;)?
-                (common, $($op)?)
-            }
-        }
+    (@ ($limit:ident = $number:literal) $row:tt) => {
+        entry! { $row Common, reduce (prefix = "reduce_", max_threads = 512, $limit = $number) "Reduces by", "grid::reduce()" }
     };
     ($primitive:ident $value:tt $row:tt) => {};
 }

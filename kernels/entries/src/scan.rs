@@ -2,6 +2,8 @@
 //! copies if the line has `bulk`, and one within segments if it has `segments`.
 
 use crate::{ElementOf, OutputOf};
+#[cfg(not(target_arch = "nvptx64"))]
+use crate::{Entry, NoKernel};
 use cuda_std::launch::KernelArg;
 use cuda_std::prelude::*;
 use cuda_std::{bf16, f16};
@@ -38,20 +40,6 @@ pub struct Arguments<T, A> {
 unsafe impl<T: Scalar, A: Scalar> KernelArg for Arguments<T, A> {}
 
 impl<T: Scalar, A: Scalar> Arguments<T, A> {
-    /// The same memory with elements and results of other types of the same sizes.
-    #[must_use]
-    pub fn cast<U: Scalar, B: Scalar>(self) -> Arguments<U, B> {
-        Arguments {
-            input: self.input.cast(),
-            output: self.output.cast(),
-            words: self.words,
-            state: self.state,
-            rows: self.rows,
-            group: self.group,
-            mode: self.mode,
-        }
-    }
-
     /// Scans with `op`: [`grid::scan()`].
     #[device]
     pub fn scan(self, op: impl ScanOperation<Element = T, Output = A>) {
@@ -82,21 +70,6 @@ pub struct BulkArguments<T, A> {
 // SAFETY: `repr(C)`; views and numbers are the same on host and device.
 unsafe impl<T: Scalar, A: Scalar> KernelArg for BulkArguments<T, A> {}
 
-impl<T: Scalar, A: Scalar> BulkArguments<T, A> {
-    /// The same memory with elements and results of other types of the same sizes.
-    #[must_use]
-    pub fn cast<U: Scalar, B: Scalar>(self) -> BulkArguments<U, B> {
-        BulkArguments {
-            input: self.input.cast(),
-            output: self.output.cast(),
-            words: self.words,
-            state: self.state,
-            tiles: self.tiles,
-            mode: self.mode,
-        }
-    }
-}
-
 #[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
 impl<T: gridsync_kernels::op::Carried + Scalar> BulkArguments<T, T> {
     /// Scans with `op`: [`grid::scan::scan_by_bulk`].
@@ -108,135 +81,33 @@ impl<T: gridsync_kernels::op::Carried + Scalar> BulkArguments<T, T> {
     }
 }
 
-/// An operation that has a scan kernel. On the host only.
-///
-/// # Safety
-///
-/// Safe methods of the host library launch the kernels. With the arguments that [`arguments`]
-/// builds from `common`, [`Kernel`] does only what [`grid::scan()`] does with the operation and
-/// `common`. With the arguments that [`bulk_arguments`] builds, a kernel with bulk copies does only
-/// what [`grid::scan::scan_by_bulk`] does. The usual kernel is only that call.
-///
-/// [`arguments`]: Self::arguments
-/// [`bulk_arguments`]: Self::bulk_arguments
-/// [`Kernel`]: Self::Kernel
-///
-/// ```compile_fail,E0200
-/// struct Mine;
-/// impl gridsync_entries::scan::Scannable for Mine {} // It needs `unsafe impl`.
-/// ```
+/// The common arguments of a scan by `O`.
+pub type Common<O> = Arguments<ElementOf<O>, OutputOf<O>>;
+
+/// The arguments of a scan by `O` with bulk copies.
+pub type BulkCommon<O> = BulkArguments<ElementOf<O>, OutputOf<O>>;
+
+/// An operation that has a scan kernel, and one with bulk copies or [`NoKernel`] in its place: a
+/// short name for bounds. On the host only.
 #[cfg(not(target_arch = "nvptx64"))]
-pub unsafe trait Scannable: ScanOperation {
-    /// The kernel.
-    type Kernel: cuda_std::launch::Kernel;
-
-    /// The kernel with bulk copies, or [`NoBulk`] if there is none.
-    type Bulk: cuda_std::launch::Kernel;
-
-    /// The arguments of the kernel: `common`, and the operation if it has a parameter.
-    fn arguments(
-        self,
-        common: Arguments<Self::Element, Self::Output>,
-    ) -> <Self::Kernel as cuda_std::launch::Kernel>::Args;
-
-    /// The arguments of the kernel with bulk copies, `()` if there is none.
-    fn bulk_arguments(
-        self,
-        common: BulkArguments<Self::Element, Self::Output>,
-    ) -> <Self::Bulk as cuda_std::launch::Kernel>::Args;
-
-    /// Whether there is a kernel with bulk copies.
-    const HAS_BULK: bool;
-}
-
-/// A placeholder for a missing kernel with bulk copies, never launched. On the host only.
-#[cfg(not(target_arch = "nvptx64"))]
-pub struct NoBulk;
+pub trait Scannable: ScanOperation + Entry<Common<Self>> + Entry<BulkCommon<Self>> {}
 
 #[cfg(not(target_arch = "nvptx64"))]
-impl cuda_std::launch::Kernel for NoBulk {
-    const NAME: &'static str = "no scan by bulk copies";
-    const COOPERATIVE: bool = false;
-    type Args = ();
-
-    unsafe fn run((): ()) {
-        unreachable!("{}", Self::NAME)
-    }
-}
+impl<O: ScanOperation + Entry<Common<O>> + Entry<BulkCommon<O>>> Scannable for O {}
 
 macro_rules! kernel {
-    (scan $value:tt ($name:ident: $op:literal $ty:ty, $inputs:ident)) => {
-        kernel! { @ "scan_" $value $name $ty }
+    (scan [$value:tt bulk] $row:tt) => {
+        kernel! { @ $value $row }
     };
-    (scan $blocks:literal ($name:ident: $op:literal $ty:ty { $example:expr }, $inputs:ident)) => {
-        kernel! { @ "scan_" $blocks $name $ty, op }
+    (scan $value:tt $row:tt) => {
+        kernel! { @ $value $row }
+        absent! { BulkCommon $row }
     };
-    (scan $shared:tt ($name:ident: $op:literal $ty:ty as $twin:ty, $inputs:ident)) => {
-        // SAFETY: the twin does the same with the same bits.
-        #[cfg(not(target_arch = "nvptx64"))]
-        unsafe impl Scannable for $ty {
-            type Kernel = <$twin as Scannable>::Kernel;
-            type Bulk = <$twin as Scannable>::Bulk;
-            const HAS_BULK: bool = <$twin as Scannable>::HAS_BULK;
-
-            fn arguments(
-                self,
-                common: Arguments<ElementOf<$ty>, OutputOf<$ty>>,
-            ) -> <Self::Kernel as cuda_std::launch::Kernel>::Args {
-                <$twin>::new().arguments(common.cast())
-            }
-
-            fn bulk_arguments(
-                self,
-                common: BulkArguments<ElementOf<$ty>, OutputOf<$ty>>,
-            ) -> <Self::Bulk as cuda_std::launch::Kernel>::Args {
-                <$twin>::new().bulk_arguments(common.cast())
-            }
-        }
+    (@ shared $row:tt) => {
+        entry! { $row Common }
     };
-    (@ $prefix:literal [$blocks:literal bulk] $name:ident $ty:ty) => {
-        kernel! { @ kernel $prefix $blocks $name $ty }
-        kernel! { @ dispatch $name $ty, { type Bulk = bulk::$name; }, true, |common: BulkArguments<_, _>| (common,) }
-    };
-    (@ $prefix:literal $blocks:literal $name:ident $ty:ty $(, $op:ident)?) => {
-        kernel! { @ kernel $prefix $blocks $name $ty $(, $op)? }
-        kernel! { @ dispatch $name $ty $(, $op)?, { type Bulk = NoBulk; }, false, |_: BulkArguments<_, _>| () }
-    };
-    (@ kernel $prefix:literal $blocks:literal $name:ident $ty:ty $(, $op:ident)?) => {
-        #[doc = concat!("Scans by [`", stringify!($ty), "`]: see [`grid::scan()`].")]
-        ///
-        /// # Safety
-        ///
-        /// The arguments and the grid are valid for [`grid::scan()`], and no other launch uses the
-        /// workspace until this one has ended.
-        #[kernel(prefix = $prefix, max_threads = 256, min_blocks = $blocks)]
-        pub unsafe fn $name(common: Arguments<ElementOf<$ty>, OutputOf<$ty>>, $($op: $ty)?) {
-            common.scan(operation!($ty $(, $op)?));
-        }
-    };
-    (@ dispatch $name:ident $ty:ty $(, $op:ident)?, { $bulk:item }, $has_bulk:literal, $arguments:expr) => {
-        // SAFETY: the kernels only call the library with their arguments.
-        #[cfg(not(target_arch = "nvptx64"))]
-        unsafe impl Scannable for $ty {
-            type Kernel = $name;
-            $bulk
-            const HAS_BULK: bool = $has_bulk;
-
-            fn arguments(
-                self,
-                common: Arguments<ElementOf<$ty>, OutputOf<$ty>>,
-            ) -> <$name as cuda_std::launch::Kernel>::Args {
-                $(let $op = self;)?
-                (common, $($op)?)
-            }
-
-            fn bulk_arguments(
-                self,
-                common: BulkArguments<ElementOf<$ty>, OutputOf<$ty>>,
-            ) -> <Self::Bulk as cuda_std::launch::Kernel>::Args {
-                ($arguments)(common)
-            }
-        }
+    (@ $blocks:literal $row:tt) => {
+        entry! { $row Common, scan (prefix = "scan_", max_threads = 256, min_blocks = $blocks) "Scans by", "grid::scan()" }
     };
     ($primitive:ident $value:tt $row:tt) => {};
 }
@@ -245,24 +116,16 @@ operations!(kernel);
 /// The kernels with bulk copies.
 #[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
 pub mod bulk {
-    use super::BulkArguments;
-    use crate::ElementOf;
+    use super::BulkCommon;
     use cuda_std::prelude::*;
     use gridsync_kernels::op::Sum;
 
     macro_rules! kernel {
-        (scan [$blocks:literal bulk] ($name:ident: $op:literal $ty:ty, $inputs:ident)) => {
-            #[doc = concat!("Scans by [`", stringify!($ty), "`], by bulk copies.")]
-            ///
-            /// # Safety
-            ///
-            /// The arguments and the grid are valid for
-            /// [`scan_by_bulk`](gridsync_kernels::grid::scan::scan_by_bulk), and no other launch
-            /// uses the workspace until this one has ended.
-            #[kernel(prefix = "scan_bulk_", max_threads = 576, min_blocks = 1)]
-            pub unsafe fn $name(common: BulkArguments<ElementOf<$ty>, ElementOf<$ty>>) {
-                common.scan(<$ty>::new());
-            }
+        (scan [shared bulk] $row:tt) => {
+            entry! { $row BulkCommon }
+        };
+        (scan [$blocks:literal bulk] $row:tt) => {
+            entry! { $row BulkCommon, scan (prefix = "scan_bulk_", max_threads = 576, min_blocks = 1) "Scans by", "grid::scan::scan_by_bulk" }
         };
         ($primitive:ident $value:tt $row:tt) => {};
     }
@@ -274,29 +137,25 @@ pub mod segments {
     use super::*;
     use gridsync_kernels::op::InSegments;
 
-    macro_rules! segmented {
+    // SAFETY: no kernel is launched.
+    #[cfg(not(target_arch = "nvptx64"))]
+    unsafe impl<O> Entry<BulkCommon<InSegments<O>>> for InSegments<O>
+    where
+        InSegments<O>: ScanOperation,
+    {
+        type Kernel = NoKernel;
+
+        fn arguments(self, _: BulkCommon<Self>) {}
+    }
+
+    macro_rules! kernel {
         (segments $blocks:literal ($name:ident: $op:literal $ty:ty, $inputs:ident)) => {
-            kernel! { @ "scan_segments_" $blocks $name InSegments<$ty>, op }
+            entry! { @ $name InSegments<$ty> [op] Common<InSegments<$ty>>, scan (prefix = "scan_segments_", max_threads = 256, min_blocks = $blocks) "Scans by", "grid::scan()" }
         };
         (segments shared ($name:ident: $op:literal $ty:ty as $twin:ty, $inputs:ident)) => {
-            // SAFETY: the twin does the same with the same bits.
-            #[cfg(not(target_arch = "nvptx64"))]
-            unsafe impl Scannable for InSegments<$ty> {
-                type Kernel = <InSegments<$twin> as Scannable>::Kernel;
-                type Bulk = NoBulk;
-                const HAS_BULK: bool = false;
-
-                fn arguments(
-                    self,
-                    common: Arguments<ElementOf<$ty>, OutputOf<$ty>>,
-                ) -> <Self::Kernel as cuda_std::launch::Kernel>::Args {
-                    InSegments::<$twin>::new(self.segments()).arguments(common.cast())
-                }
-
-                fn bulk_arguments(self, _: BulkArguments<ElementOf<$ty>, OutputOf<$ty>>) {}
-            }
+            entry! { @ InSegments<$ty> as InSegments<$twin>, Common<InSegments<$ty>> as Common<InSegments<$twin>> }
         };
         ($primitive:ident $value:tt $row:tt) => {};
     }
-    operations!(segmented);
+    operations!(kernel);
 }

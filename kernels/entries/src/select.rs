@@ -1,5 +1,7 @@
 //! Selections: two kernels for each line of [`selected_elements!`](crate::selected_elements).
 
+#[cfg(not(target_arch = "nvptx64"))]
+use crate::Entry;
 use cuda_std::launch::KernelArg;
 use cuda_std::prelude::*;
 use cuda_std::{bf16, f16};
@@ -29,24 +31,6 @@ pub struct Arguments<T> {
 unsafe impl<T: Scalar> KernelArg for Arguments<T> {}
 
 impl<T: Scalar> Arguments<T> {
-    /// The same memory with elements of another type of the same size.
-    #[must_use]
-    pub fn cast<U: Scalar>(self) -> Arguments<U> {
-        Arguments {
-            input: self.input.cast(),
-            outputs: Outputs {
-                kept: self.outputs.kept.cast(),
-                rest: self.outputs.rest.cast(),
-                positions: self.outputs.positions,
-                count: self.outputs.count,
-            },
-            words: self.words,
-            state: self.state,
-            rows: self.rows,
-            group: self.group,
-        }
-    }
-
     #[device]
     fn workspace(self) -> Workspace {
         Workspace { words: self.words, state: self.state }
@@ -61,7 +45,7 @@ impl<T: Scalar> Arguments<T> {
 
     /// Selects the first of each run of equal elements: [`grid::unique()`].
     #[device]
-    pub fn unique(self)
+    pub fn unique(self, _by: FirstOfRun<T>)
     where
         T: PartialEq,
     {
@@ -69,33 +53,10 @@ impl<T: Scalar> Arguments<T> {
     }
 }
 
-/// A selection of elements, and the kernel for it. On the host only.
-///
-/// # Safety
-///
-/// Safe methods of the host library launch the kernel. With the arguments that [`arguments`] builds
-/// from `common`, it does only what [`grid::select()`] or [`grid::unique()`] does with the
-/// predicate and `common`. The usual kernel is only that call.
-///
-/// [`arguments`]: Self::arguments
-///
-/// ```compile_fail,E0200
-/// struct Mine;
-/// impl gridsync_entries::select::Selectable for Mine {} // It needs `unsafe impl`.
-/// ```
-#[cfg(not(target_arch = "nvptx64"))]
-pub unsafe trait Selectable: Copy + Send + Sync + 'static {
+/// Which elements a selection keeps, on the CPU: every [`Predicate`] says so.
+pub trait Selection: Copy + Send + Sync + 'static {
     /// The type of the elements.
     type Element: Scalar;
-
-    /// The kernel.
-    type Kernel: cuda_std::launch::Kernel;
-
-    /// The arguments of the launch: `common`, and the predicate if it is a parameter.
-    fn arguments(
-        self,
-        common: Arguments<Self::Element>,
-    ) -> <Self::Kernel as cuda_std::launch::Kernel>::Args;
 
     /// Whether the kernel keeps element `index` of `input`.
     ///
@@ -104,90 +65,53 @@ pub unsafe trait Selectable: Copy + Send + Sync + 'static {
     fn is_kept(self, input: &[Self::Element], index: usize) -> bool;
 }
 
-/// Selects the first of each run of equal elements: see [`grid::unique()`]. On the host only.
+impl<P: Predicate> Selection for P {
+    type Element = P::Element;
+
+    fn is_kept(self, input: &[P::Element], index: usize) -> bool {
+        self.keeps(input[index], index as u64)
+    }
+}
+
+/// A selection that has a kernel: a short name for bounds. On the host only.
 #[cfg(not(target_arch = "nvptx64"))]
+pub trait Selectable: Selection + Entry<Arguments<<Self as Selection>::Element>> {}
+
+#[cfg(not(target_arch = "nvptx64"))]
+impl<S: Selection + Entry<Arguments<S::Element>>> Selectable for S {}
+
+/// Selects the first of each run of equal elements: see [`grid::unique()`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FirstOfRun<T>(core::marker::PhantomData<fn(T)>);
 
-#[cfg(not(target_arch = "nvptx64"))]
 impl<T> FirstOfRun<T> {
     /// Selects from elements of `T`.
+    #[inline(always)]
     #[must_use]
     pub const fn new() -> Self {
         Self(core::marker::PhantomData)
     }
 }
 
+impl<T: Scalar + PartialEq> Selection for FirstOfRun<T> {
+    type Element = T;
+
+    fn is_kept(self, input: &[T], index: usize) -> bool {
+        index == 0 || input[index] != input[index - 1]
+    }
+}
+
 macro_rules! kernels {
-    ($ty:ident, $select:ident $blocks:literal, $unique:ident $of_unique:literal) => {
-        kernels! { @ select $ty $select $blocks }
-
-        #[doc = concat!("Selects the first of each run of ", stringify!($ty), ": see [`grid::unique()`].")]
-        ///
-        /// # Safety
-        ///
-        /// The arguments and the grid are valid for [`grid::unique()`], and no other launch uses
-        /// the workspace until this one has ended.
-        #[kernel(max_threads = 256, min_blocks = $of_unique)]
-        pub unsafe fn $unique(common: Arguments<$ty>) {
-            common.unique();
-        }
-
-        kernels! { @ first_of_run $ty $unique, |common: Arguments<$ty>| (common,) }
+    ($ty:ident, $select:ident $blocks:literal, $unique:ident $($of_unique:tt)+) => {
+        entry! { @ $select Within<$ty> [predicate] Arguments<$ty>, select (max_threads = 256, min_blocks = $blocks) "Selects by", "grid::select()" }
+        kernels! { @ $ty $unique $($of_unique)+ }
     };
-    ($ty:ident, $select:ident $blocks:literal, $unique:ident as $twin:ident) => {
-        kernels! { @ select $ty $select $blocks }
-        kernels! { @ first_of_run $ty $unique, |common: Arguments<$ty>| (common.cast::<$twin>(),) }
+    (@ $ty:ident $unique:ident $blocks:literal) => {
+        entry! { @ $unique FirstOfRun<$ty> [] Arguments<$ty>, unique (max_threads = 256, min_blocks = $blocks) "Selects by", "grid::unique()" }
     };
-    (@ select $ty:ident $select:ident $blocks:literal) => {
-        #[doc = concat!("Selects elements of ", stringify!($ty), ": see [`grid::select()`].")]
-        ///
-        /// # Safety
-        ///
-        /// The arguments and the grid are valid for [`grid::select()`], and no other launch uses
-        /// the workspace until this one has ended.
-        #[kernel(max_threads = 256, min_blocks = $blocks)]
-        pub unsafe fn $select(common: Arguments<$ty>, predicate: Within<$ty>) {
-            common.select(predicate);
-        }
-
-        // SAFETY: the kernel only calls `grid::select` with its arguments.
-        #[cfg(not(target_arch = "nvptx64"))]
-        unsafe impl Selectable for Within<$ty> {
-            type Element = $ty;
-            type Kernel = $select;
-
-            fn arguments(
-                self,
-                common: Arguments<$ty>,
-            ) -> <$select as cuda_std::launch::Kernel>::Args {
-                (common, self)
-            }
-
-            fn is_kept(self, input: &[$ty], index: usize) -> bool {
-                self.keeps(input[index], index as u64)
-            }
-        }
-    };
-    (@ first_of_run $ty:ident $unique:ident, $arguments:expr) => {
-        // SAFETY: the kernel only calls `grid::unique` with its arguments; equal integers have
-        // equal bits, signed or unsigned.
-        #[cfg(not(target_arch = "nvptx64"))]
-        unsafe impl Selectable for FirstOfRun<$ty> {
-            type Element = $ty;
-            type Kernel = $unique;
-
-            fn arguments(
-                self,
-                common: Arguments<$ty>,
-            ) -> <$unique as cuda_std::launch::Kernel>::Args {
-                ($arguments)(common)
-            }
-
-            fn is_kept(self, input: &[$ty], index: usize) -> bool {
-                index == 0 || input[index] != input[index - 1]
-            }
-        }
+    // Equal integers have equal bits, signed or unsigned.
+    (@ $ty:ident $unique:ident as $twin:ident) => {
+        entry! { @ FirstOfRun<$ty> as FirstOfRun<$twin>, Arguments<$ty> as Arguments<$twin> }
     };
 }
 selected_elements!(kernels);

@@ -5,6 +5,10 @@ use cuda_std::memory::{Ordering, Scope};
 use cuda_std::thread;
 use gridsync_kernels::grid::barrier::*;
 use gridsync_kernels::op::Sum;
+use gridsync_lab_kernels::barrier::{
+    ClusterBarrier, FlipBarrier, GenerationBarrier, GrowingBarrier, LockFreeBarrier, PhaseBarrier,
+    ReleaseBarrier, TreeBarrier,
+};
 use simt::{Fault, LaunchConfig, MissingOrder, Race, Schedule};
 
 const BLOCKS: u32 = 3;

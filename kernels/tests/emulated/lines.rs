@@ -17,6 +17,10 @@ use gridsync_kernels::grid::tasks::Tasks;
 use gridsync_kernels::grid::{self, merge_sort, range_sum};
 use gridsync_kernels::op::{Compensated, CompensatedSum, InSegments, Operation, Segments, Sum};
 use gridsync_kernels::warp;
+use gridsync_lab_kernels::barrier::{
+    ClusterBarrier, FlipBarrier, GenerationBarrier, GrowingBarrier, LockFreeBarrier, PhaseBarrier,
+    Ptx, ReleaseBarrier, TreeBarrier, Volatile,
+};
 use gridsync_lab_kernels::ladder::{scans::*, sums::*};
 use simt::{Fault, LaunchConfig, Policy, Schedule};
 

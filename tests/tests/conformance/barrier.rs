@@ -3,9 +3,10 @@
 use cuda_std::launch::Kernel;
 use gridsync::device::{Buffer, Device, DeviceError, Geometry};
 use gridsync::launch::{Blocks, cooperative, resident_blocks};
-use gridsync_kernels::grid::barrier::{
-    Barrier, FlipBarrier, GenerationBarrier, GridBarrier, GrowingBarrier, LateBarrier,
-    LockFreeBarrier, PhaseBarrier, ReleaseBarrier, SplitBarrier, TreeBarrier,
+use gridsync_kernels::grid::barrier::{Barrier, GridBarrier, LateBarrier, SplitBarrier};
+use gridsync_lab_kernels::barrier::{
+    FlipBarrier, GenerationBarrier, GrowingBarrier, LockFreeBarrier, PhaseBarrier, ReleaseBarrier,
+    TreeBarrier,
 };
 use gridsync_lab_kernels::barrier::{Measured, Stressed, barrier_only, barrier_rounds};
 use gridsync_tests::devices::{emulator, emulator_under, schedules, unjudged_under, with_cuda};

@@ -5,11 +5,11 @@ use bytemuck::{Pod, Zeroable};
 use cuda_std::launch::Kernel;
 use cuda_std::{bf16, f16};
 use gridsync::device::{Device, DeviceError};
-use gridsync::primitives::reduce::{CountedReducible, reduce_on_cpu};
-use gridsync::primitives::scan::{CountedScannable, scan_on_cpu};
-use gridsync::primitives::select::{CountedSelectable, FirstOfRun, Within, select_on_cpu};
-use gridsync::primitives::{Checked, Reducer, Scanner, Selector};
-use gridsync_entries::counted;
+use gridsync::primitives::reduce::{self, Reducible, reduce_on_cpu};
+use gridsync::primitives::scan::{self, Scannable, scan_on_cpu};
+use gridsync::primitives::select::{self, FirstOfRun, Selectable, Within, select_on_cpu};
+use gridsync::primitives::{Checked, Entry, Reducer, Scanner, Selector};
+use gridsync_entries::counted::{self, Counted};
 use gridsync_kernels::grid::scan::Form;
 use gridsync_kernels::op::{Max, Min, Sum};
 use gridsync_tests::trials;
@@ -75,7 +75,8 @@ fn counts(len: usize) -> impl Iterator<Item = u64> {
 /// Reduces the first elements of a buffer.
 fn reductions<O>(device: &Device)
 where
-    O: CountedReducible + Checked<Element: Sample + Pod, Output: Debug> + Default,
+    O: Reducible + Entry<Counted<reduce::Common<O>>>,
+    O: Checked<Element: Sample + Pod, Output: Debug> + Default,
 {
     let op = O::default();
     // The identity of a sum of floating-point numbers is -0. Other operations accept any order.
@@ -104,7 +105,8 @@ where
 /// Scans the first elements of a buffer.
 fn scans<O>(device: &Device)
 where
-    O: CountedScannable<Element: Sample + Pod, Output: Sample + Pod + Debug> + Default,
+    O: Scannable<Element: Sample + Pod, Output: Sample + Pod + Debug> + Default,
+    O: Entry<Counted<scan::Common<O>>>,
 {
     let op = O::default();
     let mut scanner = Scanner::new(op, device, 9001).expect("a scanner should fit");
@@ -133,7 +135,8 @@ where
 /// Selects from the first elements of a buffer.
 fn selections<S>(device: &Device, by: S)
 where
-    S: CountedSelectable<Element: Sample + Pod + Debug>,
+    S: Selectable<Element: Sample + Pod + Debug>,
+    S: Entry<Counted<select::Arguments<S::Element>>>,
 {
     let mut selector = Selector::new(by, device, 9001).expect("a selector should fit");
     for &len in capacities(device) {

@@ -21,7 +21,7 @@ fn a_weakened_barrier_is_reported_site_by_site_with_the_check_that_caught_it() {
     let shown = without_cuda(&call, b"").says_nothing();
     let head = "barrier/phase: ";
     assert!(shown.stdout.starts_with(head), "{}", shown.stdout);
-    assert!(shown.stdout.contains("barrier/phase.rs:"), "{}", shown.stdout);
+    assert!(shown.stdout.contains("barrier/word.rs:"), "{}", shown.stdout);
     assert!(shown.stdout.contains("release atomic, device scope → relaxed"), "{}", shown.stdout);
 
     let shown = without_cuda(&[&call[..], &["--json"]].concat(), b"").says_nothing();

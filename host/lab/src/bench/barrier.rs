@@ -5,11 +5,12 @@ use super::suite::if_resident;
 use super::{Design, FEW, MANY, Measurement, PeerProgram, Sampling, Shape, Suite, slope};
 use gridsync::device::{Device, DeviceError, KernelInfo};
 use gridsync::launch::{Blocks, barrier_words, cooperative, cooperative_in_clusters};
-use gridsync_kernels::grid::barrier::{
-    ClusterBarrier, FlipBarrier, GenerationBarrier, GridBarrier, GrowingBarrier, LateBarrier,
-    LockFreeBarrier, PhaseBarrier, Ptx, ReleaseBarrier, SplitBarrier, TreeBarrier, Volatile,
-};
+use gridsync_kernels::grid::barrier::{GridBarrier, LateBarrier, SplitBarrier};
 use gridsync_lab_kernels::barrier::Measured;
+use gridsync_lab_kernels::barrier::{
+    ClusterBarrier, FlipBarrier, GenerationBarrier, GrowingBarrier, LockFreeBarrier, PhaseBarrier,
+    Ptx, ReleaseBarrier, TreeBarrier, Volatile,
+};
 
 /// The suite.
 pub const BARRIER: Suite = Suite {

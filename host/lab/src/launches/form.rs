@@ -3,9 +3,9 @@
 use cuda_std::memory::Global;
 use gridsync::device::{Buffer, Device, DeviceError, Geometry};
 use gridsync::launch::{Blocks, barrier_words, cooperative};
-use gridsync_kernels::grid::barrier::{
-    FlipBarrier, GenerationBarrier, GridBarrier, GrowingBarrier, LockFreeBarrier, Ptx, TreeBarrier,
-    Volatile,
+use gridsync_kernels::grid::barrier::GridBarrier;
+use gridsync_lab_kernels::barrier::{
+    FlipBarrier, GenerationBarrier, GrowingBarrier, LockFreeBarrier, Ptx, TreeBarrier, Volatile,
 };
 use gridsync_lab_kernels::xpx::Transforms;
 

@@ -3,7 +3,8 @@
 use super::{Protocol, right};
 use gridsync::device::{Device, EmulatorConfig, Geometry};
 use gridsync::reference;
-use gridsync_entries::scan::{BulkArguments, Scannable};
+use gridsync_entries::scan::{BulkArguments, BulkCommon};
+use gridsync_entries::{Entry, KernelOf};
 use gridsync_kernels::grid::scan::{BULK_SHARED, BULK_THREADS, Form, STATE, Shape};
 use gridsync_kernels::op::Sum;
 use gridsync_verify::{CaseError, Kind, sample};
@@ -30,7 +31,7 @@ fn in_blocks(device: &Device, len: usize, blocks: u32) -> Result<(), CaseError> 
     let (input, output) = (device.upload(&host)?, device.alloc::<u32>(len)?);
     let words = device.zeroed::<u64>(shape.places())?;
     let state = device.zeroed::<u32>(STATE)?;
-    let args = op.bulk_arguments(BulkArguments {
+    let args = op.arguments(BulkArguments {
         input: input.view(),
         output: output.view(),
         words: words.view(),
@@ -41,7 +42,7 @@ fn in_blocks(device: &Device, len: usize, blocks: u32) -> Result<(), CaseError> 
     let geometry = Geometry::new(blocks, BULK_THREADS).with_dynamic_shared(BULK_SHARED);
     // SAFETY: the tiles are those of the input, buffers are aligned to 256 bytes, and the workspace
     // is new. All live until the download has waited for the launch.
-    unsafe { device.launch::<<Sum<u32> as Scannable>::Bulk>(&geometry, args)? };
+    unsafe { device.launch::<KernelOf<Sum<u32>, BulkCommon<Sum<u32>>>>(&geometry, args)? };
     let got = output.download()?;
     let expected = reference::scan_in(op, shape, &host, Form::Inclusive);
     let at = got.iter().zip(&expected).position(|(got, expected)| got != expected);

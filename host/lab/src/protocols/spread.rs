@@ -5,7 +5,7 @@ use gridsync::device::{Devices, EmulatorConfig, Geometry, Launch};
 use gridsync::launch::words_with_heads;
 use gridsync::primitives::Spread;
 use gridsync::reference;
-use gridsync_entries::spread::{Arguments, bulk, sum_u32};
+use gridsync_entries::spread::{Arguments, BulkArguments, bulk, sum_u32};
 use gridsync_kernels::grid::scan::{
     BULK_SHARED, BULK_THREADS, Form, STATE, Shape, head_and_places,
 };
@@ -39,7 +39,7 @@ fn by_bulk(devices: &Devices) -> Result<(), CaseError> {
     let tile = Shape::for_bulk::<u32>(1).tile::<u32>();
     let geometry = Geometry::new(1, BULK_THREADS).with_dynamic_shared(BULK_SHARED);
     let shape = Shape::for_bulk::<u32>(2 * tile + 5);
-    twice(devices, shape, 5, |args| Launch::new::<bulk::sum_u32>(geometry, (args,)))
+    twice(devices, shape, 5, |args| Launch::new::<bulk::sum_u32>(geometry, (BulkArguments(args),)))
 }
 
 /// Scans two arrays, whose last tile has `rest` elements, in stripes of one tile, with the same

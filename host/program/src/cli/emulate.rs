@@ -225,7 +225,7 @@ mod tests {
 
     #[test]
     fn a_short_path_is_the_file_and_its_folder() {
-        assert_eq!(short("kernels/src/grid/barrier/tree.rs"), "barrier/tree.rs");
+        assert_eq!(short("kernels/lab/src/barrier/tree.rs"), "barrier/tree.rs");
         assert_eq!(short("tree.rs"), "tree.rs");
     }
 

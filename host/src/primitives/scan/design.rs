@@ -1,7 +1,8 @@
 //! The two scan designs, and when each is used.
 
-use super::Scannable;
+use super::{BulkCommon, Scannable};
 use crate::device::{Device, DeviceError};
+use gridsync_entries::name_of;
 use gridsync_kernels::grid::scan::BULK_SHARED;
 
 /// How a scan works. The bits are the same.
@@ -25,7 +26,9 @@ const BULK_FROM: [(usize, usize); 2] = [(4, 8 << 20), (8, 16 << 20)];
 pub(in crate::primitives) fn has_bulk<O: Scannable>(device: &Device) -> bool {
     let device = device.properties();
     let is_new = device.compute >= 90 || device.is_emulated();
-    O::HAS_BULK && is_new && device.shared_per_block_optin >= BULK_SHARED
+    name_of::<O, BulkCommon<O>>().is_some()
+        && is_new
+        && device.shared_per_block_optin >= BULK_SHARED
 }
 
 /// Refuses a device or an operation without a bulk-copy scan.

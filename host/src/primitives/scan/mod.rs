@@ -9,8 +9,9 @@ use crate::launch::resident_blocks;
 use crate::reference;
 use bytemuck::Pod;
 use cuda_std::memory::{Global, Scalar};
-pub use gridsync_entries::counted::scan::CountedScannable;
-pub use gridsync_entries::scan::{Arguments, BulkArguments, Scannable};
+pub use gridsync_entries::counted::Counted;
+pub use gridsync_entries::scan::{Arguments, BulkArguments, BulkCommon, Common, Scannable};
+use gridsync_entries::{Entry, KernelOf};
 use gridsync_kernels::grid::scan::{BULK_SHARED, BULK_THREADS, Mode, STATE, ScanOperation, Shape};
 use gridsync_kernels::op::{Carried, InSegments, Operation, Segments};
 use std::ops::Range;
@@ -171,7 +172,7 @@ where
     /// # Errors
     /// As for [`Device::compile`].
     pub fn compile(&mut self, len: usize) -> Result<(), DeviceError> {
-        self.device.compile::<O::Kernel>()?;
+        self.device.compile::<KernelOf<O, Common<O>>>()?;
         if self.has_bulk() && self.is_long_enough_for_bulk(len) {
             self.bulk_geometry(1)?;
         }
@@ -201,7 +202,11 @@ where
     fn bulk_geometry(&mut self, tiles: u32) -> Result<Geometry, DeviceError> {
         let resident = match self.resident {
             Some(resident) => resident,
-            None => resident_blocks::<O::Bulk>(&self.device, BULK_THREADS, BULK_SHARED)?,
+            None => resident_blocks::<KernelOf<O, BulkCommon<O>>>(
+                &self.device,
+                BULK_THREADS,
+                BULK_SHARED,
+            )?,
         };
         self.resident = Some(resident);
         // If not even one fits, the launch returns the error.
@@ -396,12 +401,12 @@ where
                 // ready for the next; `&mut self` and the stream order keep other launches off
                 // them; a dropped buffer waits for the stream; a scan starts with the wait for the
                 // previous kernel; the caller vouches for the views.
-                unsafe { self.device.launch_in_a_row::<O::Kernel>(&geometry, args) }
+                unsafe { self.device.launch_in_a_row::<KernelOf<O, Common<O>>>(&geometry, args) }
             }
             Design::Bulk => {
                 let geometry = self.bulk_geometry(shape.tiles)?;
                 let Arguments { words, state, mode, .. } = common;
-                let args = self.op.bulk_arguments(BulkArguments {
+                let args = self.op.arguments(BulkArguments {
                     input,
                     output,
                     words,
@@ -414,13 +419,15 @@ where
                 // were zeroed, and each launch leaves them ready for the next; `&mut self` and the
                 // stream order keep other launches off them; a dropped buffer waits for the stream;
                 // the caller vouches for the views.
-                unsafe { self.device.launch_in_a_row::<O::Bulk>(&geometry, args) }
+                unsafe {
+                    self.device.launch_in_a_row::<KernelOf<O, BulkCommon<O>>>(&geometry, args)
+                }
             }
         }
     }
 }
 
-impl<O: CountedScannable> Scanner<O>
+impl<O: Scannable + Entry<Counted<Common<O>>>> Scanner<O>
 where
     O::Element: Pod,
     O::Output: Pod,
@@ -450,10 +457,10 @@ where
         let shape = Shape::of::<O::Element, O::Accumulator>(input.len());
         let geometry = Geometry::new(shape.tiles, shape.threads());
         let common = self.arguments(input, output, shape, Mode::whole(form))?;
-        let args = self.op.counted_arguments(common, count);
+        let args = self.op.arguments(Counted { common, count });
         // SAFETY: as for `launch_views`, the shape is made for the whole input, and the kernel uses
         // some of it; all buffers are borrowed, the output exclusively.
-        unsafe { self.device.launch::<O::Counted>(&geometry, args) }
+        unsafe { self.device.launch::<KernelOf<O, Counted<Common<O>>>>(&geometry, args) }
     }
 }
 

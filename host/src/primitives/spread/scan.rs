@@ -7,7 +7,8 @@ use crate::primitives::scan::{
     Design, Form, Scanner, expect_bulk, has_bulk, is_long_enough_for_bulk,
 };
 use bytemuck::Pod;
-use gridsync_entries::spread::{Arguments, SpreadScannable};
+use gridsync_entries::KernelOf;
+use gridsync_entries::spread::{Arguments, BulkArguments, BulkCommon, Common, SpreadScannable};
 use gridsync_kernels::grid::scan::{BULK_SHARED, BULK_THREADS, STATE, Shape, head_and_places};
 use gridsync_kernels::op::Carried;
 
@@ -128,13 +129,13 @@ impl<O: SpreadScannable<Element: Pod, Output: Pod>> SpreadScanner<O> {
             .map(|gpu| match design {
                 Design::Registers => {
                     let geometry = Geometry::new(blocks, shape.threads());
-                    let args = SpreadScannable::arguments(op, common(gpu));
-                    Launch::new::<<O as SpreadScannable>::Kernel>(geometry, args)
+                    let args = op.arguments(common(gpu));
+                    Launch::new::<KernelOf<O, Common<O>>>(geometry, args)
                 }
                 Design::Bulk => {
                     let geometry = Geometry::new(blocks, BULK_THREADS);
-                    let args = SpreadScannable::bulk_arguments(op, common(gpu));
-                    Launch::new::<<O as SpreadScannable>::Bulk>(
+                    let args = op.arguments(BulkArguments(common(gpu)));
+                    Launch::new::<KernelOf<O, BulkCommon<O>>>(
                         geometry.with_dynamic_shared(BULK_SHARED),
                         args,
                     )
@@ -172,10 +173,10 @@ impl<O: SpreadScannable<Element: Pod, Output: Pod>> SpreadScanner<O> {
         }
         let resident = |device: &Device| match design {
             Design::Registers => {
-                resident_blocks::<<O as SpreadScannable>::Kernel>(device, shape.threads(), 0)
+                resident_blocks::<KernelOf<O, Common<O>>>(device, shape.threads(), 0)
             }
             Design::Bulk => {
-                resident_blocks::<<O as SpreadScannable>::Bulk>(device, BULK_THREADS, BULK_SHARED)
+                resident_blocks::<KernelOf<O, BulkCommon<O>>>(device, BULK_THREADS, BULK_SHARED)
             }
         };
         let of_each = self.devices.each(|_, device| resident(device))?;

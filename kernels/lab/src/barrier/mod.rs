@@ -1,19 +1,36 @@
-//! Kernels that check the grid barriers and kernels that measure them.
+//! Kernels that check the grid barriers and kernels that measure them, and the designs that
+//! [`GridBarrier`] was chosen from.
+//!
+//! The protocol of each design is in `kernels/src/grid/barrier/README.md`.
 
 mod bounded;
+#[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
+mod cluster;
 mod collectives;
 mod exchange;
+mod generation;
+mod lock_free;
+mod look;
 mod mutants;
 mod phased;
+mod release;
+mod reset;
 mod stress;
 mod system;
+mod tree;
+mod word;
 
 pub use bounded::bounded_barrier_rounds;
+#[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
+pub use cluster::ClusterBarrier;
 pub use collectives::{
     block_scans, exchange_in_order, exchange_scan_threads, exchange_scan_threads_only,
     exchange_votes,
 };
 pub use exchange::{exchange_by_barrier_only, exchange_only, exchange_rounds};
+pub use generation::GenerationBarrier;
+pub use lock_free::LockFreeBarrier;
+pub use look::{Acquire, Look, Ptx, Volatile};
 pub use mutants::{
     BlockScopeFence, EqualGoal, Mutant, NoFirstBarrier, NoLastBarrier, OneBit, RelaxedArrival,
     RelaxedLook, ShortGoal, WeakLook, mutant_block_scope_rounds, mutant_equal_goal_rounds,
@@ -22,20 +39,18 @@ pub use mutants::{
     mutant_weak_look_rounds,
 };
 pub use phased::{phased_barrier_rounds, subset_barrier_rounds};
+pub use release::ReleaseBarrier;
+pub use reset::ResetBarrier;
 use stress::cross_and_check;
 pub use system::{
     bounded_system_barrier_rounds, system_barrier_only, system_barrier_rounds,
     system_exchange_only, system_exchange_rounds, system_exchange_votes,
 };
+pub use tree::TreeBarrier;
+pub use word::{FlipBarrier, Goal, GrowingBarrier, Phase, PhaseBarrier, Waiting, WordBarrier};
 
 use cuda_std::prelude::*;
-#[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
-use gridsync_kernels::grid::barrier::ClusterBarrier;
-use gridsync_kernels::grid::barrier::{
-    Barrier, FlipBarrier, GenerationBarrier, GridBarrier, GrowingBarrier, LateBarrier,
-    LockFreeBarrier, PhaseBarrier, Ptx, ReleaseBarrier, ResetBarrier, SplitBarrier, TreeBarrier,
-    Volatile,
-};
+use gridsync_kernels::grid::barrier::{Barrier, GridBarrier, LateBarrier, SplitBarrier};
 
 /// Rounds after which a block attaches again.
 const ROUNDS_TOGETHER: u32 = 3;

@@ -56,7 +56,7 @@ const SECOND: usize = 64;
 /// The longest wait, in ns: far longer than a crossing. Without it a mutant could wait forever.
 const PATIENCE_NS: u64 = 200_000;
 
-/// A [`GrowingBarrier`](gridsync_kernels::grid::barrier::GrowingBarrier) with the fault `F`.
+/// A [`GrowingBarrier`](super::GrowingBarrier) with the fault `F`.
 #[derive(Debug)]
 pub struct Mutant<F: Fault> {
     state: Global<u32>,

@@ -1,11 +1,11 @@
 //! X→P→X in one launch ("single kernel launch"), with each grid barrier that is worth comparing.
 
 use super::transform;
-use cuda_std::prelude::*;
-use gridsync_kernels::grid::barrier::{
-    Barrier, FlipBarrier, GenerationBarrier, GridBarrier, GrowingBarrier, LockFreeBarrier, Ptx,
-    TreeBarrier, Volatile,
+use crate::barrier::{
+    FlipBarrier, GenerationBarrier, GrowingBarrier, LockFreeBarrier, Ptx, TreeBarrier, Volatile,
 };
+use cuda_std::prelude::*;
+use gridsync_kernels::grid::barrier::{Barrier, GridBarrier};
 
 macro_rules! kernels {
     ($($design:ty: $kernel:ident;)*) => {$(

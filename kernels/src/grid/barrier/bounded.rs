@@ -26,8 +26,8 @@ pub struct Expired;
 /// The first block that waits longer than the limit records which blocks are missing. After that
 /// every unfinished wait ends with [`Expired`], the kernel returns, and the context survives. The
 /// host reads the missing blocks from the words ([`BoundedBarrier::missing`]). Zero the words
-/// before the next use. Each arrival needs one store more than in
-/// [`GrowingBarrier`](super::GrowingBarrier), so use it in debug builds and tests of a kernel.
+/// before the next use. Each arrival needs one store more than a barrier without a limit, so use it
+/// in debug builds and tests of a kernel.
 // Not `Copy`: each copy would have a separate goal.
 #[derive(Debug)]
 pub struct BoundedBarrier {

@@ -4,19 +4,8 @@
 //! All blocks that take part must be co-resident. Launch kernels with a barrier cooperatively
 //! (`#[kernel(cooperative)]`), or they may wait for blocks that cannot start before they end.
 //!
-//! | design | file |
-//! |---|---|
-//! | [`GridBarrier`], the one to use | `grid.rs` |
-//! | [`ResetBarrier`], wrong, to demonstrate the faults | `reset.rs` |
-//! | [`GenerationBarrier`], its repaired version | `generation.rs` |
-//! | [`GrowingBarrier`], with each form of spin | `growing.rs` |
-//! | [`LockFreeBarrier`] | `lock_free.rs` |
-//! | [`FlipBarrier`], as in cooperative groups | `flip.rs` |
-//! | [`PhaseBarrier`], the same without a returned value | `phase.rs` |
-//! | [`SplitBarrier`], [`LateBarrier`] | `split.rs` |
-//! | [`ReleaseBarrier`] | `release.rs` |
-//! | [`TreeBarrier`] | `tree.rs` |
-//! | `ClusterBarrier`, compute capability 9.0 or higher | `cluster.rs` |
+//! [`GridBarrier`] is the one to use. It picks [`LateBarrier`] or [`SplitBarrier`] for the grid.
+//! The designs that it was chosen from are in the package `gridsync-lab-kernels`.
 //!
 //! [`Exchange`] is a barrier that carries a value per block, for collectives of the whole grid.
 //! [`BoundedBarrier`] gives up after a time limit and reports the missing blocks.
@@ -24,22 +13,11 @@
 //! blocks of several GPUs.
 
 mod bounded;
-#[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
-mod cluster;
 mod exchange;
-mod flip;
-mod generation;
 mod grid;
-mod growing;
-mod lock_free;
-mod look;
 mod members;
-mod phase;
-mod release;
-mod reset;
 mod split;
 mod system;
-mod tree;
 
 use cuda_std::device;
 use cuda_std::memory::Global;
@@ -47,34 +25,23 @@ use cuda_std::memory::Global;
 #[cfg(not(target_arch = "nvptx64"))]
 pub use bounded::Missing;
 pub use bounded::{BoundedBarrier, Expired};
-#[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
-pub use cluster::ClusterBarrier;
 pub use exchange::{Arrival, Exchange, Gathered, Prefix};
-pub use flip::FlipBarrier;
-pub use generation::GenerationBarrier;
 pub use grid::GridBarrier;
-pub use growing::GrowingBarrier;
-pub use lock_free::LockFreeBarrier;
-pub use look::{Acquire, Look, Ptx, Volatile};
 pub use members::Members;
-pub use phase::PhaseBarrier;
-pub use release::ReleaseBarrier;
-pub use reset::ResetBarrier;
 pub use split::{LateBarrier, SplitBarrier};
 #[cfg(not(target_arch = "nvptx64"))]
 pub use system::{Absent, SystemMissing};
 pub use system::{AcrossGpus, BoundedSystemBarrier, SystemBarrier, SystemExchange};
-pub use tree::TreeBarrier;
 
 pub use super::peers::MOST_GPUS;
 #[cfg(not(target_arch = "nvptx64"))]
 pub use super::peers::head;
 
 /// The name of the barriers in messages of the emulator.
-const NAME: &str = "the grid barrier";
+pub const NAME: &str = "the grid barrier";
 
 /// The distance in words between counters that must not share lines of the L2: 256 bytes.
-const STRIDE: usize = 64;
+pub const STRIDE: usize = 64;
 
 /// A barrier of the whole grid, or of some of its blocks.
 ///

@@ -4,9 +4,10 @@ use cuda_std::prelude::{Global, Ordering, Scope, kernel, shared_array, spin, thr
 use cuda_std::warp::{WARP_SIZE, lane_id, warp_index};
 use gridsync_entries::reduce::Arguments;
 use gridsync_kernels::grid::Workspace;
-use gridsync_kernels::grid::barrier::{Barrier, PhaseBarrier};
+use gridsync_kernels::grid::barrier::Barrier;
 use gridsync_kernels::op::Sum;
 use gridsync_kernels::{block, grid, warp};
+use gridsync_lab_kernels::barrier::PhaseBarrier;
 
 type Total = Sum<i32, i64>;
 

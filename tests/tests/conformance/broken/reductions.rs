@@ -4,7 +4,8 @@ use super::kernels;
 use crate::repeat::one_workspace;
 use gridsync::device::DeviceError;
 use gridsync::primitives::{Checked, Checking};
-use gridsync_entries::reduce::{Arguments, Reducible};
+use gridsync_entries::Entry;
+use gridsync_entries::reduce::Arguments;
 use gridsync_kernels::op::{Operation, Sum};
 use gridsync_tests::devices::{emulator, emulator_under};
 use gridsync_tests::trials;
@@ -55,7 +56,7 @@ macro_rules! sums {
         }
 
         // SAFETY: the kernels are wrong on purpose, and the emulator checks every access.
-        unsafe impl Reducible for $name {
+        unsafe impl Entry<Arguments<i32>> for $name {
             type Kernel = kernels::$kernel;
 
             fn arguments(self, common: Arguments<i32>) -> (Arguments<i32>,) {

@@ -7,7 +7,8 @@ use gridsync::device::{Buffer, Device, DeviceError, Emulator, EmulatorConfig, Ge
 use gridsync::primitives::Scanner;
 use gridsync::primitives::scan::{Design, Form, scan_on_cpu};
 use gridsync::reference;
-use gridsync_entries::scan::{BulkArguments, Scannable};
+use gridsync_entries::KernelOf;
+use gridsync_entries::scan::{BulkArguments, BulkCommon, Scannable};
 use gridsync_kernels::grid::scan::{BULK_SHARED, BULK_THREADS, MOST_GROUP, STATE, Shape};
 use gridsync_kernels::op::{Carried, Max, Operation, Sum};
 use gridsync_tests::devices::{skipped, with_cuda};
@@ -123,7 +124,7 @@ impl<T: Pod + Scalar + Carried + Debug> Bench<T> {
         let (len, tiles) = (self.host.len(), self.shape.tiles);
         let what = format!("{form:?}, {len} elements, {blocks} blocks");
         let output = self.device.alloc::<T>(len).expect("the output should fit");
-        let args = op.bulk_arguments(BulkArguments {
+        let args = op.arguments(BulkArguments {
             input: self.input.view(),
             output: output.view(),
             words: self.words.view(),
@@ -135,7 +136,7 @@ impl<T: Pod + Scalar + Carried + Debug> Bench<T> {
         // SAFETY: the tiles are those of the input, buffers start at multiples of 256 bytes, and no
         // word holds a stamp of a later launch. All live until the download has waited for the
         // launch.
-        unsafe { self.device.launch::<O::Bulk>(&geometry, args) }
+        unsafe { self.device.launch::<KernelOf<O, BulkCommon<O>>>(&geometry, args) }
             .unwrap_or_else(|error| panic!("{what}: {error}"));
         let got = output.download().expect("the kernel should have run");
         let expected = reference::scan_in(op, self.shape, &self.host, form);

@@ -5,7 +5,8 @@ use cuda_std::prelude::kernel;
 use gridsync::device::Device;
 use gridsync::primitives::Scanner;
 use gridsync::primitives::scan::{Form, scan_on_cpu};
-use gridsync_entries::scan::{Arguments, BulkArguments, NoBulk, Scannable};
+use gridsync_entries::scan::{Arguments, BulkArguments};
+use gridsync_entries::{Entry, NoKernel};
 use gridsync_kernels::grid::scan::Shape;
 use gridsync_kernels::op::Operation;
 use gridsync_tests::devices::{emulator, emulator_under, schedules};
@@ -53,16 +54,19 @@ impl Operation for Affine {
 }
 
 // SAFETY: the kernel calls `grid::scan` with these arguments in this order.
-unsafe impl Scannable for Affine {
+unsafe impl Entry<Arguments<u64, u64>> for Affine {
     type Kernel = scans_affine_maps;
-    type Bulk = NoBulk;
-    const HAS_BULK: bool = false;
 
     fn arguments(self, common: Arguments<u64, u64>) -> (Arguments<u64, u64>,) {
         (common,)
     }
+}
 
-    fn bulk_arguments(self, _: BulkArguments<u64, u64>) {}
+// SAFETY: no kernel is launched.
+unsafe impl Entry<BulkArguments<u64, u64>> for Affine {
+    type Kernel = NoKernel;
+
+    fn arguments(self, _: BulkArguments<u64, u64>) {}
 }
 
 /// Scans with [`Affine`].

@@ -3,6 +3,7 @@
 use cuda_std::prelude::*;
 use gridsync::device::Device;
 use gridsync::primitives::select::{FirstOfRun, Predicate, Within, select};
+use gridsync_entries::Entry;
 use gridsync_entries::select::{Arguments, Selectable};
 use gridsync_tests::devices::emulator;
 use gridsync_tests::trials;
@@ -88,19 +89,11 @@ unsafe fn selects_every(common: Arguments<u32>, every: Every) {
 }
 
 // SAFETY: the kernel calls `grid::select` with these arguments in this order.
-unsafe impl Selectable for Every {
-    type Element = u32;
+unsafe impl Entry<Arguments<u32>> for Every {
     type Kernel = selects_every;
 
-    fn arguments(
-        self,
-        common: Arguments<u32>,
-    ) -> <selects_every as cuda_std::launch::Kernel>::Args {
+    fn arguments(self, common: Arguments<u32>) -> (Arguments<u32>, Self) {
         (common, self)
-    }
-
-    fn is_kept(self, input: &[u32], index: usize) -> bool {
-        self.keeps(input[index], index as u64)
     }
 }
 

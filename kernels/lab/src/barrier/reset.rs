@@ -1,7 +1,7 @@
 //! The reset barrier in its first published form: wrong in five ways, kept to demonstrate them.
 
-use super::{Barrier, Members};
 use cuda_std::prelude::*;
+use gridsync_kernels::grid::barrier::{Barrier, Members};
 
 /// Indices of the counter and of the number of misses.
 const COUNT: usize = 0;

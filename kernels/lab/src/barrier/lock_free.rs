@@ -1,8 +1,8 @@
 //! The lock-free barrier: a flag in and a flag out for each block, and no atomic read-modify-write.
 
-use super::{Barrier, Members, NAME, STRIDE};
 use cuda_std::prelude::*;
 use cuda_std::protocol::join_barrier;
+use gridsync_kernels::grid::barrier::{Barrier, Members, NAME, STRIDE};
 
 /// Indices of the number of the last full round and of the first flag in. The flags out follow.
 const ROUND: usize = 0;

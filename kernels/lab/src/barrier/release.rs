@@ -1,8 +1,8 @@
 //! The release barrier: blocks arrive at one word and wait for another.
 
-use super::{Barrier, Members, NAME, STRIDE};
 use cuda_std::prelude::*;
 use cuda_std::protocol::join_barrier;
+use gridsync_kernels::grid::barrier::{Barrier, Members, NAME, STRIDE};
 
 /// The amount by which the counter grows in each round.
 const ROUND: u32 = 1 << 31;

@@ -2,9 +2,9 @@
 //! the last block there releases all.
 
 use super::release::arrives_last;
-use super::{Barrier, Members, NAME, STRIDE};
 use cuda_std::prelude::*;
 use cuda_std::protocol::join_barrier;
+use gridsync_kernels::grid::barrier::{Barrier, Members, NAME, STRIDE};
 
 /// The number of blocks in a group.
 // With this, 132 blocks make 9 groups, so the root has about as many arrivals as a group.

@@ -1,9 +1,10 @@
 //! The cluster barrier: the blocks of a cluster synchronise at Hopper's cluster barrier, and the
 //! first blocks of all clusters in global memory.
 
-use super::{Barrier, GrowingBarrier, Members};
+use super::GrowingBarrier;
 use cuda_std::cluster;
 use cuda_std::prelude::*;
+use gridsync_kernels::grid::barrier::{Barrier, Members};
 
 /// A barrier in two levels, for compute capability 9.0 or higher: `barrier.cluster` within each
 /// cluster, and a [`GrowingBarrier`] between the first blocks of the clusters.

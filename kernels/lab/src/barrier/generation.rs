@@ -1,8 +1,8 @@
 //! The reset barrier, repaired: a counter that wraps to 0, and a generation whose change persists.
 
-use super::{Barrier, Members, NAME, STRIDE};
 use cuda_std::prelude::*;
 use cuda_std::protocol::join_barrier;
+use gridsync_kernels::grid::barrier::{Barrier, Members, NAME, STRIDE};
 
 /// Indices of the counter and of the number of full rounds.
 const COUNT: usize = 0;
