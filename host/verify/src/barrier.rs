@@ -1,6 +1,7 @@
 //! Cases of the grid barriers: correct ones have to hold, and broken ones have to be caught.
 
 use super::CaseError;
+use cuda_std::launch::Kernel;
 use gridsync::device::{Device, DeviceError};
 use gridsync::launch::{Blocks, barrier_words, cooperative, cooperative_in_clusters};
 use gridsync_kernels::grid::barrier::{GridBarrier, LateBarrier, SplitBarrier};
@@ -59,11 +60,26 @@ pub enum Outcome {
 pub struct Contender {
     /// Name.
     pub name: &'static str,
+    /// The kernel that checks it.
+    pub kernel: &'static str,
     /// Crosses it (see [`cross`]).
     pub cross: fn(&Device, &Crossing) -> Result<Outcome, DeviceError>,
 }
 
 impl Contender {
+    const fn of<B: Stressed>(name: &'static str) -> Self {
+        Self { name, kernel: B::Rounds::NAME, cross: cross::<B> }
+    }
+
+    /// The cluster barrier in clusters of `BLOCKS` blocks.
+    const fn in_clusters_of<const BLOCKS: u32>(name: &'static str) -> Self {
+        let cross = |device: &Device, crossing: &Crossing| {
+            let cluster = Some(BLOCKS);
+            cross::<ClusterBarrier>(device, &Crossing { cluster, ..*crossing })
+        };
+        Self { cross, ..Self::of::<ClusterBarrier>(name) }
+    }
+
     /// Crosses the barrier, and fails with the error if it did not hold.
     ///
     /// # Errors
@@ -79,56 +95,40 @@ impl Contender {
     }
 }
 
-macro_rules! contenders {
-    ($($(#[$doc:meta])* $list:ident { $($name:literal $cross:expr,)* })*) => {$(
-        $(#[$doc])*
-        pub const $list: &[Contender] = &[$(Contender { name: $name, cross: $cross }),*];
-    )*};
-}
-contenders! {
-    /// The designs, all correct. The cluster barrier needs compute capability 9.0.
-    DESIGNS {
-        "grid" cross::<GridBarrier>,
-        "split" cross::<SplitBarrier<2>>,
-        "split-4" cross::<SplitBarrier<4>>,
-        "late" cross::<LateBarrier>,
-        "phase" cross::<PhaseBarrier>,
-        "flip" cross::<FlipBarrier>,
-        "growing" cross::<GrowingBarrier>,
-        "growing-volatile" cross::<GrowingBarrier<Volatile>>,
-        "growing-ptx" cross::<GrowingBarrier<Ptx>>,
-        "generation" cross::<GenerationBarrier>,
-        "release" cross::<ReleaseBarrier>,
-        "tree" cross::<TreeBarrier>,
-        "lock-free" cross::<LockFreeBarrier>,
-        "cluster-1" cross_in_clusters::<1>,
-        "cluster-2" cross_in_clusters::<2>,
-        "cluster-4" cross_in_clusters::<4>,
-    }
-    /// Broken barriers. The more of these a test catches, the stronger the evidence from a design
-    /// that passes it.
-    MUTANTS {
-        "reset under its waiters" cross::<ResetBarrier>,
-        "no block barrier first" cross::<Mutant<NoFirstBarrier>>,
-        "no block barrier last" cross::<Mutant<NoLastBarrier>>,
-        "relaxed arrival" cross::<Mutant<RelaxedArrival>>,
-        "fence of block scope" cross::<Mutant<BlockScopeFence>>,
-        "relaxed look" cross::<Mutant<RelaxedLook>>,
-        "plain look" cross::<Mutant<WeakLook>>,
-        "one arrival too few" cross::<Mutant<ShortGoal>>,
-        "goal by ==" cross::<Mutant<EqualGoal>>,
-        "two counters, one bit" cross::<OneBit>,
-    }
-}
+/// The designs, all correct. The cluster barrier needs compute capability 9.0.
+pub const DESIGNS: &[Contender] = &[
+    Contender::of::<GridBarrier>("grid"),
+    Contender::of::<SplitBarrier<2>>("split"),
+    Contender::of::<SplitBarrier<4>>("split-4"),
+    Contender::of::<LateBarrier>("late"),
+    Contender::of::<PhaseBarrier>("phase"),
+    Contender::of::<FlipBarrier>("flip"),
+    Contender::of::<GrowingBarrier>("growing"),
+    Contender::of::<GrowingBarrier<Volatile>>("growing-volatile"),
+    Contender::of::<GrowingBarrier<Ptx>>("growing-ptx"),
+    Contender::of::<GenerationBarrier>("generation"),
+    Contender::of::<ReleaseBarrier>("release"),
+    Contender::of::<TreeBarrier>("tree"),
+    Contender::of::<LockFreeBarrier>("lock-free"),
+    Contender::in_clusters_of::<1>("cluster-1"),
+    Contender::in_clusters_of::<2>("cluster-2"),
+    Contender::in_clusters_of::<4>("cluster-4"),
+];
 
-/// The cluster barrier in clusters of `BLOCKS` blocks.
-fn cross_in_clusters<const BLOCKS: u32>(
-    device: &Device,
-    crossing: &Crossing,
-) -> Result<Outcome, DeviceError> {
-    let cluster = Some(BLOCKS);
-    cross::<ClusterBarrier>(device, &Crossing { cluster, ..*crossing })
-}
+/// Broken barriers. The more of these a test catches, the stronger the evidence from a design
+/// that passes it.
+pub const MUTANTS: &[Contender] = &[
+    Contender::of::<ResetBarrier>("reset under its waiters"),
+    Contender::of::<Mutant<NoFirstBarrier>>("no block barrier first"),
+    Contender::of::<Mutant<NoLastBarrier>>("no block barrier last"),
+    Contender::of::<Mutant<RelaxedArrival>>("relaxed arrival"),
+    Contender::of::<Mutant<BlockScopeFence>>("fence of block scope"),
+    Contender::of::<Mutant<RelaxedLook>>("relaxed look"),
+    Contender::of::<Mutant<WeakLook>>("plain look"),
+    Contender::of::<Mutant<ShortGoal>>("one arrival too few"),
+    Contender::of::<Mutant<EqualGoal>>("goal by =="),
+    Contender::of::<OneBit>("two counters, one bit"),
+];
 
 /// Crosses `B` according to `crossing`, and checks after each crossing what every block wrote
 /// before it.

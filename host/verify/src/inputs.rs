@@ -20,7 +20,7 @@ pub trait Sample: Copy + Send + Sync + 'static {
 /// The kind of input that suits an operation: losing or repeating almost any element changes the
 /// result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum Input {
     /// Any values.
     Values,
     /// Factors, for products.
@@ -42,15 +42,15 @@ pub fn random(seed: u64, i: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// `len` values of the sequence `seed`, for an operation of this kind.
+/// `len` values of the sequence `seed`, for an operation that needs this input.
 #[must_use]
-pub fn sample<T: Sample>(kind: Kind, len: usize, seed: u64) -> Vec<T> {
+pub fn sample<T: Sample>(input: Input, len: usize, seed: u64) -> Vec<T> {
     let bits = (0..len as u64).map(|i| random(seed, i));
-    match kind {
-        Kind::Values => bits.map(T::from_random).collect(),
-        Kind::Factors => bits.map(|bits| T::factor(bits, len)).collect(),
-        Kind::FewOnes => bits.map(|bits| T::few_ones(bits, len)).collect(),
-        Kind::FewZeros => bits.map(|bits| T::few_zeros(bits, len)).collect(),
+    match input {
+        Input::Values => bits.map(T::from_random).collect(),
+        Input::Factors => bits.map(|bits| T::factor(bits, len)).collect(),
+        Input::FewOnes => bits.map(|bits| T::few_ones(bits, len)).collect(),
+        Input::FewZeros => bits.map(|bits| T::few_zeros(bits, len)).collect(),
     }
 }
 

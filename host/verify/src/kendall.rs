@@ -1,13 +1,17 @@
 //! Cases of Kendall's rank correlation.
 
 use super::inputs::random;
+use super::kind::{Cases, Kind, Primitive, Size};
 use super::{CaseError, Sample};
+use cuda_std::memory::Scalar;
 use gridsync::device::Device;
 use gridsync::primitives::kendall::{
-    Correlatable, Correlator, Kendall, KendallError, Method, kendall_on_cpu,
+    Correlatable, Correlator, Kendall, KendallError, kendall_on_cpu,
 };
 use gridsync::reference::kendall_by_pairs;
+use gridsync_kernels::grid::merge_sort::TILE;
 use std::any::type_name;
+use std::marker::PhantomData;
 
 /// The order of the two arrays of a case, and their ties.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,67 +82,44 @@ ranked! { f32: 50.0; f64: 50.0; i32: 50; i64: 50; u32: 0; u64: 0; }
 /// The longest arrays for which the CPU compares every pair too.
 const BY_PAIRS: usize = 2100;
 
-/// Correlates `len` sampled pairs by each of `methods`, twice in one workspace, and compares every
-/// count with the CPU's.
-///
-/// # Errors
-/// [`CaseError::Wrong`] if a count, or any bit of τ, differs; or if the device fails.
-pub fn kendall_case<T: Ranked>(
-    device: &Device,
-    ties: Ties,
-    methods: &[Method],
-    len: usize,
-    seed: u64,
-) -> Result<(), CaseError> {
-    let (x, y) = ties.sample::<T>(len, seed);
-    let case = format!("{ties:?} ties of {len} {}, seed {seed}", type_name::<T>());
-    let failed = |error: KendallError| match error {
-        KendallError::Device(error) => CaseError::Device(error),
-        error => CaseError::Wrong(format!("{case}: {error}")),
-    };
-    let expected = kendall_on_cpu(&x, &y).map_err(failed)?;
-    let held = |what: &str, got: Kendall| match got.same(&expected) {
-        true => Ok(()),
-        false => {
-            Err(CaseError::Wrong(format!("{case}: {what} gives {got:?}, the CPU {expected:?}")))
-        }
-    };
-    if len <= BY_PAIRS {
-        held("a loop over all pairs", kendall_by_pairs(&x, &y))?;
-    }
-    let (x, y) = (device.upload(&x)?, device.upload(&y)?);
-    for &method in methods {
-        let mut correlator = Correlator::new(device, len)?.with_method(method);
-        for time in ["the first time", "the second time"] {
-            correlator.launch(&x, &y).map_err(failed)?;
-            let got = correlator.result().map_err(failed)?;
-            held(&format!("{method:?}, {time},"), got)?;
-        }
-    }
-    Ok(())
-}
+/// The correlation of arrays of `T`.
+struct Correlation<T>(PhantomData<T>);
 
-/// A [`kendall_case`] of one element type.
-type Case = fn(&Device, Ties, &[Method], usize, u64) -> Result<(), CaseError>;
-
-/// One element type for correlations, for running cases over all of them.
-#[derive(Clone, Copy)]
-pub struct KendallKind {
-    /// The element type of the arrays.
-    pub element: &'static str,
-    /// [`kendall_case`] for this type: ties, methods, elements, seed.
-    pub case: Case,
-}
-
-/// Every element type for correlations.
-#[must_use]
-pub fn kendall_kinds() -> Vec<KendallKind> {
-    let mut kinds = Vec::new();
-    macro_rules! kind {
-        ($ty:ident, $($kernels:tt)*) => {
-            kinds.push(KendallKind { element: stringify!($ty), case: kendall_case::<$ty> });
+impl<T: Ranked> Cases for Correlation<T> {
+    /// Correlates by each method, twice in one workspace, and compares every count with the CPU's.
+    fn run(&self, device: &Device, size: Size, seed: u64) -> Result<(), CaseError> {
+        let Size::Pairs(len, ties, methods) = size else { return Err(size.mismatch()) };
+        let (x, y) = ties.sample::<T>(len, seed);
+        let case = format!("{ties:?} ties of {len} {}, seed {seed}", type_name::<T>());
+        let failed = |error: KendallError| match error {
+            KendallError::Device(error) => CaseError::Device(error),
+            error => CaseError::Wrong(format!("{case}: {error}")),
         };
+        let expected = kendall_on_cpu(&x, &y).map_err(failed)?;
+        let held = |what: &str, got: Kendall| {
+            if got.same(&expected) {
+                return Ok(());
+            }
+            Err(CaseError::Wrong(format!("{case}: {what} gives {got:?}, the CPU {expected:?}")))
+        };
+        if len <= BY_PAIRS {
+            held("a loop over all pairs", kendall_by_pairs(&x, &y))?;
+        }
+        let (x, y) = (device.upload(&x)?, device.upload(&y)?);
+        for &method in methods {
+            let mut correlator = Correlator::new(device, len)?.with_method(method);
+            for time in ["the first time", "the second time"] {
+                correlator.launch(&x, &y).map_err(failed)?;
+                let got = correlator.result().map_err(failed)?;
+                held(&format!("{method:?}, {time},"), got)?;
+            }
+        }
+        Ok(())
     }
-    gridsync_entries::correlated_elements!(kind);
-    kinds
+}
+
+/// The kind of the correlation of arrays of `T`, called `name`, by these kernels.
+pub(super) fn kind<T: Ranked + Scalar>(name: &'static str, kernels: &[&'static str]) -> Kind {
+    let cases = Correlation::<T>(PhantomData);
+    Kind::of::<T, T>(Primitive::Kendall, (name, "kendall"), kernels, TILE, cases)
 }

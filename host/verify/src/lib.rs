@@ -6,6 +6,7 @@ mod barrier;
 mod dtype;
 mod inputs;
 mod kendall;
+mod kind;
 mod numbers;
 mod range_sum;
 mod reduce;
@@ -17,18 +18,20 @@ mod system;
 
 pub use barrier::{Contender, Crossing, DESIGNS, MUTANTS, Outcome, cross};
 pub use dtype::{Dtype, ParseDtypeError, Scalar};
-pub use inputs::{Kind, Sample, random, sample};
-pub use kendall::{KendallKind, Ranked, Ties, kendall_case, kendall_kinds};
+pub use inputs::{Input, Sample, random, sample};
+pub use kendall::{Ranked, Ties};
+pub use kind::{Kind, Primitive, Size, kinds};
 pub use numbers::{Number, OnCpu, Widen};
-pub use range_sum::{RangeSumKind, range_sum_case, range_sum_kinds, sample_ranges};
-pub use reduce::{ReduceKind, reduce_case, reduce_kinds};
-pub use reduce_rows::{RowKind, reduce_rows_case, row_kinds};
-pub use scan::{ScanKind, scan_case, scan_in_groups_case, scan_in_shape, scan_kinds};
-pub use select::{SelectKind, runs, select_case, select_kinds, shares};
+pub use range_sum::sample_ranges;
+pub use reduce::reduce_case;
+pub use scan::scan_in_shape;
+pub use select::{runs, select_case, shares};
 pub use select_bench::SelectBench;
 pub use system::{Absence, cross_on_all, exchange_on_all, give_up_on_all};
 
+use bytemuck::Pod;
 use gridsync::device::DeviceError;
+use std::fmt::Debug;
 
 /// Why a case failed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -39,4 +42,34 @@ pub enum CaseError {
     /// The result is wrong.
     #[error("{0}")]
     Wrong(String),
+}
+
+/// The error for a result that differs from the reference by the first of `sizes`, where the second
+/// is allowed.
+fn wrong(
+    case: &str,
+    result: &dyn Debug,
+    reference: &dyn Debug,
+    [abs_err, bound]: [f64; 2],
+) -> CaseError {
+    CaseError::Wrong(format!(
+        "{case}: {result:?}, the reference says {reference:?}; they differ by {abs_err:e}, allowed are {bound:e}"
+    ))
+}
+
+/// Ok if `got` has the bits of `expected`. `what` is what gives them, and the verb.
+fn same_bits<A: Pod + Debug>(
+    case: &str,
+    what: &str,
+    got: &[A],
+    expected: &[A],
+) -> Result<(), CaseError> {
+    let differ = |(a, b): (&A, &A)| bytemuck::bytes_of(a) != bytemuck::bytes_of(b);
+    match got.iter().zip(expected).position(differ) {
+        None => Ok(()),
+        Some(at) => Err(CaseError::Wrong(format!(
+            "{case}: {what} {:?} at {at}, not the bits of {:?}",
+            got[at], expected[at]
+        ))),
+    }
 }

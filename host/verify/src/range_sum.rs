@@ -1,16 +1,17 @@
 //! Cases of the range sums.
 
 use super::inputs::random;
-use super::reduce::short_name;
-use super::{CaseError, Kind, Sample, sample};
+use super::kind::{Cases, Kind, Primitive, Size};
+use super::{CaseError, Input, Sample, same_bits, sample, wrong};
 use bytemuck::Pod;
-use cuda_std::{bf16, f16};
+use cuda_std::launch::Kernel;
 use gridsync::device::Device;
 use gridsync::primitives::range_sum::{
     RangeSumError, RangeSums, check_range_sums, range_sums_on_cpu,
 };
 use gridsync::primitives::{RangeSummable, ScanCheck};
-use gridsync_kernels::op::{Operation, Sum};
+use gridsync_entries::range_sum::RangeSumNumber;
+use gridsync_kernels::grid::scan::Shape;
 use std::any::type_name;
 use std::fmt::Debug;
 
@@ -31,70 +32,49 @@ pub fn sample_ranges(len: usize, count: usize, seed: u64) -> Vec<[u64; 2]> {
     ends.into_iter().chain(any).take(count).collect()
 }
 
-/// Queries the sums of ranges of `len` sampled elements, twice, and checks them all.
-///
-/// # Errors
-/// [`CaseError::Wrong`] if a sum differs from the true one by more than its bound, or in any bit
-/// from the second run or the CPU; or if the device fails.
-pub fn range_sum_case<O>(op: O, device: &Device, len: usize, seed: u64) -> Result<(), CaseError>
+/// Sums of ranges.
+struct Ranges<O> {
+    op: O,
+    input: Input,
+}
+
+impl<O> Cases for Ranges<O>
 where
-    O: RangeSummable,
-    O::Element: Pod + Sample,
-    O::Output: Pod + Debug,
+    O: RangeSummable<Element: Pod + Sample, Output: Pod + Debug>,
 {
-    let host = sample::<O::Element>(Kind::Values, len, seed);
-    let queries = sample_ranges(len, QUERIES, seed);
-    let case = format!("{} of {len} elements, seed {seed}", type_name::<O>());
-    let failed = |error: RangeSumError| match error {
-        RangeSumError::Device(error) => CaseError::Device(error),
-        error => CaseError::Wrong(format!("{case}: {error}")),
-    };
-    let mut ranges = RangeSums::<O>::new(device, &device.upload(&host)?)?;
-    let sums = ranges.query(&queries).map_err(failed)?;
-    if let Some(ScanCheck { at, check }) =
-        check_range_sums(op, &host, &queries, &sums).filter(|scan| !scan.check.ok)
-    {
-        return Err(CaseError::Wrong(format!(
-            "{case}: {:?} for {:?}, the reference says {:?}; they differ by {:e}, allowed are {:e}",
-            sums[at], queries[at], check.reference, check.abs_err, check.bound
-        )));
-    }
-    let again = ranges.query(&queries).map_err(failed)?;
-    let on_the_cpu = range_sums_on_cpu(op, &host, &queries).map_err(|bad| failed(bad.into()))?;
-    for (what, others) in [("a second time", again), ("the CPU", on_the_cpu)] {
-        let same = bytemuck::cast_slice::<_, u8>(&sums) == bytemuck::cast_slice::<_, u8>(&others);
-        if !same {
-            return Err(CaseError::Wrong(format!("{case}: {what} gives other bits")));
-        }
-    }
-    Ok(())
-}
-
-/// One kind of range sum, for running cases over all of them.
-#[derive(Clone, Copy)]
-pub struct RangeSumKind {
-    /// The element type of the array.
-    pub element: &'static str,
-    /// The type of the accumulator and of the sums.
-    pub accumulator: &'static str,
-    /// [`range_sum_case`] for this sum: elements, seed.
-    pub case: fn(&Device, usize, u64) -> Result<(), CaseError>,
-}
-
-/// Every kind of range sum.
-#[must_use]
-pub fn range_sum_kinds() -> Vec<RangeSumKind> {
-    let mut kinds = Vec::new();
-    macro_rules! kind {
-        (ranges $value:tt ($name:ident: $op:literal $ty:ty $(as $twin:ty)?, $inputs:ident)) => {
-            kinds.push(RangeSumKind {
-                element: short_name::<<$ty as Operation>::Element>(),
-                accumulator: short_name::<<$ty as Operation>::Output>(),
-                case: |device, len, seed| range_sum_case(<$ty>::new(), device, len, seed),
-            });
+    /// Queries the sums of ranges of an array twice.
+    fn run(&self, device: &Device, size: Size, seed: u64) -> Result<(), CaseError> {
+        let Size::Array(len) = size else { return Err(size.mismatch()) };
+        let host = sample::<O::Element>(self.input, len, seed);
+        let queries = sample_ranges(len, QUERIES, seed);
+        let case = format!("{} of {len} elements, seed {seed}", type_name::<O>());
+        let failed = |error: RangeSumError| match error {
+            RangeSumError::Device(error) => CaseError::Device(error),
+            error => CaseError::Wrong(format!("{case}: {error}")),
         };
-        ($primitive:ident $value:tt $row:tt) => {};
+        let mut ranges = RangeSums::<O>::new(device, &device.upload(&host)?)?;
+        let sums = ranges.query(&queries).map_err(failed)?;
+        if let Some(ScanCheck { at, check }) =
+            check_range_sums(self.op, &host, &queries, &sums).filter(|scan| !scan.check.ok)
+        {
+            let sum = format_args!("{:?} for {:?}", sums[at], queries[at]);
+            return Err(wrong(&case, &sum, &check.reference, [check.abs_err, check.bound]));
+        }
+        let again = ranges.query(&queries).map_err(failed)?;
+        let on_the_cpu =
+            range_sums_on_cpu(self.op, &host, &queries).map_err(|bad| failed(bad.into()))?;
+        same_bits(&case, "a second time gives", &again, &sums)?;
+        same_bits(&case, "the CPU gives", &on_the_cpu, &sums)
     }
-    gridsync_entries::operations!(kind);
-    kinds
+}
+
+/// The kind of the sums of ranges by `op`.
+pub(super) fn kind<O>(names: (&'static str, &'static str), op: O, input: Input) -> Kind
+where
+    O: RangeSummable<Element: Pod + Sample, Output: Pod + Debug>,
+{
+    let tile = Shape::of::<O::Element, O::Accumulator>(1).tile::<O::Element>();
+    let kernels = &[<O::Output as RangeSumNumber>::Kernel::NAME];
+    let cases = Ranges { op, input };
+    Kind::of::<O::Element, O::Output>(Primitive::Ranges, names, kernels, tile, cases)
 }

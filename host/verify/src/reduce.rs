@@ -1,20 +1,16 @@
 //! Cases of the reduction.
 
-use super::{CaseError, Kind, OnCpu, Sample, Widen, sample};
+use super::kind::{Cases, Kind, Primitive, Size};
+use super::{CaseError, Input, OnCpu, Sample, Widen, sample, wrong};
 use bytemuck::Pod;
 use cuda_std::launch::Kernel;
-use cuda_std::memory::Scalar;
-use cuda_std::{bf16, f16};
 use gridsync::device::Device;
 use gridsync::primitives::reduce::reduce_on_cpu;
+use gridsync::primitives::scan::Form;
 use gridsync::primitives::{Checked, Reducer};
 use gridsync::reference;
 use gridsync_entries::reduce::Reducible;
 use gridsync_kernels::grid::reduce::Shape;
-use gridsync_kernels::op::{
-    And, ArgMax, ArgMin, CompensatedSum, Compose, Count, Max, Min, Operation, Or, Product,
-    ProductModulo, Sum, WideSum, Xor,
-};
 use std::fmt::Debug;
 
 /// Reduces `len` sampled elements by `op`, twice in one workspace, and checks both results. The
@@ -26,7 +22,7 @@ use std::fmt::Debug;
 pub fn reduce_case<O>(
     op: O,
     device: &Device,
-    inputs: Kind,
+    inputs: Input,
     len: usize,
     seed: u64,
 ) -> Result<(), CaseError>
@@ -40,117 +36,54 @@ where
     let mut reducer = Reducer::new(op, device)?;
     let result = reducer.reduce(&input)?;
     let check = op.check(&host, result, reference::reduce_depth::<O>(len));
-    let case = || format!("{} of {len} elements, seed {seed}", std::any::type_name::<O>());
+    let case = format!("{} of {len} elements, seed {seed}", std::any::type_name::<O>());
     if !check.ok {
-        return Err(CaseError::Wrong(format!(
-            "{}: {result:?}, the reference says {:?}; they differ by {:e}, allowed are {:e}",
-            case(),
-            check.reference,
-            check.abs_err,
-            check.bound
-        )));
+        return Err(wrong(&case, &result, &check.reference, [check.abs_err, check.bound]));
     }
     let again = reducer.reduce(&input)?;
     let on_the_cpu = reference::reduce(op, &host);
     for (what, other) in [("a second run", again), ("the CPU", on_the_cpu)] {
         if !O::same(other, result) {
             return Err(CaseError::Wrong(format!(
-                "{}: {what} gives {other:?}, not the bits of {result:?}",
-                case()
+                "{case}: {what} gives {other:?}, not the bits of {result:?}"
             )));
         }
     }
     Ok(())
 }
 
-/// The CPU's results of `op` for the input of [`reduce_case`] with this length and seed.
-fn on_cpu<O>(op: O, inputs: Kind, len: usize, seed: u64) -> OnCpu
+/// A reduction of arrays.
+struct Reduction<O> {
+    op: O,
+    input: Input,
+}
+
+impl<O> Cases for Reduction<O>
 where
-    O: Operation<Element: Sample + Widen, Output: Widen>,
+    O: Reducible<Element: Pod + Sample + Widen, Output: Debug + Widen> + Checked,
 {
-    let input = sample::<O::Element>(inputs, len, seed);
-    let result = reduce_on_cpu(op, &input);
-    OnCpu::of(&input, [result], reference::reduce_depth::<O>(len))
-}
-
-/// One reduction kernel, for running cases over all of them.
-#[derive(Clone, Copy)]
-pub struct ReduceKind {
-    /// Its name in the catalogue, such as `sum_f32`.
-    pub name: &'static str,
-    /// The name of the operation in the program.
-    pub op: &'static str,
-    /// The element type of the array.
-    pub element: &'static str,
-    /// The type of the accumulator, without the path of [`Indexed`](gridsync_kernels::op::Indexed)
-    /// and similar types.
-    pub accumulator: &'static str,
-    /// The entry point in the PTX.
-    pub kernel: &'static str,
-    /// Elements per pack of 16 bytes.
-    pub pack: usize,
-    /// Elements per tile of a small array.
-    pub tile: usize,
-    /// [`reduce_case`] for this kernel: elements, seed.
-    pub case: fn(&Device, usize, u64) -> Result<(), CaseError>,
-    /// The input of the case, and the CPU's results for it: elements, seed.
-    pub on_cpu: fn(usize, u64) -> OnCpu,
-}
-
-impl ReduceKind {
-    fn of<O: Reducible>(
-        name: &'static str,
-        op: &'static str,
-        case: fn(&Device, usize, u64) -> Result<(), CaseError>,
-        on_cpu: fn(usize, u64) -> OnCpu,
-    ) -> Self {
-        Self {
-            name,
-            op,
-            element: short_name::<O::Element>(),
-            accumulator: short_name::<O::Accumulator>(),
-            kernel: O::Kernel::NAME,
-            pack: O::Element::PACK,
-            tile: Shape::of::<O::Element>(1).tile::<O::Element>(),
-            case,
-            on_cpu,
+    fn run(&self, device: &Device, size: Size, seed: u64) -> Result<(), CaseError> {
+        match size {
+            Size::Array(len) => reduce_case(self.op, device, self.input, len, seed),
+            other => Err(other.mismatch()),
         }
     }
-}
 
-/// The name of a type in the program: without its path.
-pub(super) fn short_name<T>() -> &'static str {
-    let name = std::any::type_name::<T>();
-    name.rsplit("::").next().unwrap_or(name)
-}
-
-/// Every reduction of an array that has a kernel.
-#[must_use]
-pub fn reduce_kinds() -> Vec<ReduceKind> {
-    let mut kinds = Vec::new();
-    macro_rules! kind {
-        (reduce $value:tt ($name:ident: $op:literal $ty:ty $(as $twin:ty)?, $inputs:ident)) => {
-            kind! { @ $name $op $ty, $inputs, <$ty>::new() }
-        };
-        (reduce $value:tt ($name:ident: $op:literal $ty:ty { $example:expr }, $inputs:ident)) => {
-            kind! { @ $name $op $ty, $inputs, $example }
-        };
-        (@ $name:ident $op:literal $ty:ty, $inputs:ident, $value:expr) => {
-            kinds.push(ReduceKind::of::<$ty>(
-                stringify!($name),
-                $op,
-                |device, len, seed| {
-                    let op: $ty = $value;
-                    reduce_case(op, device, Kind::$inputs, len, seed)
-                },
-                |len, seed| {
-                    let op: $ty = $value;
-                    on_cpu(op, Kind::$inputs, len, seed)
-                },
-            ));
-        };
-        ($primitive:ident $value:tt $row:tt) => {};
+    fn on_cpu(&self, size: Size, seed: u64, _form: Form) -> Result<OnCpu, CaseError> {
+        let Size::Array(len) = size else { return Err(size.mismatch()) };
+        let input = sample::<O::Element>(self.input, len, seed);
+        let result = reduce_on_cpu(self.op, &input);
+        Ok(OnCpu::of(&input, [result], reference::reduce_depth::<O>(len)))
     }
-    gridsync_entries::operations!(kind);
-    kinds
+}
+
+/// The kind of the reduction by `op`.
+pub(super) fn kind<O>(names: (&'static str, &'static str), op: O, input: Input) -> Kind
+where
+    O: Reducible<Element: Pod + Sample + Widen, Output: Debug + Widen> + Checked,
+{
+    let tile = Shape::of::<O::Element>(1).tile::<O::Element>();
+    let kernels = &[O::Kernel::NAME];
+    let cases = Reduction { op, input };
+    Kind::of::<O::Element, O::Accumulator>(Primitive::Reduce, names, kernels, tile, cases)
 }

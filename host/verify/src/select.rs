@@ -1,12 +1,9 @@
 //! Cases of selections.
 
-use super::reduce::short_name;
-use super::select_bench::{SelectBench, same};
-use super::{CaseError, Kind, Sample, sample};
+use super::kind::{Cases, Kind, Primitive, Size};
+use super::{CaseError, Input, Sample, SelectBench, same_bits, sample};
 use bytemuck::Pod;
 use cuda_std::launch::Kernel;
-use cuda_std::memory::Scalar;
-use cuda_std::{bf16, f16};
 use gridsync::device::Device;
 use gridsync::primitives::select::{Comparable, FirstOfRun, Selector, To, Within};
 use gridsync_entries::select::Selectable;
@@ -37,8 +34,8 @@ pub fn shares<T: Comparable>(input: &[T]) -> Vec<Within<T>> {
 /// `len` sampled elements in runs of equal elements: of one element, a few, or a few hundred.
 #[must_use]
 pub fn runs<T: Sample>(len: usize, seed: u64) -> Vec<T> {
-    let values = sample::<T>(Kind::Values, len, seed);
-    let bits = sample::<u64>(Kind::Values, len, !seed);
+    let values = sample::<T>(Input::Values, len, seed);
+    let bits = sample::<u64>(Input::Values, len, !seed);
     let mut at = 0;
     (0..len)
         .map(|index| {
@@ -93,110 +90,77 @@ where
         };
         selector.launch_part(&on_device, 0..len, to)?;
         let case = format!("{by:?} of {len} elements");
-        same(&case, "count", &got_count.download()?, &[count as u64])?;
-        same(&case, "kept", &got_kept.download()?, &kept)?;
-        same(&case, "rest", &got_rest.download()?, &rest)?;
-        same(&case, "positions", &got_positions.download()?, &positions)?;
+        same_bits(&case, "count has", &got_count.download()?, &[count as u64])?;
+        same_bits(&case, "kept has", &got_kept.download()?, &kept)?;
+        same_bits(&case, "rest has", &got_rest.download()?, &rest)?;
+        same_bits(&case, "positions has", &got_positions.download()?, &positions)?;
     }
     Ok(())
 }
 
-/// A length of two groups of four tiles, one tile and one element, in blocks of two warps of `rows`
-/// rows.
-fn in_groups<T: Scalar>(rows: u32) -> (Shape, usize) {
-    let tile = Shape::with::<T>(0, 2, rows, 4).tile::<T>();
-    let len = 9 * tile + 1;
-    (Shape::with::<T>(len, 2, rows, 4), len)
+/// A way to select.
+struct Select<S: Selectable> {
+    /// The input of a length and seed.
+    input: fn(usize, u64) -> Vec<S::Element>,
+    /// The predicates for an input.
+    all: fn(&[S::Element]) -> Vec<S>,
+    /// How often each predicate selects from an array in one workspace.
+    times: usize,
 }
 
-/// Selects from three groups by each of `all`, in blocks of two warps of `rows` rows.
-///
-/// # Errors
-/// As for [`select_case`].
-fn select_in_groups_case<S>(
-    all: impl Fn(&[S::Element]) -> Vec<S>,
-    device: &Device,
-    rows: u32,
-    input: impl Fn(usize) -> Vec<S::Element>,
-) -> Result<(), CaseError>
+impl<S> Cases for Select<S>
 where
     S: Selectable<Element: Pod + Debug> + Debug,
 {
-    let (shape, len) = in_groups::<S::Element>(rows);
-    let host = input(len);
-    for by in all(&host) {
-        SelectBench::new(by, device, shape, host.clone(), 0)?.run()?;
-    }
-    Ok(())
-}
-
-/// A kernel that selects, for running cases over all of them.
-#[derive(Clone, Copy)]
-pub struct SelectKind {
-    /// The condition: `where` a comparison holds, or `unique`.
-    pub op: &'static str,
-    /// The element type of the array.
-    pub element: &'static str,
-    /// The entry point in the PTX.
-    pub kernel: &'static str,
-    /// Elements per pack of 16 bytes.
-    pub pack: usize,
-    /// Rows of a warp in a large array.
-    pub most_rows: u32,
-    /// [`select_case`] for this kernel: elements, seed.
-    pub case: fn(&Device, usize, u64) -> Result<(), CaseError>,
-    /// The same in three groups of tiles: rows of a warp.
-    pub in_groups: fn(&Device, u32) -> Result<(), CaseError>,
-}
-
-impl SelectKind {
-    fn of<S: Selectable>(
-        op: &'static str,
-        case: fn(&Device, usize, u64) -> Result<(), CaseError>,
-        in_groups: fn(&Device, u32) -> Result<(), CaseError>,
-    ) -> Self {
-        Self {
-            op,
-            element: short_name::<S::Element>(),
-            kernel: S::Kernel::NAME,
-            pack: S::Element::PACK,
-            most_rows: shape::<S::Element>(1 << 32).rows,
-            case,
-            in_groups,
+    fn run(&self, device: &Device, size: Size, seed: u64) -> Result<(), CaseError> {
+        match size {
+            Size::Array(len) => {
+                let host = (self.input)(len, seed);
+                select_case(&(self.all)(&host).repeat(self.times), device, &host)
+            }
+            Size::Groups(rows) => {
+                let tile = Shape::with::<S::Element>(0, 2, rows, 4).tile::<S::Element>();
+                let host = (self.input)(9 * tile + 1, seed);
+                let shape = Shape::with::<S::Element>(host.len(), 2, rows, 4);
+                for by in (self.all)(&host) {
+                    SelectBench::new(by, device, shape, host.clone(), 0)?.run()?;
+                }
+                Ok(())
+            }
+            other => Err(other.mismatch()),
         }
     }
 }
 
-/// Every kernel that selects.
-#[must_use]
-pub fn select_kinds() -> Vec<SelectKind> {
-    let mut kinds = Vec::new();
-    macro_rules! kind {
-        ($ty:ident $($rest:tt)*) => {
-            kinds.push(SelectKind::of::<Within<$ty>>(
-                "where",
-                |device, len, seed| {
-                    let input = sample::<$ty>(Kind::Values, len, seed);
-                    select_case(&shares(&input), device, &input)
-                },
-                |device, rows| {
-                    let input = |len| sample::<$ty>(Kind::Values, len, 9);
-                    select_in_groups_case(shares::<$ty>, device, rows, input)
-                },
-            ));
-            kinds.push(SelectKind::of::<FirstOfRun<$ty>>(
-                "unique",
-                |device, len, seed| {
-                    let input = runs::<$ty>(len, seed);
-                    select_case(&[FirstOfRun::<$ty>::new(); 2], device, &input)
-                },
-                |device, rows| {
-                    let first = |_: &[$ty]| vec![FirstOfRun::<$ty>::new()];
-                    select_in_groups_case(first, device, rows, |len| runs(len, 9))
-                },
-            ));
-        };
+/// The kind of the selection by predicates of `S`.
+fn kind<S>(names: (&'static str, &'static str), cases: Select<S>) -> Kind
+where
+    S: Selectable<Element: Pod + Debug> + Debug,
+{
+    let tile = shape::<S::Element>(1).tile::<S::Element>();
+    let kernels = &[S::Kernel::NAME];
+    Kind {
+        most_rows: shape::<S::Element>(1 << 32).rows,
+        ..Kind::of::<S::Element, S::Element>(Primitive::Select, names, kernels, tile, cases)
     }
-    gridsync_entries::selected_elements!(kind);
-    kinds
+}
+
+/// The kind of the selection of the elements that a comparison keeps.
+pub(super) fn within<T>(name: &'static str) -> Kind
+where
+    T: Comparable + Sample + Pod + Debug,
+    Within<T>: Selectable<Element = T> + Debug,
+{
+    let input = |len, seed| sample(Input::Values, len, seed);
+    kind::<Within<T>>((name, "where"), Select { input, all: shares, times: 1 })
+}
+
+/// The kind of the selection of the first of each run of equal elements.
+pub(super) fn unique<T>(name: &'static str) -> Kind
+where
+    T: Sample + Pod + Debug,
+    FirstOfRun<T>: Selectable<Element = T> + Debug,
+{
+    let all = |_: &[T]| vec![FirstOfRun::new()];
+    kind::<FirstOfRun<T>>((name, "unique"), Select { input: runs, all, times: 2 })
 }

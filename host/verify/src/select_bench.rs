@@ -1,6 +1,6 @@
 //! Selections with any shape and workspace.
 
-use super::CaseError;
+use super::{CaseError, same_bits};
 use bytemuck::Pod;
 use gridsync::device::{Buffer, Device, DeviceError, Geometry};
 use gridsync_entries::select::{Arguments, Selectable};
@@ -83,35 +83,18 @@ impl<S: Selectable<Element: Pod + Debug> + Debug> SelectBench<S> {
             |indices: &[usize]| -> Vec<_> { indices.iter().map(|&i| self.host[i]).collect() };
         let places: Vec<u64> = inside.iter().map(|&index| index as u64).collect();
         let case = format!("{:?} of {len} in {shape:?}", self.by);
-        same(&case, "count", &count.download()?, &[inside.len() as u64])?;
+        same_bits(&case, "count has", &count.download()?, &[inside.len() as u64])?;
         let part = kept.download_part(0..inside.len())?;
-        same(&case, "kept", &part, &elements(&inside))?;
+        same_bits(&case, "kept has", &part, &elements(&inside))?;
         let part = rest.download_part(0..outside.len())?;
-        same(&case, "rest", &part, &elements(&outside))?;
+        same_bits(&case, "rest has", &part, &elements(&outside))?;
         let part = positions.download_part(0..inside.len())?;
-        same(&case, "positions", &part, &places)?;
+        same_bits(&case, "positions has", &part, &places)?;
         let state = self.state.download()?;
         if (state[0], state[2]) != (0, 0) {
             let left = format!("{case}: the launch left {state:?} in its state");
             return Err(CaseError::Wrong(left));
         }
         Ok(state[1])
-    }
-}
-
-/// Ok if both are bit-identical.
-pub(super) fn same<A: Pod + Debug>(
-    case: &str,
-    what: &str,
-    got: &[A],
-    expected: &[A],
-) -> Result<(), CaseError> {
-    let differ = |(a, b): (&A, &A)| bytemuck::bytes_of(a) != bytemuck::bytes_of(b);
-    match got.iter().zip(expected).position(differ) {
-        None => Ok(()),
-        Some(at) => Err(CaseError::Wrong(format!(
-            "{case}: {what} has {:?} at {at}, not the bits of {:?}",
-            got[at], expected[at]
-        ))),
     }
 }

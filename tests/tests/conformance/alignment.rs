@@ -18,7 +18,7 @@ use gridsync_tests::oracle::{self, Plain};
 use gridsync_tests::outcome::Outcome;
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
-use gridsync_verify::{Kind, Sample, Widen, sample};
+use gridsync_verify::{Input, Sample, Widen, sample};
 
 pub(crate) fn trials() -> Trials {
     trials! {
@@ -51,7 +51,7 @@ where
     for len in [0, 1, 7, 9, 33, 2999, 9001] {
         for start in 0..=8 {
             // The elements around the part would change the result if they were read.
-            let host = sample::<O::Element>(Kind::Values, start + len + 9, len as u64);
+            let host = sample::<O::Element>(Input::Values, start + len + 9, len as u64);
             let input = device.upload(&host).expect("the input should fit");
             reducer
                 .launch_part(&input, start..start + len)
@@ -138,7 +138,7 @@ fn shifted<T: Pod>(device: &Device, host: &[T], bytes: usize) -> Buffer<T> {
 fn buffers_over_foreign_memory_may_start_at_any_multiple_of_16(device: &Device) {
     /// The results of each primitive on buffers that start there, as bytes.
     fn results(device: &Device, bytes: usize) -> Result<Vec<Vec<u8>>, DeviceError> {
-        let floats = sample::<f32>(Kind::Values, 9001, 1);
+        let floats = sample::<f32>(Input::Values, 9001, 1);
         let queries: Vec<u64> = (0..500).flat_map(|i| [i, 9001 - 7 * i]).collect();
         // Long enough for scans by bulk copies.
         let words: Vec<u32> = (0..(1 << 18) + 1).collect();
@@ -160,7 +160,7 @@ fn buffers_over_foreign_memory_may_start_at_any_multiple_of_16(device: &Device) 
         let mut ranges = RangeSums::<Sum<f32>>::new(device, &x)?;
         let mut of_ranges = of(&floats[..500]);
         ranges.launch(&shifted(device, &queries, bytes), &mut of_ranges)?;
-        let finite = sample::<f32>(Kind::Factors, 3000, 2);
+        let finite = sample::<f32>(Input::Factors, 3000, 2);
         let (a, b) = (of(&finite[..2900]), of(&finite[100..]));
         let tau = |method| {
             let mut correlator = Correlator::new(device, a.len())?.with_method(method);

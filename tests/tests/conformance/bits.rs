@@ -10,7 +10,7 @@ use gridsync_kernels::op::{CompensatedSum, Compose, Product, Sum};
 use gridsync_tests::devices::{unjudged_under, with_cuda};
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
-use gridsync_verify::{Kind, sample};
+use gridsync_verify::{Input, sample};
 use simt::{Policy, Schedule};
 use std::any::type_name;
 use std::fmt::Debug;
@@ -31,7 +31,7 @@ pub(crate) fn trials() -> Trials {
 /// Floats that lose digits in every addition: all magnitudes below 2, both signs, subnormals, and
 /// pairs that cancel.
 pub(crate) fn nasty(len: usize) -> Vec<f32> {
-    let random = sample::<u32>(Kind::Values, len, len as u64);
+    let random = sample::<u32>(Input::Values, len, len as u64);
     let mut floats: Vec<f32> =
         random.into_iter().map(|bits| f32::from_bits(bits & 0xBFFF_FFFF)).collect();
     for pair in floats.chunks_exact_mut(2).step_by(3) {
@@ -140,7 +140,7 @@ fn larger_shapes() -> [usize; 2] {
 
 /// Compares maps, which do not commute.
 fn compare_maps(device: &Device, len: usize) {
-    let maps = sample::<u64>(Kind::Factors, len, 9);
+    let maps = sample::<u64>(Input::Factors, len, 9);
     same_bits(Compose::new(), device, &format!("{len} maps"), &maps);
 }
 

@@ -1,6 +1,7 @@
 //! Arrays whose length only the device knows: the output of a selection is scanned, reduced and
 //! selected from again, without the host in between.
 
+use crate::matrix::same_bits;
 use bytemuck::{Pod, Zeroable};
 use cuda_std::launch::Kernel;
 use cuda_std::{bf16, f16};
@@ -14,7 +15,7 @@ use gridsync_kernels::grid::scan::Form;
 use gridsync_kernels::op::{Max, Min, Sum};
 use gridsync_tests::trials;
 use gridsync_tests::trials::{Check, Trials};
-use gridsync_verify::{Kind, Sample, sample};
+use gridsync_verify::{Input, Sample, sample};
 use std::fmt::Debug;
 
 pub(crate) fn trials() -> Trials {
@@ -86,7 +87,7 @@ where
     }
     let mut reducer = Reducer::new(op, device).expect("a reducer should fit");
     for &len in capacities(device) {
-        let host = sample::<O::Element>(Kind::Values, len, len as u64);
+        let host = sample::<O::Element>(Input::Values, len, len as u64);
         let input = device.upload(&host).expect("the input should fit");
         for count in counts(len) {
             let counted = device.upload(&[count]).expect("a number should fit");
@@ -111,8 +112,8 @@ where
     let op = O::default();
     let mut scanner = Scanner::new(op, device, 9001).expect("a scanner should fit");
     for &len in capacities(device) {
-        let host = sample::<O::Element>(Kind::Values, len, len as u64);
-        let before = sample::<O::Output>(Kind::Values, len, 1);
+        let host = sample::<O::Element>(Input::Values, len, len as u64);
+        let before = sample::<O::Output>(Input::Values, len, 1);
         let input = device.upload(&host).expect("the input should fit");
         for form in [Form::Inclusive, Form::Exclusive] {
             let all = scan_on_cpu(op, &host, form);
@@ -140,8 +141,8 @@ where
 {
     let mut selector = Selector::new(by, device, 9001).expect("a selector should fit");
     for &len in capacities(device) {
-        let host = sample::<S::Element>(Kind::Values, len, len as u64);
-        let before = sample::<S::Element>(Kind::Values, len, 1);
+        let host = sample::<S::Element>(Input::Values, len, len as u64);
+        let before = sample::<S::Element>(Input::Values, len, 1);
         let input = device.upload(&host).expect("the input should fit");
         for count in counts(len) {
             let of = device.upload(&[count]).expect("a number should fit");
@@ -157,12 +158,6 @@ where
             same_bits(&format!("{what}, after them"), &got[found..], &before[found..]);
         }
     }
-}
-
-#[track_caller]
-fn same_bits<A: Pod>(what: &str, got: &[A], expected: &[A]) {
-    let same = bytemuck::cast_slice::<A, u8>(got) == bytemuck::cast_slice::<A, u8>(expected);
-    assert!(same, "{what}: other bits");
 }
 
 /// Selects, scans the selected elements and sums them: three launches, without waiting on the host
@@ -186,7 +181,7 @@ fn a_graph_uses_the_count_of_each_replay(device: &Device) {
     let graph = recorded.expect("launches can be recorded");
     for seed in 0..4 {
         // The share of negative elements grows.
-        let host: Vec<f32> = sample::<f32>(Kind::Values, len, seed)
+        let host: Vec<f32> = sample::<f32>(Input::Values, len, seed)
             .into_iter()
             .map(|x| x - seed as f32 / 2.0 * x.abs())
             .collect();

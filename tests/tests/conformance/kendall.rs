@@ -1,6 +1,6 @@
 //! Kendall's rank correlation: every type × size × ties × method × backend, and every schedule.
 
-use crate::matrix::is_there_once;
+use crate::matrix::{self, each_is_there_once};
 use gridsync::device::Device;
 use gridsync::primitives::kendall::{Correlator, KendallError, Method, kendall, kendall_on_cpu};
 use gridsync_kernels::grid::kendall::PAIRS_TILE;
@@ -8,7 +8,7 @@ use gridsync_kernels::grid::merge_sort::TILE;
 use gridsync_tests::devices::{emulator, emulator_under, schedules, with_cuda};
 use gridsync_tests::trials;
 use gridsync_tests::trials::{Budget, Trials};
-use gridsync_verify::{KendallKind, Ties, kendall_kinds};
+use gridsync_verify::{Kind, Primitive, Size, Ties, kinds};
 
 const BOTH: [Method; 2] = [Method::Pairs, Method::Sort];
 /// Elements per tile in the method that compares all pairs.
@@ -27,14 +27,14 @@ pub(crate) fn trials() -> Trials {
         thorough:
             runs_of_two_tiles_are_merged_right_under_every_schedule;
     };
-    for kind in kendall_kinds() {
+    for kind in kinds(Primitive::Kendall) {
         add_row(&mut trials, kind);
     }
     trials
 }
 
 /// Adds the tests of one type.
-fn add_row(trials: &mut Trials, kind: KendallKind) {
+fn add_row(trials: &mut Trials, kind: &'static Kind) {
     let (ty, sort) = (kind.element, &BOTH[1..]);
     let lengths = [
         ("len_0", 0, &BOTH[..]),
@@ -57,32 +57,32 @@ fn add_row(trials: &mut Trials, kind: KendallKind) {
         let is_tried = ty == "f32" || matches!(name, "len_33" | "one_tile_and_one");
         let budget = Budget::thorough_if(!is_tried || len > TILE + 1);
         trials.add(format!("{ty}::on_the_emulator::{name}"), budget, move || {
-            run(&emulator(), &kind, some(len), methods, len);
+            run(&emulator(), kind, some(len), methods, len);
         });
         trials.test(format!("{ty}::on_cuda::{name}"), move || {
-            with_cuda(|cuda| run(cuda, &kind, &Ties::ALL, &BOTH, len));
+            with_cuda(|cuda| run(cuda, kind, &Ties::ALL, &BOTH, len));
         });
     }
     trials.test(format!("{ty}::on_cuda::len_1048577"), move || {
-        with_cuda(|cuda| run(cuda, &kind, &Ties::ALL, sort, (1 << 20) + 1));
+        with_cuda(|cuda| run(cuda, kind, &Ties::ALL, sort, (1 << 20) + 1));
     });
     let budget = Budget::thorough_if(ty != "f32");
     trials.add(format!("{ty}::under_every_schedule"), budget, move || {
         for schedule in schedules() {
             let device = emulator_under(schedule);
-            case(&device, &kind, Ties::Many, &BOTH, 40);
-            case(&device, &kind, Ties::Blocks, sort, 77);
+            case(&device, kind, Ties::Many, &BOTH, 40);
+            case(&device, kind, Ties::Blocks, sort, 77);
         }
     });
 }
 
 /// Runs the library's case, with a different seed for each length.
-fn case(device: &Device, kind: &KendallKind, ties: Ties, methods: &[Method], len: usize) {
-    (kind.case)(device, ties, methods, len, len as u64).unwrap_or_else(|error| panic!("{error}"));
+fn case(device: &Device, kind: &Kind, ties: Ties, methods: &'static [Method], len: usize) {
+    matrix::run(device, kind, Size::Pairs(len, ties, methods), len);
 }
 
 /// Runs the case with each of these kinds of ties.
-fn run(device: &Device, kind: &KendallKind, ties: &[Ties], methods: &[Method], len: usize) {
+fn run(device: &Device, kind: &Kind, ties: &[Ties], methods: &'static [Method], len: usize) {
     for &ties in ties {
         case(device, kind, ties, methods, len);
     }
@@ -151,11 +151,11 @@ fn lengths_that_differ_are_refused(device: &Device) {
 }
 
 fn runs_of_two_tiles_are_merged_right_under_every_schedule() {
-    let u32 = kendall_kinds().into_iter().find(|kind| kind.element == "u32");
+    let u32 = kinds(Primitive::Kendall).find(|kind| kind.element == "u32");
     let u32 = u32.expect("it is in the table");
     for schedule in schedules() {
         let device = emulator_under(schedule);
-        case(&device, &u32, Ties::Blocks, &[Method::Sort], TILE + 33);
+        case(&device, u32, Ties::Blocks, &[Method::Sort], TILE + 33);
     }
 }
 
@@ -173,9 +173,7 @@ fn counts_beyond_32_bits_are_exact() {
 }
 
 fn every_type_of_the_library_is_in_the_matrix() {
-    let rows = trials();
-    for KendallKind { element, .. } in kendall_kinds() {
-        let test = format!("kendall::{element}::under_every_schedule");
-        is_there_once(&rows, &test);
-    }
+    each_is_there_once(Primitive::Kendall, &trials(), |name| {
+        format!("kendall::{name}::under_every_schedule")
+    });
 }

@@ -1,11 +1,13 @@
-//! Shared code of the matrices: lengths around every edge, schedules, and the selection that every
-//! run tests.
+//! Shared code of the matrices: lengths around every edge, schedules, names, and comparisons.
 
+use bytemuck::Pod;
 use gridsync::device::Device;
 use gridsync_tests::devices::{emulator, emulator_under, with_cuda};
 use gridsync_tests::trials::{Budget, Trials};
-use gridsync_verify::CaseError;
+use gridsync_verify::{Kind, Primitive, Size, kinds};
 use simt::{Policy, Schedule};
+use std::collections::BTreeSet;
+use std::fmt::Debug;
 
 /// Lengths by name.
 pub(crate) type Lengths = Vec<(String, usize)>;
@@ -24,54 +26,55 @@ pub(crate) fn around(what: &str, len: usize) -> Lengths {
     ]
 }
 
-/// A case of a row of a matrix.
-pub(crate) type Case = fn(&Device, usize, u64) -> Result<(), CaseError>;
+/// Runs the case of this size, or panics with its error.
+pub(crate) fn run(device: &Device, kind: &Kind, size: Size, seed: usize) {
+    kind.run(device, size, seed as u64).unwrap_or_else(|error| panic!("{}: {error}", kind.name));
+}
 
-/// Adds `case` on each backend, with a different seed for each length. On the emulator, lengths
-/// above `most` run only in thorough runs.
+/// Adds the cases of these lengths on each backend, with a different seed for each length. On the
+/// emulator, lengths above `most` run only in thorough runs.
 pub(crate) fn add_lengths(
     trials: &mut Trials,
-    row: &str,
-    case: Case,
+    kind: &'static Kind,
     lengths: &Lengths,
     most: usize,
 ) {
-    let run = move |device: &Device, len: usize| {
-        case(device, len, len as u64).unwrap_or_else(|error| panic!("{error}"));
-    };
+    let row = kind.name;
     for &(ref name, len) in lengths {
         let budget = Budget::thorough_if(len > most);
         let name = format!("{row}::on_the_emulator::{name}");
-        trials.add(name, budget, move || run(&emulator(), len));
+        trials.add(name, budget, move || run(&emulator(), kind, Size::Array(len), len));
     }
     let large = [(1 << 20) + 7, (1 << 24) + 1];
     for &(ref name, len) in lengths.iter().chain(&exactly(&large)) {
         trials.test(format!("{row}::on_cuda::{name}"), move || {
-            with_cuda(|cuda| run(cuda, len));
+            with_cuda(|cuda| run(cuda, kind, Size::Array(len), len));
         });
     }
 }
 
-/// Adds `by_rows`, which processes several groups with several numbers of rows per tile, on each
-/// backend, and `by_one_row` under each schedule of the emulator.
-pub(crate) fn add_groups(
-    trials: &mut Trials,
-    row: &str,
-    by_rows: impl Fn(&Device) + Copy + Send + 'static,
-    by_one_row: impl Fn(&Device) + Copy + Send + 'static,
-) {
+/// Adds the cases of several groups: with each of `rows` of a warp on each backend, and with one
+/// row under each schedule of the emulator.
+pub(crate) fn add_groups(trials: &mut Trials, kind: &'static Kind, rows: BTreeSet<u32>) {
+    let row = kind.name;
+    let by_rows = move |device: &Device| {
+        rows.iter().for_each(|&rows| run(device, kind, Size::Groups(rows), 9));
+    };
+    let on_the_emulator = by_rows.clone();
     trials.thorough(format!("{row}::on_the_emulator::in_several_groups"), move || {
-        by_rows(&emulator());
+        on_the_emulator(&emulator());
     });
     trials.test(format!("{row}::on_cuda::in_several_groups"), move || with_cuda(by_rows));
-    add_schedules(trials, &format!("{row}::in_several_groups"), by_one_row);
+    add_schedules(trials, &format!("{row}::in_several_groups"), kind, (Size::Groups(1), 9));
 }
 
-/// Adds `check` under each schedule of the emulator. All but one run only in thorough runs.
+/// Adds the case of this size and seed under each schedule of the emulator. All but one run only in
+/// thorough runs.
 pub(crate) fn add_schedules(
     trials: &mut Trials,
     group: &str,
-    check: impl Fn(&Device) + Copy + Send + 'static,
+    kind: &'static Kind,
+    (size, seed): (Size, usize),
 ) {
     let random = |seed, quantum| Schedule::seeded(Policy::Random { quantum }, seed);
     let schedules = [
@@ -84,30 +87,52 @@ pub(crate) fn add_schedules(
     for (name, schedule) in schedules {
         let budget = Budget::thorough_if(name != "under_random_turns");
         trials.add(format!("{group}::{name}"), budget, move || {
-            check(&emulator_under(schedule));
+            run(&emulator_under(schedule), kind, size, seed);
         });
     }
 }
 
-/// Whether the catalogue's name matches the line, such as `sum_f16_in_f32`, and the kernel has that
-/// name or the name for the unsigned type.
-pub(crate) fn is_named(
-    [name, kernel]: [&str; 2],
-    family: &str,
-    op: &str,
-    [element, accumulator]: [&str; 2],
-) -> bool {
-    let unsigned = name.replace("_i", "_u");
-    let of_line = [name, unsigned.as_str()].iter().any(|name| kernel == format!("{family}_{name}"));
-    let start = format!("{}_", op.replace('-', "_"));
-    let types = name.strip_prefix(&start).unwrap_or(element);
-    let (of, within) = types.split_once("_in_").unwrap_or((types, accumulator));
-    of_line && of.ends_with(element) && accumulator.contains(within)
+/// Checks that the names in the catalogue match their lines, such as `sum_f16_in_f32`, and that the
+/// kernels have those names, or the names for the unsigned types, in these families.
+#[track_caller]
+pub(crate) fn each_is_named_after_its_kernels(primitive: Primitive, families: &[&str]) {
+    for kind in kinds(primitive) {
+        let Kind { name, op, element, accumulator, ref kernels, .. } = *kind;
+        assert_eq!(kernels.len(), families.len(), "{name}");
+        let unsigned = name.replace("_i", "_u");
+        for (kernel, family) in kernels.iter().zip(families) {
+            let names = [name, &unsigned].map(|name| format!("{family}{name}"));
+            assert!(names.iter().any(|name| name == kernel), "{kernel}, not {names:?}");
+        }
+        let start = format!("{}_", op.replace('-', "_"));
+        let types = name.strip_prefix(&start).unwrap_or(element);
+        let (of, within) = types.split_once("_in_").unwrap_or((types, accumulator));
+        assert!(of.ends_with(element) && accumulator.contains(within), "{name}: {element}");
+    }
 }
 
-/// Checks that exactly one test has that name.
+/// Checks that the kinds of a primitive differ, and that each has exactly one test with the name
+/// that `test` makes of its name.
 #[track_caller]
-pub(crate) fn is_there_once(trials: &Trials, test: &str) {
-    let there = trials.names().filter(|&name| name == test).count();
-    assert_eq!(there, 1, "{test}");
+pub(crate) fn each_is_there_once(
+    primitive: Primitive,
+    trials: &Trials,
+    test: impl Fn(&str) -> String,
+) {
+    let mut distinct = BTreeSet::new();
+    for kind in kinds(primitive) {
+        assert!(distinct.insert((kind.op, kind.element, kind.accumulator)), "{}", kind.name);
+        let test = test(kind.name);
+        assert_eq!(trials.names().filter(|&name| name == test).count(), 1, "{test}");
+    }
+}
+
+/// Checks that the bits are the same, or reports the first difference.
+#[track_caller]
+pub(crate) fn same_bits<A: Pod + Debug>(what: &str, got: &[A], expected: &[A]) {
+    assert_eq!(got.len(), expected.len(), "{what}");
+    for (i, (a, b)) in got.iter().zip(expected).enumerate() {
+        let same = bytemuck::bytes_of(a) == bytemuck::bytes_of(b);
+        assert!(same, "{what}: {a:?} at {i}, not the bits of {b:?}");
+    }
 }

@@ -11,7 +11,7 @@ use gridsync_kernels::op::{CompensatedSum, Mean, Operation, Sum, Total, WideSum}
 use gridsync_tests::devices::emulator;
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
-use gridsync_verify::{Kind, Sample, sample};
+use gridsync_verify::{Input, Sample, sample};
 
 pub(crate) fn trials() -> Trials {
     trials! {
@@ -47,7 +47,7 @@ where
     Mean<O>: Checked + Operation<Element = O::Element, Output = Option<f64>>,
 {
     for len in LENS {
-        let host = sample::<O::Element>(Kind::Values, len, len as u64);
+        let host = sample::<O::Element>(Input::Values, len, len as u64);
         let mean = mean_of(device, O::default(), &host);
         let op = Mean::new(O::default());
         let depth = reference::reduce_depth::<O>(len);
@@ -99,7 +99,7 @@ where
 {
     for columns in [0, 1, 7, 100, 5000] {
         let rows = 9;
-        let host = sample::<O::Element>(Kind::Values, rows * columns, 5);
+        let host = sample::<O::Element>(Input::Values, rows * columns, 5);
         let input = device.upload(&host).expect("the input should fit");
         let mut reducer = RowReducer::new(Mean::<O>::default(), device, rows, columns)
             .expect("a reducer should fit");

@@ -20,7 +20,7 @@ use gridsync_kernels::op::{
 };
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
-use gridsync_verify::{Kind, Ranked, Sample, Ties, runs, sample, sample_ranges};
+use gridsync_verify::{Input, Ranked, Sample, Ties, runs, sample, sample_ranges};
 
 pub(crate) fn trials() -> Trials {
     trials! {
@@ -118,10 +118,10 @@ where
 /// Arrays of up to 4 MiB are reduced whole, longer ones in parts: of one tile, of several tiles,
 /// and of lengths that are not multiples of a tile.
 fn reduced_by_all(device: Option<&Device>) {
-    let small = sample::<f32>(Kind::Values, 5003, 1);
+    let small = sample::<f32>(Input::Values, 5003, 1);
     reduced(device, Sum::<f32>::new(), &small, 1000);
     reduced(device, ArgMin::<f32>::new(), &small, 1000);
-    let large = sample::<f64>(Kind::Values, 600_001, 2);
+    let large = sample::<f64>(Input::Values, 600_001, 2);
     for part in [1, 300_000, 599_999] {
         reduced(device, Sum::<f64>::new(), &large, part);
     }
@@ -129,7 +129,7 @@ fn reduced_by_all(device: Option<&Device>) {
     reduced(device, Max::<f64>::new(), &large, 100_001);
     reduced(device, ArgMax::<f64>::new(), &large, 100_001);
     reduced(device, Count::<f64>::new(), &large, 250_000);
-    let maps = sample::<u64>(Kind::Factors, 600_001, 3);
+    let maps = sample::<u64>(Input::Factors, 600_001, 3);
     reduced(device, Compose::new(), &maps, 200_000);
     let modulo = ProductModulo::<u64>::by_a_prime();
     reduced(device, modulo, &maps, 200_001);
@@ -185,7 +185,7 @@ fn rank_correlations_in_parts_are_those_of_the_whole_on_the_cpu() {
 fn range_sums_in_parts_are_those_of_the_whole_on_the_cpu() {
     // Two parts of a scan of small elements, and some more elements.
     let len = 2 * Shape::part::<f16, f64>() + 1001;
-    let (op, input) = (Sum::<f16, f64>::new(), sample::<f16>(Kind::Values, len, 9));
+    let (op, input) = (Sum::<f16, f64>::new(), sample::<f16>(Input::Values, len, 9));
     let queries = sample_ranges(len, 500, 1);
     let mut sums = PartRangeSums::on_cpu(op, len, &queries, 1).expect("all are ranges");
     let part = sums.part();
@@ -216,7 +216,7 @@ fn selections_in_parts_are_those_of_the_whole(device: &Device) {
 }
 
 fn unrequested_outputs_are_absent(device: &Device) {
-    let (by, input) = (Within::less_than(0), sample::<i32>(Kind::Values, 100, 1));
+    let (by, input) = (Within::less_than(0), sample::<i32>(Input::Values, 100, 1));
     let got = select_in_parts(by, device, &input, 30, Wanted::default(), |_| ());
     let got = got.expect("every part should be selected from");
     assert_eq!(got.kept, select_on_cpu(by, &input));
@@ -243,7 +243,7 @@ fn a_nan_in_a_later_part_is_reported_as_in_the_whole_array(device: &Device) {
 }
 
 fn range_sums_in_parts_are_those_of_the_whole(device: &Device) {
-    let (op, input) = (Sum::<f32, f64>::new(), sample::<f32>(Kind::Values, LEN, 9));
+    let (op, input) = (Sum::<f32, f64>::new(), sample::<f32>(Input::Values, LEN, 9));
     let queries = sample_ranges(LEN, 500, 1);
     let got = range_sums_in_parts(op, device, &input, &queries, 100, |_| ());
     let expected = range_sums_on_cpu(op, &input, &queries).expect("all are ranges");
@@ -252,7 +252,7 @@ fn range_sums_in_parts_are_those_of_the_whole(device: &Device) {
 }
 
 fn an_invalid_range_is_reported_before_anything_is_scanned(device: &Device) {
-    let (op, input) = (Sum::<i32, i64>::new(), sample::<i32>(Kind::Values, 10, 9));
+    let (op, input) = (Sum::<i32, i64>::new(), sample::<i32>(Input::Values, 10, 9));
     let queries = [[0, 10], [3, 11], [2, 1]];
     let refuse = |_| panic!("nothing should be scanned");
     let got = range_sums_in_parts(op, device, &input, &queries, 100, refuse);
@@ -264,7 +264,7 @@ fn an_invalid_range_is_reported_before_anything_is_scanned(device: &Device) {
 fn range_sums_of_a_long_array_continue_from_part_to_part_on_cuda() {
     gridsync_tests::devices::with_cuda(|cuda| {
         let len = 3 * (8 << 20) + 17;
-        let (op, input) = (Sum::<i32, i64>::new(), sample::<i32>(Kind::Values, len, 9));
+        let (op, input) = (Sum::<i32, i64>::new(), sample::<i32>(Input::Values, len, 9));
         let queries = sample_ranges(len, 10_000, 1);
         let mut parts = 0;
         let got = range_sums_in_parts(op, cuda, &input, &queries, 1, |_| parts += 1);

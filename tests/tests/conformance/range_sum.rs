@@ -1,12 +1,13 @@
 //! Range sums: every sum × size × backend, and queries that are not ranges.
 
+use crate::matrix::run;
 use gridsync::device::Device;
 use gridsync::primitives::range_sum::{BadRange, RangeSumError, RangeSums, range_sums_on_cpu};
 use gridsync_kernels::op::Sum;
 use gridsync_tests::devices::{emulator, emulator_under, schedules, with_cuda};
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
-use gridsync_verify::{Kind, range_sum_kinds, sample, sample_ranges};
+use gridsync_verify::{Input, Primitive, Size, kinds, sample, sample_ranges};
 
 pub(crate) fn trials() -> Trials {
     let mut trials = trials! {
@@ -31,9 +32,7 @@ pub(crate) fn trials() -> Trials {
 
 /// Runs the library's case for every sum.
 fn every_sum(device: &Device, len: usize) {
-    for kind in range_sum_kinds() {
-        (kind.case)(device, len, len as u64).unwrap_or_else(|error| panic!("{error}"));
-    }
+    kinds(Primitive::Ranges).for_each(|kind| run(device, kind, Size::Array(len), len));
 }
 
 /// The answer of the device, checked against that of the CPU, and the error of the CPU, if any.
@@ -41,7 +40,7 @@ fn ask(
     device: &Device,
     queries: &[[u64; 2]],
 ) -> (Result<Vec<i64>, RangeSumError>, Option<BadRange>) {
-    let host = sample::<i32>(Kind::Values, 1000, 1);
+    let host = sample::<i32>(Input::Values, 1000, 1);
     let input = device.upload(&host).expect("the input should fit");
     let sum = Sum::<i32, i64>::new();
     let mut ranges = RangeSums::<Sum<i32, i64>>::new(device, &input).expect("it should be scanned");

@@ -1,14 +1,14 @@
 //! The matrix of the reductions: one test for each kernel, size and backend.
 
 use crate::matrix::{
-    Lengths, add_lengths, add_schedules, around, exactly, is_named, is_there_once,
+    Lengths, add_lengths, add_schedules, around, each_is_named_after_its_kernels,
+    each_is_there_once, exactly,
 };
-use gridsync::device::Device;
+use gridsync::primitives::scan::Form;
 use gridsync_tests::oracle::{self, Type};
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
-use gridsync_verify::{ReduceKind, reduce_kinds};
-use std::collections::BTreeSet;
+use gridsync_verify::{Kind, Primitive, Size, kinds};
 
 pub(crate) fn trials() -> Trials {
     let mut trials = trials! {
@@ -16,13 +16,13 @@ pub(crate) fn trials() -> Trials {
             every_reduction_of_the_library_is_in_the_matrix_and_once,
             each_row_is_named_after_its_kernel;
     };
-    for kind in reduce_kinds() {
+    for kind in kinds(Primitive::Reduce) {
         add_row(&mut trials, kind);
     }
     trials
 }
 
-fn lengths(kind: &ReduceKind) -> Lengths {
+fn lengths(kind: &Kind) -> Lengths {
     [
         exactly(&[0, 1, 31, 32, 33]),
         around("one_pack", kind.pack),
@@ -32,25 +32,20 @@ fn lengths(kind: &ReduceKind) -> Lengths {
     .concat()
 }
 
-fn add_row(trials: &mut Trials, kind: ReduceKind) {
-    let (row, lengths, two_blocks) = (kind.name, lengths(&kind), kind.tile + 1);
-    add_lengths(trials, row, kind.case, &lengths, two_blocks);
+fn add_row(trials: &mut Trials, kind: &'static Kind) {
+    let (row, lengths, two_blocks) = (kind.name, lengths(kind), kind.tile + 1);
+    add_lengths(trials, kind, &lengths, two_blocks);
     for (length, len) in lengths {
-        trials.test(format!("{row}::on_the_cpu::{length}"), move || on_the_cpu(&kind, len));
+        trials.test(format!("{row}::on_the_cpu::{length}"), move || on_the_cpu(kind, len));
     }
-    add_schedules(trials, &format!("{row}::on_two_blocks"), move |device| {
-        run(device, &kind, two_blocks);
-    });
-}
-
-/// Runs the library's case, with a different seed for each length.
-fn run(device: &Device, kind: &ReduceKind, len: usize) {
-    (kind.case)(device, len, len as u64).unwrap_or_else(|error| panic!("{error}"));
+    let case = (Size::Array(two_blocks), two_blocks);
+    add_schedules(trials, &format!("{row}::on_two_blocks"), kind, case);
 }
 
 /// Compares the result of the CPU with a plain loop.
-fn on_the_cpu(kind: &ReduceKind, len: usize) {
-    let cpu = (kind.on_cpu)(len, len as u64);
+fn on_the_cpu(kind: &Kind, len: usize) {
+    let cpu = kind.on_cpu(Size::Array(len), len as u64, Form::Inclusive);
+    let cpu = cpu.expect("it is a reduction");
     assert_eq!((cpu.input.len(), cpu.results.len()), (len, 1));
     let output = Type::named(cpu.output);
     let expected = oracle::reduce_numbers(kind.op, &cpu.input, output, cpu.depth);
@@ -59,24 +54,11 @@ fn on_the_cpu(kind: &ReduceKind, len: usize) {
 }
 
 fn every_reduction_of_the_library_is_in_the_matrix_and_once() {
-    let kinds = reduce_kinds();
-    let what = |kind: &ReduceKind| (kind.op, kind.element, kind.accumulator);
-    let distinct: BTreeSet<_> = kinds.iter().map(what).collect();
-    assert_eq!(distinct.len(), kinds.len());
-    let rows = trials();
-    for kind in &kinds {
-        let test = format!("reduce::{}::on_two_blocks::under_reverse", kind.name);
-        is_there_once(&rows, &test);
-    }
+    each_is_there_once(Primitive::Reduce, &trials(), |name| {
+        format!("reduce::{name}::on_two_blocks::under_reverse")
+    });
 }
 
 fn each_row_is_named_after_its_kernel() {
-    for kind in reduce_kinds() {
-        let types = [kind.element, kind.accumulator];
-        assert!(
-            is_named([kind.name, kind.kernel], "reduce", kind.op, types),
-            "{} {types:?}",
-            kind.kernel
-        );
-    }
+    each_is_named_after_its_kernels(Primitive::Reduce, &["reduce_"]);
 }

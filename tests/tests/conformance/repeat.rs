@@ -9,7 +9,7 @@ use gridsync_tests::devices::{emulator, emulator_under, schedules};
 use gridsync_tests::oracle::Plain;
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
-use gridsync_verify::{Kind, Sample, sample};
+use gridsync_verify::{Input, Sample, sample};
 use std::fmt::Debug;
 
 pub(crate) fn trials() -> Trials {
@@ -34,7 +34,7 @@ where
 {
     let mut reducer = Reducer::new(op, device).map_err(|error| error.to_string())?;
     for (seed, len) in (0..).zip([9000, 0, 1, 50_000, 4096, 4097, 0, 33, 12_289, 12_289]) {
-        let host = sample::<O::Element>(Kind::Values, len, seed);
+        let host = sample::<O::Element>(Input::Values, len, seed);
         let input = device.upload(&host).map_err(|error| error.to_string())?;
         let result = reducer.reduce(&input).map_err(|error| error.to_string())?;
         let check = op.check(&host, result, reduce_depth::<O>(len));
@@ -47,7 +47,7 @@ where
 
 /// The bits of a sum that rounds in nearly every step.
 fn bits_of_a_sum(device: &Device, len: usize) -> u32 {
-    let input = device.upload(&sample::<f32>(Kind::Values, len, 7)).expect("the input should fit");
+    let input = device.upload(&sample::<f32>(Input::Values, len, 7)).expect("the input should fit");
     let mut reducer = Reducer::new(Sum::<f32>::new(), device).expect("a reducer should fit");
     let sum = reducer.reduce(&input).expect("the sum should be computed");
     sum.to_bits()

@@ -5,7 +5,7 @@ use gridsync::primitives::{reduce, reduce::reduce_on_cpu};
 use gridsync_kernels::op::ProductModulo;
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
-use gridsync_verify::{Kind, sample};
+use gridsync_verify::{Input, sample};
 
 pub(crate) fn trials() -> Trials {
     trials! {
@@ -18,7 +18,7 @@ pub(crate) fn trials() -> Trials {
 const MODULI: [u64; 8] = [1, 2, 12, 1 << 16, 1_000_000_007, 4_294_967_291, (1 << 32) - 1, 1 << 32];
 
 fn the_residue_is_that_of_a_division_at_each_step(device: &Device) {
-    let host: Vec<i64> = sample(Kind::Factors, 5003, 3);
+    let host: Vec<i64> = sample(Input::Factors, 5003, 3);
     let input = device.upload(&host).expect("the input should fit");
     for modulus in MODULI {
         let op = ProductModulo::<i64>::new(modulus).expect("it is in range");

@@ -1,9 +1,10 @@
 //! The matrix of the reductions of rows: one test for each operation, shape and backend.
 
-use crate::matrix::{is_named, is_there_once};
+use crate::matrix::{each_is_named_after_its_kernels, each_is_there_once, run};
 use cuda_std::f16;
 use gridsync::device::{Device, DeviceError};
 use gridsync::primitives::reduce::reduce_on_cpu;
+use gridsync::primitives::scan::Form;
 use gridsync::primitives::{RowReducer, reduce_rows};
 use gridsync_entries::reduce_rows::RowReducible;
 use gridsync_kernels::grid::reduce::Shape;
@@ -14,9 +15,8 @@ use gridsync_tests::devices::{
 use gridsync_tests::oracle::{self, Plain, Type};
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
-use gridsync_verify::{Kind, RowKind, Sample, row_kinds, sample};
+use gridsync_verify::{Input, Kind, Primitive, Sample, Size, kinds, sample};
 use simt::{Policy, Schedule};
-use std::collections::BTreeSet;
 use std::fmt::Debug;
 
 pub(crate) fn trials() -> Trials {
@@ -35,14 +35,14 @@ pub(crate) fn trials() -> Trials {
         thorough:
             rows_of_larger_shapes_have_the_bits_of_the_cpu_on_the_emulator;
     };
-    for kind in row_kinds() {
+    for kind in kinds(Primitive::Rows) {
         add_row(&mut trials, kind);
     }
     trials
 }
 
 /// Adds the tests of one operation, one for each shape.
-fn add_row(trials: &mut Trials, kind: RowKind) {
+fn add_row(trials: &mut Trials, kind: &'static Kind) {
     let (row, pack, tile) = (kind.name, kind.pack, kind.tile);
     let warp = 32 * pack;
     let run_of = 8 * warp;
@@ -67,10 +67,10 @@ fn add_row(trials: &mut Trials, kind: RowKind) {
     ];
     for (shape, rows, columns) in shapes {
         trials.test(format!("{row}::on_the_emulator::{shape}"), move || {
-            run(&emulator(), &kind, rows, columns);
+            run(&emulator(), kind, Size::Matrix(rows, columns), columns);
         });
         trials.test(format!("{row}::on_the_cpu::{shape}"), move || {
-            on_the_cpu(&kind, rows, columns);
+            on_the_cpu(kind, rows, columns);
         });
     }
     let large = [
@@ -81,26 +81,21 @@ fn add_row(trials: &mut Trials, kind: RowKind) {
     ];
     for (shape, rows, columns) in shapes.into_iter().chain(large) {
         trials.test(format!("{row}::on_cuda::{shape}"), move || {
-            with_cuda(|cuda| run(cuda, &kind, rows, columns));
+            with_cuda(|cuda| run(cuda, kind, Size::Matrix(rows, columns), columns));
         });
     }
 }
 
-/// Runs the library's case for `rows` rows of `columns`.
-fn run(device: &Device, kind: &RowKind, rows: usize, columns: usize) {
-    (kind.case)(device, rows, columns, columns as u64).unwrap_or_else(|error| panic!("{error}"));
-}
-
 /// Runs the case of the operation with this name.
 fn run_named(device: &Device, operation: &str, rows: usize, columns: usize) {
-    let kinds = row_kinds();
-    let kind = kinds.iter().find(|kind| kind.name == operation);
-    run(device, kind.expect("it is in the table"), rows, columns);
+    let kind = kinds(Primitive::Rows).find(|kind| kind.name == operation);
+    run(device, kind.expect("it is in the table"), Size::Matrix(rows, columns), columns);
 }
 
 /// Compares the result of the CPU with a plain loop.
-fn on_the_cpu(kind: &RowKind, rows: usize, columns: usize) {
-    let cpu = (kind.on_cpu)(rows, columns, columns as u64);
+fn on_the_cpu(kind: &Kind, rows: usize, columns: usize) {
+    let cpu = kind.on_cpu(Size::Matrix(rows, columns), columns as u64, Form::Inclusive);
+    let cpu = cpu.expect("it is a reduction of rows");
     assert_eq!((cpu.input.len(), cpu.results.len()), (rows * columns, rows));
     let output = Type::named(cpu.output);
     for (row, got) in cpu.results.into_iter().enumerate() {
@@ -111,25 +106,14 @@ fn on_the_cpu(kind: &RowKind, rows: usize, columns: usize) {
 }
 
 fn every_operation_of_the_library_is_in_the_matrix() {
-    let kinds = row_kinds();
-    let what = |kind: &RowKind| (kind.op, kind.element, kind.accumulator);
-    let distinct: BTreeSet<_> = kinds.iter().map(what).collect();
-    assert_eq!(distinct.len(), kinds.len());
-    let rows = trials();
-    for kind in &kinds {
-        let test = format!("rows::{}::on_the_emulator::one_tile", kind.name);
-        is_there_once(&rows, &test);
-    }
+    each_is_there_once(Primitive::Rows, &trials(), |name| {
+        format!("rows::{name}::on_the_emulator::one_tile")
+    });
 }
 
 fn each_operation_is_named_after_its_kernels() {
-    for kind in row_kinds() {
-        let types = [kind.element, kind.accumulator];
-        for (kernel, rows) in kind.kernels.into_iter().zip(["short", "long"]) {
-            let family = format!("reduce_{rows}_rows");
-            assert!(is_named([kind.name, kernel], &family, kind.op, types), "{kernel} {types:?}");
-        }
-    }
+    let families = ["reduce_short_rows_", "reduce_long_rows_"];
+    each_is_named_after_its_kernels(Primitive::Rows, &families);
 }
 
 /// A matrix that starts 0 to 8 elements past an aligned address. The elements around it would
@@ -147,7 +131,7 @@ where
             RowReducer::new(O::default(), device, rows, columns).expect("a reducer should fit");
         for start in 0..=8 {
             let len = rows * columns;
-            let host = sample::<O::Element>(Kind::Values, start + len + 9, len as u64);
+            let host = sample::<O::Element>(Input::Values, start + len + 9, len as u64);
             let input = device.upload(&host).expect("the input should fit");
             reducer
                 .launch_part(&input, start..start + len)

@@ -20,7 +20,7 @@ use gridsync_kernels::op::*;
 use gridsync_tests::devices::with_cuda_gpus;
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
-use gridsync_verify::{Kind, Sample, Ties, runs, sample, sample_ranges};
+use gridsync_verify::{Input, Sample, Ties, runs, sample, sample_ranges};
 use std::fmt::Debug;
 
 pub(crate) fn trials() -> Trials {
@@ -77,11 +77,11 @@ fn reduced<O>(op: O)
 where
     O: PartReducible + Checked<Element: Pod + Sample, Output: Debug>,
 {
-    let small = sample::<O::Element>(Kind::Values, 5003, 1);
+    let small = sample::<O::Element>(Input::Values, 5003, 1);
     let each = size_of::<O::Element>();
     // 4 MiB and some more tiles of 64 KiB.
     let large =
-        sample::<O::Element>(Kind::Values, (4 << 20) / each + 5 * (64 << 10) / each + 77, 2);
+        sample::<O::Element>(Input::Values, (4 << 20) / each + 5 * (64 << 10) / each + 77, 2);
     reduced_by(&emulated(2), op, &small, small.len());
     reduced_by(&emulated(3), op, &large, large.len());
 }
@@ -89,7 +89,7 @@ where
 /// One to eight GPUs, at once and in parts.
 fn sums_have_the_same_bits_on_any_number_of_gpus() {
     let op = Sum::<f32>::new();
-    let large = sample::<f32>(Kind::Values, (1 << 20) + 5 * (16 << 10) + 77, 2);
+    let large = sample::<f32>(Input::Values, (1 << 20) + 5 * (16 << 10) + 77, 2);
     for gpus in 1..=8 {
         for part in [large.len(), large.len() / 3, 1 << 18] {
             reduced_by(&emulated(gpus), op, &large, part);
@@ -136,7 +136,7 @@ fn scanned_by<O>(devices: &Devices, len: usize, part: usize)
 where
     O: Scannable<Element: Pod + Sample, Output: Pod> + Default,
 {
-    let input = sample::<O::Element>(Kind::Values, len, 5);
+    let input = sample::<O::Element>(Input::Values, len, 5);
     for form in [Form::Inclusive, Form::Exclusive] {
         let got = scan_in_parts(O::default(), devices, &input, form, part, |_| ());
         let got = got.expect("it runs");
@@ -157,7 +157,7 @@ fn scans_have_the_bits_of_the_whole() {
 
 #[track_caller]
 fn range_summed_by(devices: &Devices, len: usize) {
-    let (op, input) = (Sum::<f32, f64>::new(), sample::<f32>(Kind::Values, len, 9));
+    let (op, input) = (Sum::<f32, f64>::new(), sample::<f32>(Input::Values, len, 9));
     let queries = sample_ranges(len, 500, 1);
     let got = range_sums_in_parts(op, devices, &input, &queries, len, |_| ()).expect("it runs");
     let expected = range_sums_on_cpu(op, &input, &queries).expect("all are ranges");
@@ -194,18 +194,18 @@ fn arrays_larger_than_the_memory_of_a_gpu_are_shared() {
     let gpus = |gpus| {
         Devices::emulated(EmulatorConfig { gpus, memory_bytes: 4 << 20, ..base }).expect("gpus")
     };
-    let input = sample::<i64>(Kind::Values, 1 << 20, 3);
+    let input = sample::<i64>(Input::Values, 1 << 20, 3);
     let refused = PartReducer::new(Sum::<i64>::new(), gpus(1), input.len(), input.len());
     assert!(refused.is_err(), "it should not fit");
     reduced_by(&gpus(3), Sum::<i64>::new(), &input, input.len());
     // Also for floats: the tree is that of the whole array.
-    let input = sample::<f64>(Kind::Values, 1 << 20, 3);
+    let input = sample::<f64>(Input::Values, 1 << 20, 3);
     reduced_by(&gpus(3), Sum::<f64>::new(), &input, input.len());
     selected_by(&gpus(8), Within::less_than(0.0), &input[..200_000], usize::MAX);
 }
 
 fn an_error_of_one_of_several_gpus_names_that_gpu() {
-    let input = sample::<i64>(Kind::Values, 1000, 3);
+    let input = sample::<i64>(Input::Values, 1000, 3);
     let select = |gpus: u32| {
         let config = EmulatorConfig { gpus, step_limit: 3, ..EmulatorConfig::default() };
         let devices = Devices::emulated(config).expect("there may be so many");
@@ -218,7 +218,7 @@ fn an_error_of_one_of_several_gpus_names_that_gpu() {
 
 fn everything_has_the_bits_of_the_whole_on_cuda() {
     with_cuda_gpus(|devices| {
-        let large = sample::<f32>(Kind::Values, (1 << 26) + 12_345, 2);
+        let large = sample::<f32>(Input::Values, (1 << 26) + 12_345, 2);
         reduced_by(devices, Sum::<f32>::new(), &large, large.len());
         reduced_by(devices, Sum::<f32>::new(), &large, large.len() / 5);
         reduced_by(devices, Mean::new(Sum::<f32>::new()), &large, large.len());

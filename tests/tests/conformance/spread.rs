@@ -15,7 +15,7 @@ use gridsync_kernels::op::*;
 use gridsync_tests::devices::{emulated_gpus, skipped, with_cuda_gpus};
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
-use gridsync_verify::{Kind, Sample, sample};
+use gridsync_verify::{Input, Sample, sample};
 use simt::{Policy, Schedule};
 
 const FORMS: [Form; 2] = [Form::Inclusive, Form::Exclusive];
@@ -55,11 +55,11 @@ pub(crate) fn kernels() -> Vec<(&'static str, OnGpus, u32)> {
             kernels.push((spread::bulk::$name::NAME, by_bulk::<$ty>, 90));
         };
         (scan $blocks:literal ($name:ident: $op:literal $ty:ty, $inputs:ident)) => {
-            let scans = |devices: &Devices| in_registers(devices, <$ty>::new(), Kind::$inputs);
+            let scans = |devices: &Devices| in_registers(devices, <$ty>::new(), Input::$inputs);
             kernels.push((spread::$name::NAME, scans, 75));
         };
         (scan $blocks:literal ($name:ident: $op:literal $ty:ty { $example:expr }, $inputs:ident)) => {
-            let scans = |devices: &Devices| in_registers::<$ty>(devices, $example, Kind::$inputs);
+            let scans = |devices: &Devices| in_registers::<$ty>(devices, $example, Input::$inputs);
             kernels.push((spread::$name::NAME, scans, 75));
         };
         ($primitive:ident $value:tt $row:tt) => {};
@@ -108,12 +108,12 @@ fn scans<O>(
 }
 
 /// Tiles that do not divide evenly, in stripes of one and of two tiles.
-fn in_registers<O>(devices: &Devices, op: O, kind: Kind)
+fn in_registers<O>(devices: &Devices, op: O, input: Input)
 where
     O: SpreadScannable<Element: Pod + Sample, Output: Pod>,
 {
     let tile = Shape::of::<O::Element, O::Accumulator>(1).tile::<O::Element>();
-    let host = sample::<O::Element>(kind, 5 * tile + 77, 1);
+    let host = sample::<O::Element>(input, 5 * tile + 77, 1);
     let scanner = SpreadScanner::new(op, devices, host.len()).expect("there is room");
     let mut scanner = scanner.with_design(Design::Registers).expect("every scan has it");
     for tiles in [1, 2] {
@@ -131,7 +131,7 @@ where
         return skipped("the devices have no bulk copies");
     }
     let op = O::default();
-    let host = sample::<O::Element>(Kind::Values, (1 << 20) / size_of::<O::Element>() + 77, 3);
+    let host = sample::<O::Element>(Input::Values, (1 << 20) / size_of::<O::Element>() + 77, 3);
     let tile = Shape::for_bulk::<O::Element>(host.len()).tile::<O::Element>();
     let scanner = SpreadScanner::new(op, devices, host.len()).expect("there is room");
     let mut scanner = scanner.with_design(Design::Bulk).expect("a sum has it");
@@ -144,7 +144,7 @@ where
 }
 
 fn every_element_is_in_its_stripe() {
-    let host = sample::<u32>(Kind::Values, 1100, 1);
+    let host = sample::<u32>(Input::Values, 1100, 1);
     for gpus in 1..=4 {
         let devices = emulated(gpus);
         for stripe in [1, 2, 16, 128, 1024] {
@@ -176,7 +176,7 @@ where
         SpreadScannable<Element = T, Output = T> + gridsync::primitives::PartReducible + Checked,
     ArgMax<T>: gridsync::primitives::PartReducible<Element = T> + Checked,
 {
-    let host = sample::<T>(Kind::Values, len, 12);
+    let host = sample::<T>(Input::Values, len, 12);
     let input = Spread::upload(devices, &host).expect("there is room");
     let (sum, place) = (Sum::<T>::new(), ArgMax::<T>::new());
     let mut sums = SpreadReducer::new(sum, devices).expect("there is room");
@@ -228,7 +228,7 @@ fn arrays_that_stay_on_the_devices_have_the_bits_of_the_whole_on_cuda() {
 fn arrays_of_more_than_a_group_have_the_bits_of_the_whole() {
     // Groups of f16 in f64 are the shortest.
     type Op = Sum<f16, f64>;
-    let host = sample::<f16>(Kind::Values, Shape::part::<f16, f64>() + 70_001, 5);
+    let host = sample::<f16>(Input::Values, Shape::part::<f16, f64>() + 70_001, 5);
     let devices = Devices::emulated(config(2)).expect("there may be so many");
     let mut scanner = SpreadScanner::new(Op::new(), &devices, host.len()).expect("there is room");
     scans(&mut scanner, Op::new(), &devices, &host, 1 << 16);
@@ -236,7 +236,7 @@ fn arrays_of_more_than_a_group_have_the_bits_of_the_whole() {
 
 fn arrays_have_the_bits_of_one_gpu_whatever_the_stripes() {
     let (op, tile) = (Sum::<f32>::new(), Shape::of::<f32, f32>(1).tile::<f32>());
-    let host = sample::<f32>(Kind::Values, 9 * tile + 5, 1);
+    let host = sample::<f32>(Input::Values, 9 * tile + 5, 1);
     for gpus in [1, 2, 3, 8] {
         let devices = emulated(gpus);
         let mut scanner = SpreadScanner::new(op, &devices, host.len()).expect("there is room");
@@ -254,14 +254,14 @@ fn one_scanner_serves_longer_and_shorter_arrays() {
     let devices = emulated(2);
     let mut scanner = SpreadScanner::new(op, &devices, 3 * tile).expect("there is room");
     for tiles in [3, 2, 3, 11, 4, 12] {
-        let host = sample::<u64>(Kind::Values, tiles * tile - 3, tiles as u64);
+        let host = sample::<u64>(Input::Values, tiles * tile - 3, tiles as u64);
         scans(&mut scanner, op, &devices, &host, tile);
     }
 }
 
 fn every_schedule_gives_the_same_bits() {
     let (op, tile) = (Sum::<f64>::new(), Shape::of::<f64, f64>(1).tile::<f64>());
-    let host = sample::<f64>(Kind::Values, 4 * tile + 9, 9);
+    let host = sample::<f64>(Input::Values, 4 * tile + 9, 9);
     let drawn = (0..12).map(Schedule::from_seed);
     for schedule in [Policy::RunAhead, Policy::Reverse].map(Schedule::new).into_iter().chain(drawn)
     {
@@ -277,7 +277,7 @@ fn scans_follow_each_other_without_a_wait_on_cuda() {
     with_cuda_gpus(|devices| {
         let op = Sum::<u32>::new();
         for len in [(2 << 20) + 1, (40 << 20) + 3] {
-            let host = sample::<u32>(Kind::Values, len, 7);
+            let host = sample::<u32>(Input::Values, len, 7);
             let input = Spread::upload(devices, &host).expect("there is room");
             let mut output = Spread::<u32>::like(devices, &input).expect("there is room");
             let expected = scan_on_cpu(op, &host, Form::Inclusive);

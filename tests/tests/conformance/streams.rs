@@ -1,13 +1,14 @@
 //! Reductions in other streams than the first one of a device: in a second stream, and in a cust
 //! stream.
 
+use crate::matrix::run;
 use cust::context::Context;
 use cust::stream::{Stream, StreamFlags};
 use gridsync::device::Device;
 use gridsync_tests::devices::{images, with_cuda};
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
-use gridsync_verify::reduce_kinds;
+use gridsync_verify::{Primitive, Size, kinds};
 
 pub(crate) fn trials() -> Trials {
     trials! {
@@ -20,10 +21,7 @@ pub(crate) fn trials() -> Trials {
 
 /// Every row of the matrix, on two blocks.
 fn reduces(device: &Device) {
-    for kind in reduce_kinds() {
-        (kind.case)(device, kind.tile + 1, 1)
-            .unwrap_or_else(|error| panic!("{}: {error}", kind.name));
-    }
+    kinds(Primitive::Reduce).for_each(|kind| run(device, kind, Size::Array(kind.tile + 1), 1));
 }
 
 fn every_reduction_is_right_in_a_second_stream(device: &Device) {

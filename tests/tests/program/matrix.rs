@@ -1,14 +1,14 @@
 //! A test for each operation and type, with one line per operation.
 
-use gridsync_verify::{Kind, Sample, sample};
+use gridsync_verify::{Input, Sample, sample};
 
 /// Elements that suit an operation.
 pub(crate) fn inputs<T: Sample>(op: &str, len: usize) -> Vec<T> {
     let kind = match op {
-        "prod" | "prod-mod" => Kind::Factors,
-        "and" => Kind::FewZeros,
-        "or" => Kind::FewOnes,
-        _ => Kind::Values,
+        "prod" | "prod-mod" => Input::Factors,
+        "and" => Input::FewZeros,
+        "or" => Input::FewOnes,
+        _ => Input::Values,
     };
     sample(kind, len, 42)
 }

@@ -4,7 +4,7 @@ use crate::call::{Call, WRONG_USAGE};
 use crate::folder::Folder;
 use gridsync_tests::npy;
 use gridsync_tests::oracle::Plain;
-use gridsync_verify::{Kind, sample, sample_ranges};
+use gridsync_verify::{Input, sample, sample_ranges};
 
 /// A folder with an array, and with queries whose header has the shape `shape`.
 fn files<T: Plain, Q: Plain>(array: &[T], shape: &str, queries: &[Q]) -> Folder {
@@ -39,7 +39,7 @@ fn each_query_gets_the_sum_of_its_range() {
 
 #[test]
 fn floats_are_summed_in_f64_unless_told_otherwise() {
-    let input = sample::<f32>(Kind::Values, 3003, 1);
+    let input = sample::<f32>(Input::Values, 3003, 1);
     let queries = sample_ranges(3003, 500, 2);
     let folder = files(&input, "(500, 2)", queries.as_flattened());
     let sums = |device: &str, more: &[&str]| {

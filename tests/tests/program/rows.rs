@@ -7,7 +7,7 @@ use crate::matrix::matrix;
 use gridsync_tests::devices::with_cuda;
 use gridsync_tests::npy;
 use gridsync_tests::oracle::{self, Plain};
-use gridsync_verify::{Kind, Sample, sample};
+use gridsync_verify::{Input, Sample, sample};
 use half::f16;
 use serde_json::Value;
 use std::fs;
@@ -26,7 +26,7 @@ fn matrix<T: Plain>(values: &[T]) -> Folder {
 
 /// Checks `op` on 13 rows of `T`, accumulated in `A`, on every device, with the results in a file.
 fn everywhere<T: Plain + Sample, A: Plain>(op: &str, more: &[&str]) {
-    let input = sample::<T>(Kind::Values, 13 * COLUMNS, 3);
+    let input = sample::<T>(Input::Values, 13 * COLUMNS, 3);
     let folder = matrix(&input);
     let base = ["reduce", "x.npy", "--rows", "--op", op, "-o", "out.npy", "--check", "--json"];
     let reduce = |call: fn(&Folder, &[&str], &[u8]) -> Call, device: &str| {
@@ -141,7 +141,7 @@ fn inputs_that_are_not_matrices_and_unsupported_reductions_are_refused() {
 
 #[test]
 fn the_sum_of_a_row_has_the_same_bits_as_alone() {
-    let input = sample::<f32>(Kind::Values, 5 * COLUMNS, 9);
+    let input = sample::<f32>(Input::Values, 5 * COLUMNS, 9);
     let args = ["reduce", "x.npy", "--rows", "--op", "sum", "--json"];
     let json = matrix(&input).call(&args, b"").json();
     for (row, result) in input.chunks(COLUMNS).zip(json["results"].as_array().expect("results")) {

@@ -3,11 +3,11 @@
 use crate::call::{DEVICE_FAILURE, WRONG_USAGE, without_cuda};
 use crate::folder::Folder;
 use gridsync_tests::npy;
-use gridsync_verify::{Kind, sample};
+use gridsync_verify::{Input, sample};
 
 /// Values whose sum depends on the order in which they are added, in more than 4 MiB.
 fn adverse() -> Vec<f32> {
-    let values = sample::<f32>(Kind::Values, (1 << 20) + 100_001, 7);
+    let values = sample::<f32>(Input::Values, (1 << 20) + 100_001, 7);
     let scale = |(at, value)| if at % 7 == 0 { value * 1e30 } else { value };
     values.into_iter().enumerate().map(scale).collect()
 }

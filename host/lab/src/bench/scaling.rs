@@ -14,7 +14,7 @@ use gridsync::device::{DeviceError, Devices};
 use gridsync::primitives::scan::Form;
 use gridsync::primitives::{Spread, SpreadReducer, SpreadScanner};
 use gridsync_kernels::op::Sum;
-use gridsync_verify::{Kind, sample};
+use gridsync_verify::{Input, sample};
 use serde_json::json;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -208,7 +208,7 @@ fn in_a_row(
 
 /// The array, with elements between -1 and 1. Every third stripe is the same.
 fn filled(devices: &Devices, mut spread: Spread<f32>) -> Result<Spread<f32>, DeviceError> {
-    let of = |seed| sample::<f32>(Kind::Values, spread.stripe().min(spread.len()), seed);
+    let of = |seed| sample::<f32>(Input::Values, spread.stripe().min(spread.len()), seed);
     let elements = [of(1), of(2), of(3)].map(|all| {
         all.into_iter().map(|x| if x.is_finite() { x % 1.0 } else { 0.5 }).collect::<Vec<_>>()
     });

@@ -5,7 +5,7 @@ use cuda_std::memory::{Global, Scalar};
 use gridsync::device::DeviceError;
 use gridsync_kernels::grid::barrier::{Barrier, GridBarrier};
 use gridsync_kernels::grid::scan::STATE;
-use gridsync_verify::{Kind, Sample, sample};
+use gridsync_verify::{Input, Sample, sample};
 use simt::{LaunchConfig, Memory};
 
 /// Operations of one block on its elements.
@@ -73,7 +73,7 @@ pub(super) fn one_block<T: Sample + Pod + Scalar>(
     let mut memory = Memory::new(1 << 20);
     let zero = T::default();
     let views = Views {
-        input: uploaded(&mut memory, &sample::<T>(Kind::Values, elements, 1)),
+        input: uploaded(&mut memory, &sample::<T>(Input::Values, elements, 1)),
         output: uploaded(&mut memory, &vec![zero; elements]),
         sums: uploaded(&mut memory, &[zero]),
         state: uploaded(&mut memory, &vec![0; GridBarrier::words(1).max(STATE)]),

@@ -3,7 +3,7 @@
 use super::{Counted, Ladder, Roof, Rung};
 use crate::bench::{Measurement, Sampling, once};
 use gridsync::device::{Device, DeviceError};
-use gridsync_verify::{Kind, sample};
+use gridsync_verify::{Input, sample};
 
 /// An error from climbing a ladder.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -89,7 +89,7 @@ pub fn measure<L: Ladder>(
     sampling: &Sampling,
     mut step: impl FnMut(&str),
 ) -> Result<Report<L>, LadderError> {
-    let input = sample::<L::Element>(Kind::Values, len, 1);
+    let input = sample::<L::Element>(Input::Values, len, 1);
     let mut ladder = L::new(device, &input)?;
     step(&format!("{} only", L::ROOF));
     let roof = Roof::of(device, &ladder, len, sampling)?;

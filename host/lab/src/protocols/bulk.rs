@@ -7,7 +7,7 @@ use gridsync_entries::scan::{BulkArguments, BulkCommon};
 use gridsync_entries::{Entry, KernelOf};
 use gridsync_kernels::grid::scan::{BULK_SHARED, BULK_THREADS, Form, STATE, Shape};
 use gridsync_kernels::op::Sum;
-use gridsync_verify::{CaseError, Kind, sample};
+use gridsync_verify::{CaseError, Input, sample};
 
 /// A scan in one block that reuses its stages, and one in two blocks.
 pub(super) fn scan() -> Protocol {
@@ -27,7 +27,7 @@ pub(super) fn scan() -> Protocol {
 
 fn in_blocks(device: &Device, len: usize, blocks: u32) -> Result<(), CaseError> {
     let (op, shape) = (Sum::<u32>::new(), Shape::for_bulk::<u32>(len));
-    let host = sample::<u32>(Kind::Values, len, 1);
+    let host = sample::<u32>(Input::Values, len, 1);
     let (input, output) = (device.upload(&host)?, device.alloc::<u32>(len)?);
     let words = device.zeroed::<u64>(shape.places())?;
     let state = device.zeroed::<u32>(STATE)?;

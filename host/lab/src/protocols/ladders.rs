@@ -3,7 +3,7 @@
 use super::{Protocol, right};
 use crate::ladder::Ladder;
 use gridsync::device::{Device, EmulatorConfig};
-use gridsync_verify::{Kind, sample};
+use gridsync_verify::{Input, sample};
 
 /// Enough elements for several blocks, and a remainder. The higher rungs process more per block.
 const FEW: usize = 2600;
@@ -19,7 +19,7 @@ pub(super) fn rungs<L: Ladder<Launched: Copy + Send + Sync + 'static>>() -> Vec<
                 ("sum", ..14) | ("scan", ..7) => FEW,
                 _ => MANY,
             };
-            let input = sample::<L::Element>(Kind::Values, len.min(rung.at_most), 7);
+            let input = sample::<L::Element>(Input::Values, len.min(rung.at_most), 7);
             let mut ladder = L::new(device, &input)?;
             let plan = ladder.plan(&rung, input.len())?;
             right(ladder.fault(&rung, &input, &plan)?)

@@ -18,10 +18,7 @@ use barriers::{barriers, exchanges};
 use gridsync::check::Wrong;
 use gridsync::device::{Device, EmulatorConfig, Geometry};
 use gridsync::primitives::kendall::Method as Correlating;
-use gridsync_verify::{
-    CaseError, Ties, kendall_kinds, range_sum_kinds, reduce_kinds, row_kinds, scan_kinds,
-    select_kinds,
-};
+use gridsync_verify::{CaseError, Kind, Primitive, Size, Ties, kinds};
 use kernels::warps_add;
 
 /// A protocol, and a small run of it that checks its results.
@@ -118,40 +115,30 @@ const NARROW_AND_WIDE: [&str; 2] = ["sum_f32", "sum_f64"];
 /// The primitives, each for elements whose results are passed in one word and in several.
 fn primitives() -> Vec<Protocol> {
     let mut all = Vec::new();
-    for kind in reduce_kinds().into_iter().filter(|kind| NARROW_AND_WIDE.contains(&kind.name)) {
-        all.push(Protocol::new(format!("reduce/{}", kind.element), move |device| {
-            (kind.case)(device, 2 * kind.tile + 1, 1)
-        }));
+    let mut add = |name: String, kind: &'static Kind, size, seed| {
+        all.push(Protocol::new(name, move |device| kind.run(device, size, seed)));
+    };
+    let is_sum = |kind: &&Kind| NARROW_AND_WIDE.contains(&kind.name);
+    for kind in kinds(Primitive::Reduce).filter(is_sum) {
+        add(format!("reduce/{}", kind.element), kind, Size::Array(2 * kind.tile + 1), 1);
     }
-    for kind in row_kinds().into_iter().filter(|kind| NARROW_AND_WIDE.contains(&kind.name)) {
-        all.push(Protocol::new(format!("reduce-rows/{}", kind.element), move |device| {
-            (kind.case)(device, 2, 8193, 1)
-        }));
+    for kind in kinds(Primitive::Rows).filter(is_sum) {
+        add(format!("reduce-rows/{}", kind.element), kind, Size::Matrix(2, 8193), 1);
     }
-    for kind in scan_kinds().into_iter().filter(|kind| NARROW_AND_WIDE.contains(&kind.name)) {
-        all.push(Protocol::new(format!("scan/{}", kind.element), move |device| {
-            (kind.in_groups)(device, 1)
-        }));
+    for kind in kinds(Primitive::Scan).filter(is_sum) {
+        add(format!("scan/{}", kind.element), kind, Size::Groups(1), 9);
     }
-    for kind in select_kinds().into_iter().filter(|kind| kind.element == "u32") {
-        all.push(Protocol::new(format!("select/{}", kind.op), move |device| {
-            (kind.in_groups)(device, 1)
-        }));
+    for kind in kinds(Primitive::Select).filter(|kind| kind.element == "u32") {
+        add(format!("select/{}", kind.op), kind, Size::Groups(1), 9);
     }
-    for kind in range_sum_kinds().into_iter().filter(|kind| kind.element == "f32") {
-        all.push(Protocol::new(format!("range-sum/{}", kind.accumulator), move |device| {
-            (kind.case)(device, 5000, 1)
-        }));
+    for kind in kinds(Primitive::Ranges).filter(|kind| kind.element == "f32") {
+        add(format!("range-sum/{}", kind.accumulator), kind, Size::Array(5000), 1);
     }
-    for kind in kendall_kinds().into_iter().filter(|kind| kind.element == "f32") {
+    for kind in kinds(Primitive::Kendall).filter(|kind| kind.element == "f32") {
         // More than one block each.
-        for (name, method, len) in
-            [("pairs", Correlating::Pairs, 257), ("sort", Correlating::Sort, 1100)]
-        {
-            all.push(Protocol::new(format!("kendall/{name}"), move |device| {
-                (kind.case)(device, Ties::Many, &[method], len, 1)
-            }));
-        }
+        let (pairs, sort) = (&[Correlating::Pairs], &[Correlating::Sort]);
+        add("kendall/pairs".into(), kind, Size::Pairs(257, Ties::Many, pairs), 1);
+        add("kendall/sort".into(), kind, Size::Pairs(1100, Ties::Many, sort), 1);
     }
     all
 }

@@ -10,7 +10,7 @@ use gridsync_kernels::grid::scan::{
     BULK_SHARED, BULK_THREADS, Form, STATE, Shape, head_and_places,
 };
 use gridsync_kernels::op::Sum;
-use gridsync_verify::{CaseError, Kind, sample};
+use gridsync_verify::{CaseError, Input, sample};
 
 /// Two launches over two GPUs, in registers and by bulk copies.
 pub(super) fn all() -> [Protocol; 2] {
@@ -57,7 +57,7 @@ fn twice(
     devices.synchronize()?;
     let mut done = Vec::new();
     for (stamp, form) in (1..).zip([Form::Inclusive, Form::Exclusive]) {
-        let host = sample::<u32>(Kind::Values, len, u64::from(stamp));
+        let host = sample::<u32>(Input::Values, len, u64::from(stamp));
         let mut input = Spread::in_stripes(devices, len, tile)?;
         input.copy_from(&host)?;
         let output = Spread::<u32>::like(devices, &input)?;

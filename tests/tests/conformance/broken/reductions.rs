@@ -10,7 +10,7 @@ use gridsync_kernels::op::{Operation, Sum};
 use gridsync_tests::devices::{emulator, emulator_under};
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
-use gridsync_verify::{CaseError, Kind, reduce_case};
+use gridsync_verify::{CaseError, Input, reduce_case};
 use simt::{Fault, Policy, Schedule};
 
 pub(crate) fn trials() -> Trials {
@@ -84,7 +84,7 @@ sums! {
 }
 
 fn a_dropped_tail_is_caught() {
-    let case = |len| reduce_case(DropsTheTail, &emulator(), Kind::Values, len, 1);
+    let case = |len| reduce_case(DropsTheTail, &emulator(), Input::Values, len, 1);
     assert_eq!(case(4096), Ok(()), "there is no tail to drop");
     for len in [1, 33, 4097, 8191] {
         let caught = case(len);
@@ -93,7 +93,7 @@ fn a_dropped_tail_is_caught() {
 }
 
 fn a_read_past_the_end_is_caught() {
-    let caught = reduce_case(ReadsOneTooMany, &emulator(), Kind::Values, 100, 1);
+    let caught = reduce_case(ReadsOneTooMany, &emulator(), Input::Values, 100, 1);
     let Err(CaseError::Device(DeviceError::Fault(fault))) = caught else {
         panic!("{caught:?}");
     };
@@ -102,7 +102,7 @@ fn a_read_past_the_end_is_caught() {
 
 fn a_forgotten_block_barrier_is_caught_when_the_first_warp_runs_ahead() {
     let device = emulator_under(Schedule::new(Policy::RunAhead));
-    let caught = reduce_case(ForgetsTheBlockBarrier, &device, Kind::Values, 5000, 1);
+    let caught = reduce_case(ForgetsTheBlockBarrier, &device, Input::Values, 5000, 1);
     let Err(CaseError::Device(DeviceError::Fault(fault))) = caught else {
         panic!("{caught:?}");
     };
@@ -110,7 +110,7 @@ fn a_forgotten_block_barrier_is_caught_when_the_first_warp_runs_ahead() {
 }
 
 fn a_forgotten_block_is_caught() {
-    let case = |len| reduce_case(ForgetsTheOtherBlocks, &emulator(), Kind::Values, len, 1);
+    let case = |len| reduce_case(ForgetsTheOtherBlocks, &emulator(), Input::Values, len, 1);
     assert_eq!(case(1000), Ok(()), "there is one block only");
     let caught = case(9000);
     assert!(matches!(caught, Err(CaseError::Wrong(_))), "{caught:?}");

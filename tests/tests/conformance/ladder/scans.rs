@@ -12,7 +12,7 @@ use gridsync_tests::devices::{
 };
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
-use gridsync_verify::{Kind, sample};
+use gridsync_verify::{Input, sample};
 use simt::{Policy, Schedule};
 
 pub(crate) fn trials() -> Trials {
@@ -59,7 +59,7 @@ fn scanned(input: &[u32]) -> Vec<u32> {
 /// accepts.
 fn climb(device: &Device, lengths: &[usize], asked: impl Fn(&Rung) -> bool) {
     let most = lengths.iter().copied().max().unwrap_or(0);
-    let input = sample::<u32>(Kind::Values, most, 7);
+    let input = sample::<u32>(Input::Values, most, 7);
     let expected = scanned(&input);
     let mut climb = Climb::new(device, &input).expect("the input should fit");
     for rung in rungs().into_iter().filter(asked) {
@@ -143,7 +143,7 @@ fn the_scan_by_bulk_copies_is_a_rung_if_a_block_has_room_for_it() {
         ..EmulatorConfig::default()
     }));
     climb(&hopper, &[(1 << 18) + 5], |rung| rung.number >= 10);
-    let input = sample::<u32>(Kind::Values, 1 << 18, 7);
+    let input = sample::<u32>(Input::Values, 1 << 18, 7);
     let bulk = rungs().into_iter().find(|rung| rung.number == 11);
     let bulk = bulk.expect("it is the last rung");
     // The first device has too few elements, the second too little shared memory.
@@ -157,7 +157,7 @@ fn the_scan_by_bulk_copies_is_a_rung_if_a_block_has_room_for_it() {
 
 fn copying_only_copies_every_length(device: &Device) {
     for len in [0, 1, 3, 4, 5, 1023, 9999] {
-        let host = sample::<u32>(Kind::Values, len, 5);
+        let host = sample::<u32>(Input::Values, len, 5);
         let input = device.upload(&host).expect("the input should fit");
         let output = device.zeroed::<u32>(len).expect("the output should fit");
         // SAFETY: two buffers of the same length. The download waits for the launch.

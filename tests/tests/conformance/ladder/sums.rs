@@ -9,7 +9,7 @@ use gridsync_lab_kernels::ladder::sums::kernels::{ladder_read_only, ladder_redux
 use gridsync_tests::devices::{schedules, skipped, unjudged_under, with_cuda};
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
-use gridsync_verify::{Kind, sample};
+use gridsync_verify::{Input, sample};
 use simt::{LaunchConfig, Memory, Policy, Schedule};
 
 pub(crate) fn trials() -> Trials {
@@ -45,7 +45,7 @@ pub(crate) fn kernels() -> Vec<&'static str> {
 /// For each of `lengths`, sums that many elements of one input with every rung.
 fn climb<T: Step>(device: &Device, lengths: &[usize]) {
     let most = lengths.iter().copied().max().unwrap_or(0);
-    let input = sample::<T>(Kind::Values, most, 7);
+    let input = sample::<T>(Input::Values, most, 7);
     let mut climb = Climb::new(device, &input).expect("the input should fit");
     for rung in rungs::<T>() {
         for len in lengths.iter().map(|&len| len.min(rung.at_most)) {

@@ -11,7 +11,7 @@ use gridsync_kernels::op::{Max, Operation, Sum};
 use gridsync_tests::oracle::Plain;
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
-use gridsync_verify::{Kind, Sample, sample};
+use gridsync_verify::{Input, Sample, sample};
 use std::fmt::Debug;
 
 pub(crate) fn trials() -> Trials {
@@ -42,8 +42,8 @@ where
         for (from, into) in (0..=8).map(|start| (start, 0)).chain([(0, 1), (3, 1), (1, 3)]) {
             // Elements around the input would change the result; elements around the output must
             // not change.
-            let host = sample::<O::Element>(Kind::Values, from + len + 9, len as u64);
-            let before = sample::<O::Output>(Kind::Values, into + len + 5, 1);
+            let host = sample::<O::Element>(Input::Values, from + len + 9, len as u64);
+            let before = sample::<O::Output>(Input::Values, into + len + 5, 1);
             let input = device.upload(&host).expect("the input should fit");
             let mut output = device.upload(&before).expect("the output should fit");
             for form in FORMS {
@@ -68,7 +68,7 @@ where
 {
     let mut scanner = Scanner::new(O::default(), device, 9001).expect("a scanner should fit");
     for len in [0, 1, 33, 9001] {
-        let host = sample::<T>(Kind::Values, len, 5);
+        let host = sample::<T>(Input::Values, len, 5);
         for form in FORMS {
             let mut array = device.upload(&host).expect("the array should fit");
             scanner.launch_in_place(&mut array, form).expect("it should launch");

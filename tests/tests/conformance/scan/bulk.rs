@@ -14,7 +14,7 @@ use gridsync_kernels::op::{Carried, Max, Operation, Sum};
 use gridsync_tests::devices::{skipped, with_cuda};
 use gridsync_tests::trials;
 use gridsync_tests::trials::{Budget, Check, Trials};
-use gridsync_verify::{Kind, Sample, sample};
+use gridsync_verify::{Input, Sample, sample};
 use simt::{Policy, Schedule};
 use std::fmt::Debug;
 
@@ -165,7 +165,7 @@ where
     O::Element: Pod + Sample + Carried + Debug,
 {
     for len in lengths::<O::Element>() {
-        let host = sample::<O::Element>(Kind::Values, len, len as u64);
+        let host = sample::<O::Element>(Input::Values, len, len as u64);
         let bench = Bench::new(device, host, 0);
         for (stamp, form) in (1..).zip(FORMS) {
             assert_eq!(bench.scan::<O>(O::default(), 2, form), stamp);
@@ -183,7 +183,7 @@ where
 {
     let tiles = (groups * MOST_GROUP + 1) as usize;
     let len = tiles * Shape::for_bulk::<O::Element>(1).tile::<O::Element>();
-    let bench = Bench::new(device, sample::<O::Element>(Kind::Values, len, 6), 0);
+    let bench = Bench::new(device, sample::<O::Element>(Input::Values, len, 6), 0);
     assert_eq!(bench.shape.groups(), groups + 1);
     bench.scan::<O>(O::default(), blocks, Form::Exclusive);
 }
@@ -204,7 +204,7 @@ fn a_third_group_has_the_same_bits_on_cuda() {
 }
 
 fn blocks_without_a_tile_and_late_blocks_change_nothing() {
-    let host = sample::<f32>(Kind::Values, 3 * 8192 + 1, 8);
+    let host = sample::<f32>(Input::Values, 3 * 8192 + 1, 8);
     for policy in [Policy::RunAhead, Policy::Reverse, Policy::Coarse] {
         // Only one block fits at a time.
         let device = emulator(1, Schedule::new(policy), true);
@@ -217,7 +217,7 @@ fn blocks_without_a_tile_and_late_blocks_change_nothing() {
 }
 
 fn every_schedule_gives_the_same_bits() {
-    let host = sample::<u64>(Kind::Values, 2 * 4096 + 77, 9);
+    let host = sample::<u64>(Input::Values, 2 * 4096 + 77, 9);
     let random = [(1, 1), (2, 7), (3, 128)]
         .map(|(seed, quantum)| Schedule::seeded(Policy::Random { quantum }, seed));
     for schedule in random {
@@ -227,7 +227,7 @@ fn every_schedule_gives_the_same_bits() {
 }
 
 fn the_stamps_wrap_after_the_last_one(device: &Device) {
-    let host = sample::<f32>(Kind::Values, 3 * 8192 + 1, 4);
+    let host = sample::<f32>(Input::Values, 3 * 8192 + 1, 4);
     // With six blocks, some have no tile.
     for blocks in [2, 6] {
         let bench = Bench::new(device, host.clone(), u32::MAX - 2);
@@ -244,7 +244,7 @@ fn the_stamps_wrap_after_the_last_one(device: &Device) {
 
 fn a_scanner_of_either_design_gives_the_same_bits_in_turn(device: &Device) {
     // More than 1 MiB; in the same workspace as the other design; also in place.
-    let host = sample::<f32>(Kind::Values, (1 << 18) + 4, 3);
+    let host = sample::<f32>(Input::Values, (1 << 18) + 4, 3);
     let scanner =
         Scanner::new(Sum::<f32>::new(), device, host.len()).expect("a scanner should fit");
     let mut scanner = Some(scanner);

@@ -11,7 +11,7 @@ use gridsync_lab_kernels::scan_stress::{
 use gridsync_tests::devices::{emulator, with_cuda};
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
-use gridsync_verify::{Kind, sample};
+use gridsync_verify::{Input, sample};
 
 pub(crate) fn trials() -> Trials {
     trials! {
@@ -31,7 +31,7 @@ const LEN: usize = 300 * 1024 + 1;
 /// Scans repeatedly in one workspace, with new delays each time, and checks each result. `launch`
 /// launches one scan with the given delays and buffers.
 fn hold(device: &Device, scans: u32, launch: impl Fn(DelayedSum, &Workplace)) {
-    let host = sample::<u32>(Kind::Values, LEN, 1);
+    let host = sample::<u32>(Input::Values, LEN, 1);
     let expected = scan_on_cpu(Sum::<u32>::new(), &host, Form::Inclusive);
     let words = Shape::most_places::<u32, u32>(LEN);
     let place = Workplace {

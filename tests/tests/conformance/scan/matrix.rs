@@ -1,13 +1,15 @@
 //! One test for each kernel, size and backend.
 
 use super::FORMS;
-use crate::matrix::{Lengths, add_groups, add_lengths, around, exactly, is_named, is_there_once};
-use gridsync::device::Device;
+use crate::matrix::{
+    Lengths, add_groups, add_lengths, around, each_is_named_after_its_kernels, each_is_there_once,
+    exactly,
+};
 use gridsync::primitives::scan::Form;
 use gridsync_tests::oracle::{self, Type};
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
-use gridsync_verify::{ScanKind, scan_kinds};
+use gridsync_verify::{Kind, Primitive, Size, kinds};
 use std::collections::BTreeSet;
 
 pub(crate) fn trials() -> Trials {
@@ -16,13 +18,13 @@ pub(crate) fn trials() -> Trials {
             every_scan_of_the_library_is_in_the_matrix_and_once,
             each_row_is_named_after_its_kernel;
     };
-    for kind in scan_kinds() {
+    for kind in kinds(Primitive::Scan) {
         add_row(&mut trials, kind);
     }
     trials
 }
 
-fn lengths(kind: &ScanKind) -> Lengths {
+fn lengths(kind: &Kind) -> Lengths {
     [
         exactly(&[0, 1, 31, 32, 33]),
         around("one_pack", kind.pack),
@@ -33,33 +35,20 @@ fn lengths(kind: &ScanKind) -> Lengths {
     .concat()
 }
 
-fn add_row(trials: &mut Trials, kind: ScanKind) {
-    let (row, lengths) = (kind.name, lengths(&kind));
-    add_lengths(trials, row, kind.case, &lengths, kind.tile + 1);
+fn add_row(trials: &mut Trials, kind: &'static Kind) {
+    let (row, lengths) = (kind.name, lengths(kind));
+    add_lengths(trials, kind, &lengths, kind.tile + 1);
     for (length, len) in lengths {
-        trials.test(format!("{row}::on_the_cpu::{length}"), move || on_the_cpu(&kind, len));
+        trials.test(format!("{row}::on_the_cpu::{length}"), move || on_the_cpu(kind, len));
     }
-    let by_rows = move |device: &Device| in_groups_by_rows(device, &kind);
-    add_groups(trials, row, by_rows, move |device| in_groups(device, &kind, 1));
-}
-
-/// Scans three groups.
-fn in_groups(device: &Device, kind: &ScanKind, rows: u32) {
-    (kind.in_groups)(device, rows).unwrap_or_else(|error| panic!("{error}"));
-}
-
-/// Scans three groups with the smallest and the largest number of rows per tile that the kernel
-/// supports.
-fn in_groups_by_rows(device: &Device, kind: &ScanKind) {
-    for rows in BTreeSet::from([1, kind.most_rows]) {
-        in_groups(device, kind, rows);
-    }
+    // The smallest and the largest number of rows that the kernel supports.
+    add_groups(trials, kind, BTreeSet::from([1, kind.most_rows]));
 }
 
 /// Compares the result of the CPU with plain loops, at some indices.
-fn on_the_cpu(kind: &ScanKind, len: usize) {
+fn on_the_cpu(kind: &Kind, len: usize) {
     for form in FORMS {
-        let cpu = (kind.on_cpu)(form, len, len as u64);
+        let cpu = kind.on_cpu(Size::Array(len), len as u64, form).expect("it is a scan");
         assert_eq!((cpu.input.len(), cpu.results.len()), (len, len));
         let output = Type::named(cpu.output);
         for at in (0..len).step_by(len / 40 + 1).chain(len.checked_sub(1)) {
@@ -75,24 +64,11 @@ fn on_the_cpu(kind: &ScanKind, len: usize) {
 }
 
 fn every_scan_of_the_library_is_in_the_matrix_and_once() {
-    let kinds = scan_kinds();
-    let what = |kind: &ScanKind| (kind.op, kind.element, kind.accumulator);
-    let distinct: BTreeSet<_> = kinds.iter().map(what).collect();
-    assert_eq!(distinct.len(), kinds.len());
-    let rows = trials();
-    for kind in &kinds {
-        let test = format!("scan::matrix::{}::in_several_groups::under_reverse", kind.name);
-        is_there_once(&rows, &test);
-    }
+    each_is_there_once(Primitive::Scan, &trials(), |name| {
+        format!("scan::matrix::{name}::in_several_groups::under_reverse")
+    });
 }
 
 fn each_row_is_named_after_its_kernel() {
-    for kind in scan_kinds() {
-        let types = [kind.element, kind.accumulator];
-        assert!(
-            is_named([kind.name, kind.kernel], "scan", kind.op, types),
-            "{} {types:?}",
-            kind.kernel
-        );
-    }
+    each_is_named_after_its_kernels(Primitive::Scan, &["scan_"]);
 }

@@ -24,6 +24,7 @@ mod repeat;
 mod segments;
 mod special;
 
+use crate::matrix::same_bits;
 use bytemuck::Pod;
 use gridsync::device::Device;
 use gridsync::primitives::scan::Form;
@@ -62,14 +63,4 @@ where
     O: Scannable<Element: Pod, Output: Pod>,
 {
     scan_in_shape(op, device, shape, host, form).expect("the kernel should have run")
-}
-
-/// Checks that the bits are the same, or reports the first difference.
-#[track_caller]
-fn same_bits<A: Pod + std::fmt::Debug>(what: &str, got: &[A], expected: &[A]) {
-    assert_eq!(got.len(), expected.len(), "{what}");
-    for (i, (a, b)) in got.iter().zip(expected).enumerate() {
-        let same = bytemuck::bytes_of(a) == bytemuck::bytes_of(b);
-        assert!(same, "{what}: {a:?} at {i}, not the bits of {b:?}");
-    }
 }

@@ -12,7 +12,7 @@ use gridsync_kernels::op::Operation;
 use gridsync_tests::devices::{emulator, emulator_under, schedules};
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
-use gridsync_verify::{Kind, sample};
+use gridsync_verify::{Input, sample};
 
 pub(crate) fn trials() -> Trials {
     trials! {
@@ -94,7 +94,7 @@ fn one_by_one(input: &[u64], form: Form) -> Vec<u64> {
 
 /// Scans three groups of four tiles, in blocks of two warps.
 fn in_groups(device: &Device) {
-    let host = sample::<u64>(Kind::Values, 9 * 128 + 1, 3);
+    let host = sample::<u64>(Input::Values, 9 * 128 + 1, 3);
     let shape = Shape::with::<u64>(host.len(), 2, 1, 4);
     assert_eq!(shape.groups(), 3);
     for form in FORMS {
@@ -107,7 +107,7 @@ fn maps_that_do_not_commute_keep_their_order_in_every_shape() {
     let device = emulator();
     let mut scanner = Scanner::new(Affine, &device, 5000).expect("a scanner should fit");
     for len in [1, 2, 33, 64, 65, 511, 513, 5000] {
-        let host = sample::<u64>(Kind::Values, len, len as u64);
+        let host = sample::<u64>(Input::Values, len, len as u64);
         let input = device.upload(&host).expect("the input should fit");
         let mut output = device.alloc(len).expect("the output should fit");
         for form in FORMS {

@@ -11,7 +11,7 @@ use gridsync_kernels::op::{CompensatedSum, Max, Sum};
 use gridsync_tests::devices::{emulator, unjudged_under, with_cuda};
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
-use gridsync_verify::{Kind, Sample, sample};
+use gridsync_verify::{Input, Sample, sample};
 use simt::{Policy, Schedule};
 use std::fmt::Debug;
 
@@ -34,7 +34,7 @@ where
     O: Scannable<Element: Pod + Sample, Output: Pod + Debug> + Default,
 {
     let len = lens.iter().sum();
-    let host = sample::<O::Element>(Kind::Values, len, 11);
+    let host = sample::<O::Element>(Input::Values, len, 11);
     let input = device.upload(&host).expect("the input should fit");
     let mut output = device.alloc(len).expect("the output should fit");
     let mut scanner = Scanner::new(O::default(), device, 0).expect("a scanner should fit");
@@ -99,7 +99,7 @@ fn both_designs_pass_on_the_same_bits_wherever_a_part_ends() {
     let device = super::bulk::emulator(2, Schedule::new(Policy::Coarse), true);
     let lens = [8192, 3 * 8192 + 5, 8192 + 2, 100];
     let len = lens.iter().sum();
-    let values = sample::<f32>(Kind::Values, len, 3);
+    let values = sample::<f32>(Input::Values, len, 3);
     for (host, form) in
         [vec![-0.0f32; len], values].iter().flat_map(|host| FORMS.map(|form| (host, form)))
     {
@@ -116,7 +116,7 @@ fn both_designs_pass_on_the_same_bits_wherever_a_part_ends() {
 fn an_array_larger_than_the_memory_it_goes_through_is_scanned_on_cuda() {
     with_cuda(|cuda| {
         let len = 3 * Shape::part::<f32, f32>() + 5;
-        let host = sample::<f32>(Kind::Values, len, 2);
+        let host = sample::<f32>(Input::Values, len, 2);
         let mut seen = Vec::new();
         let op = Sum::<f32>::new();
         let got = scan_in_parts(op, cuda, &host, FORMS[0], len / 3, |done| seen.push(done));

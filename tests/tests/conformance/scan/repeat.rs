@@ -10,7 +10,7 @@ use gridsync_kernels::op::Sum;
 use gridsync_tests::devices::schedules;
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
-use gridsync_verify::{Kind, sample};
+use gridsync_verify::{Input, sample};
 
 pub(crate) fn trials() -> Trials {
     trials! {
@@ -27,7 +27,7 @@ fn one_workspace_serves_scans_of_every_length(device: &Device) {
     let mut scanner = Scanner::new(Sum::<f32>::new(), device, 5000).expect("a scanner should fit");
     // Short after long and long after short, and longer than the scanner was created for.
     for (seed, len) in (0..).zip([5000, 0, 1, 40_000, 1024, 1025, 0, 33, 12_289, 12_289]) {
-        let host = sample::<f32>(Kind::Values, len, seed);
+        let host = sample::<f32>(Input::Values, len, seed);
         let input = device.upload(&host).expect("the input should fit");
         let mut output = device.alloc(len).expect("the output should fit");
         for form in FORMS {
@@ -43,7 +43,7 @@ fn one_workspace_serves_scans_of_every_length(device: &Device) {
 }
 
 fn a_single_scan_gives_the_same_result(device: &Device) {
-    let host = sample::<i32>(Kind::Values, 5001, 1);
+    let host = sample::<i32>(Input::Values, 5001, 1);
     let input = device.upload(&host).expect("the input should fit");
     let output = scan(Sum::<i32, i64>::new(), &input, Form::Exclusive).expect("it should run");
     let got = output.download().expect("the results are there");
@@ -63,7 +63,7 @@ fn a_device_that_holds_four_blocks_at_once_scans_many_under_every_schedule() {
     let len = 11 * 1024;
     let shape = Shape::with::<f32>(len, 8, 1, 4);
     assert_eq!(shape.tiles, 11);
-    let host = sample::<f32>(Kind::Values, len, 2);
+    let host = sample::<f32>(Input::Values, len, 2);
     let expected = reference::scan_in(Sum::<f32>::new(), shape, &host, Form::Inclusive);
     for schedule in schedules() {
         // 1024 threads per multiprocessor: four blocks of 8 warps.

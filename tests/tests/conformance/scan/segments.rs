@@ -11,7 +11,7 @@ use gridsync_kernels::op::{InSegments, Max, Min, Operation, Segments, Sum};
 use gridsync_tests::devices::{emulator, emulator_under, schedules, unjudged_under, with_cuda};
 use gridsync_tests::trials;
 use gridsync_tests::trials::{Budget, Check, Trials};
-use gridsync_verify::{Kind, Sample, sample};
+use gridsync_verify::{Input, Sample, sample};
 use simt::{Policy, Schedule};
 use std::fmt::Debug;
 
@@ -91,7 +91,7 @@ where
     O::Output: Pod + Debug,
 {
     for len in LENS {
-        let host = sample::<O::Element>(Kind::Values, len, len as u64);
+        let host = sample::<O::Element>(Input::Values, len, len as u64);
         let input = device.upload(&host).expect("the input should fit");
         let mut output = device.alloc(len).expect("the output should fit");
         let mut check =
@@ -120,7 +120,7 @@ where
 
 /// Scans three groups of four tiles.
 fn in_groups(device: &Device) {
-    let host = sample::<i64>(Kind::Values, 9 * 128 + 1, 3);
+    let host = sample::<i64>(Input::Values, 9 * 128 + 1, 3);
     let shape = Shape::with::<i64>(host.len(), 2, 1, 4);
     assert_eq!(shape.groups(), 3);
     for row in [1, 7, 128, 500] {
@@ -147,7 +147,7 @@ where
     InSegments<O>: Scannable<Element = O::Element, Output = O::Output>,
 {
     for (len, row) in [(5, 2), (1000, 33), (70_001, 1000), ((1 << 18) + 9, 777)] {
-        let host = sample::<O::Element>(Kind::Values, len, row);
+        let host = sample::<O::Element>(Input::Values, len, row);
         let op = InSegments::<O>::new(Segments::rows(row));
         let input = device.upload(&host).expect("the input should fit");
         let mut output = device.alloc(len).expect("the output should fit");

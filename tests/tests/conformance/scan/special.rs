@@ -10,7 +10,7 @@ use gridsync_kernels::op::{Affine, CompensatedSum, ProductModulo, Recurrence};
 use gridsync_tests::devices::{emulator, with_cuda};
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
-use gridsync_verify::{Kind, Sample, sample};
+use gridsync_verify::{Input, Sample, sample};
 use std::fmt::Debug;
 
 pub(crate) fn trials() -> Trials {
@@ -44,7 +44,7 @@ where
 
 fn recurrences(device: &Device) {
     for len in LENS {
-        let maps = sample::<u64>(Kind::Values, len, len as u64);
+        let maps = sample::<u64>(Input::Values, len, len as u64);
         // Odd factors: an even factor would lose bits of the preceding maps.
         let maps: Vec<u64> = maps.iter().map(|map| map | 1).collect();
         let op = Recurrence::new(12_345);
@@ -62,7 +62,7 @@ fn recurrences(device: &Device) {
 fn residues(device: &Device) {
     let op = ProductModulo::<u32>::new(1_000_000_007).expect("it is in range");
     for len in LENS {
-        let factors = sample::<u32>(Kind::Values, len, len as u64);
+        let factors = sample::<u32>(Input::Values, len, len as u64);
         let got = results(op, device, &factors, Form::Inclusive);
         let mut all = 1;
         for (i, &factor) in factors.iter().enumerate() {

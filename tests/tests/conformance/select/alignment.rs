@@ -9,7 +9,7 @@ use gridsync::primitives::select::{partition_on_cpu, positions_on_cpu};
 use gridsync_entries::select::Selectable;
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
-use gridsync_verify::{Kind, Sample, runs, sample};
+use gridsync_verify::{Input, Sample, runs, sample};
 use std::fmt::Debug;
 
 pub(crate) fn trials() -> Trials {
@@ -34,7 +34,7 @@ where
             // Elements around the input would change the result; elements around the outputs must
             // not change.
             let host = sampled(from + len + 9, len as u64);
-            let old = sample::<S::Element>(Kind::Values, into + len, 1);
+            let old = sample::<S::Element>(Input::Values, into + len, 1);
             let old_positions = vec![u64::MAX; into + len];
             let input = device.upload(&host).expect("the input should fit");
             let upload = || device.upload(&old).expect("the outputs should fit");
@@ -72,7 +72,7 @@ fn comparisons<T: Comparable + Pod + Sample + Debug>(device: &Device)
 where
     Within<T>: Selectable<Element = T>,
 {
-    let values = |len, seed| sample::<T>(Kind::Values, len, seed);
+    let values = |len, seed| sample::<T>(Input::Values, len, seed);
     every_start(device, Within::greater_than(T::ZERO), values);
     every_start(device, Within::<T>::not_nan(), values);
 }

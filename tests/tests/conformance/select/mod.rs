@@ -12,10 +12,10 @@ mod matrix;
 mod repeat;
 mod values;
 
+use crate::matrix::same_bits;
 use bytemuck::Pod;
 use gridsync::device::Buffer;
 use gridsync_tests::trials::Trials;
-use std::fmt::Debug;
 
 pub(crate) fn trials() -> Trials {
     Trials::of(module_path!()).with([
@@ -30,14 +30,4 @@ pub(crate) fn trials() -> Trials {
 fn first<A: Pod>(buffer: &Buffer<A>, len: usize) -> Vec<A> {
     let part = buffer.download_part(0..len);
     part.expect("the kernel should have run")
-}
-
-/// Checks that the bits are the same, or reports the first difference.
-#[track_caller]
-fn same_bits<A: Pod + Debug>(what: &str, got: &[A], expected: &[A]) {
-    assert_eq!(got.len(), expected.len(), "{what}");
-    for (i, (a, b)) in got.iter().zip(expected).enumerate() {
-        let same = bytemuck::bytes_of(a) == bytemuck::bytes_of(b);
-        assert!(same, "{what}: {a:?} at {i}, not the bits of {b:?}");
-    }
 }

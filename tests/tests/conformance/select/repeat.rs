@@ -12,7 +12,7 @@ use gridsync_kernels::grid::scan::Shape;
 use gridsync_tests::devices::{emulator_under, schedules, unjudged_under, with_cuda};
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
-use gridsync_verify::{Kind, SelectBench, runs, sample, select_case};
+use gridsync_verify::{Input, SelectBench, runs, sample, select_case};
 use simt::{Policy, Schedule};
 
 pub(crate) fn trials() -> Trials {
@@ -33,7 +33,7 @@ pub(crate) fn trials() -> Trials {
 /// Launches repeatedly in one workspace, starting two stamps before the last one. Returns the stamp
 /// that each launch left.
 fn stamps(device: &Device, launches: usize) -> Vec<u32> {
-    let host = sample::<f32>(Kind::Values, 9 * 256 + 1, 4);
+    let host = sample::<f32>(Input::Values, 9 * 256 + 1, 4);
     let shape = Shape::with::<f32>(host.len(), 2, 1, 4);
     assert_eq!((shape.tiles, shape.groups()), (10, 3));
     let by = Within::<f32>::greater_than(0.0);
@@ -115,7 +115,7 @@ fn the_stamps_wrap_whichever_block_ends_last() {
 }
 
 fn a_device_that_holds_four_blocks_at_once_selects_from_many_under_every_schedule() {
-    let host = sample::<f32>(Kind::Values, 11 * 1024, 2);
+    let host = sample::<f32>(Input::Values, 11 * 1024, 2);
     let shape = Shape::with::<f32>(host.len(), 8, 1, 4);
     assert_eq!(shape.tiles, 11);
     for schedule in schedules() {

@@ -8,7 +8,7 @@ use gridsync_entries::select::{Arguments, Selectable};
 use gridsync_tests::devices::emulator;
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
-use gridsync_verify::{Kind, sample, select_case};
+use gridsync_verify::{Input, sample, select_case};
 
 pub(crate) fn trials() -> Trials {
     trials! {
@@ -99,7 +99,7 @@ unsafe impl Entry<Arguments<u32>> for Every {
 
 fn a_predicate_sees_the_index_of_each_element() {
     for (len, step) in [(1, 7), (1000, 1), (5000, 3), (5000, 97)] {
-        let host = sample::<u32>(Kind::Values, len, step);
+        let host = sample::<u32>(Input::Values, len, step);
         let done = select_case(&[Every { step }], &emulator(), &host);
         done.unwrap_or_else(|error| panic!("{error}"));
     }

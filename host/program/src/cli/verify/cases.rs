@@ -4,10 +4,7 @@ use gridsync::device::{Device, Emulator, EmulatorConfig, Schedule};
 use gridsync::launch::Blocks;
 use gridsync::primitives::kendall::Method;
 use gridsync_lab::xpx::{self, Form, Setup};
-use gridsync_verify::{
-    CaseError, Crossing, DESIGNS, Ties, kendall_kinds, range_sum_kinds, reduce_kinds, row_kinds,
-    scan_kinds, select_kinds,
-};
+use gridsync_verify::{CaseError, Crossing, DESIGNS, Kind, Primitive, Size, Ties, kinds};
 
 /// A kernel, or a few kernels with one purpose, and the cases.
 pub(super) struct Kernel {
@@ -93,22 +90,6 @@ impl Case {
     }
 }
 
-/// How the emulator runs a case of `elements` elements.
-fn emulated(elements: usize) -> Emulated {
-    match elements {
-        ..=INTERLEAVED => Emulated::Judged,
-        _ => Emulated::Fast,
-    }
-}
-
-/// The name of an operation on elements of a type, with the accumulator if its type differs.
-fn of(op: &str, element: &str, accumulator: &str) -> String {
-    match element == accumulator {
-        true => format!("{op} {element}"),
-        false => format!("{op} {element} in {accumulator}"),
-    }
-}
-
 /// Bytes of an element. The name of its type ends with the number of bits, as in `bf16`.
 fn bytes(element: &str) -> f64 {
     let bits = element.trim_start_matches(|letter: char| !letter.is_ascii_digit());
@@ -117,80 +98,77 @@ fn bytes(element: &str) -> f64 {
 
 /// All kernels, on inputs of up to 2^`max_log2` elements, with `seeds` inputs of each length.
 pub(super) fn kernels(is_emulated: bool, max_log2: u32, seeds: u64) -> Vec<Kernel> {
-    let lengths = lengths(max_log2);
-    /// The case of one length and seed.
-    type OfLength = fn(&Device, usize, u64) -> Result<(), CaseError>;
-    let by_length = |name: String, us_a_byte: f64, element: &str, case: OfLength| {
-        let us = us_a_byte * bytes(element);
-        let cases = lengths.iter().flat_map(|&len| {
-            (0..seeds).map(move |seed| {
-                let name = format!("{len} elements, seed {seed}");
-                Case::of((name, len, seed), us * len as f64, emulated(len), move |device| {
-                    case(device, len, seed)
-                })
-            })
-        });
-        Kernel { name, cases: cases.collect() }
-    };
+    let primitives = [
+        (Primitive::Reduce, OF_REDUCE),
+        (Primitive::Scan, OF_SCAN),
+        (Primitive::Select, OF_SELECT),
+        (Primitive::Rows, OF_REDUCE),
+        (Primitive::Ranges, OF_RANGES),
+        (Primitive::Kendall, OF_KENDALL),
+    ];
     let mut kernels = Vec::new();
-    kernels.extend(reduce_kinds().into_iter().map(|kind| {
-        let of = of(kind.op, kind.element, kind.accumulator);
-        by_length(format!("reduce {of}"), OF_REDUCE, kind.element, kind.case)
-    }));
-    kernels.extend(scan_kinds().into_iter().map(|kind| {
-        let of = of(kind.op, kind.element, kind.accumulator);
-        by_length(format!("scan {of}"), OF_SCAN, kind.element, kind.case)
-    }));
-    kernels.extend(select_kinds().into_iter().map(|kind| {
-        let name = format!("select {} {}", kind.op, kind.element);
-        by_length(name, OF_SELECT, kind.element, kind.case)
-    }));
-    kernels.extend(row_kinds().into_iter().map(|kind| {
-        let of = of(kind.op, kind.element, kind.accumulator);
-        let us = OF_REDUCE * bytes(kind.element);
-        let cases = matrices(max_log2).into_iter().flat_map(|(height, width)| {
-            (0..seeds).map(move |seed| {
-                let name = format!("{height} rows of {width}, seed {seed}");
-                let size = height * width;
-                Case::of((name, size, seed), us * size as f64, emulated(size), move |device| {
-                    (kind.case)(device, height, width, seed)
-                })
-            })
-        });
-        Kernel { name: format!("reduce rows, {of}"), cases: cases.collect() }
-    }));
-    kernels.extend(range_sum_kinds().into_iter().map(|kind| {
-        let of = of("sum", kind.element, kind.accumulator);
-        by_length(format!("ranges, {of}"), OF_RANGES, kind.element, kind.case)
-    }));
-    kernels.extend(correlations(is_emulated, &lengths, seeds));
+    for (primitive, us_a_byte) in primitives {
+        let shapes = shapes(primitive, is_emulated, max_log2);
+        for kind in kinds(primitive) {
+            let us = us_a_byte * bytes(kind.element);
+            let cases = shapes
+                .iter()
+                .flat_map(|&shape| (0..seeds).map(move |seed| case(kind, shape, seed, us)));
+            kernels.push(Kernel { name: name(kind), cases: cases.collect() });
+        }
+    }
     kernels.extend(barriers(seeds));
     kernels.push(transforms(seeds));
     kernels
 }
 
-/// The rank correlations.
-fn correlations(is_emulated: bool, lengths: &[usize], seeds: u64) -> Vec<Kernel> {
-    let is_in_reach = |&len: &usize| !is_emulated || len <= SORTED;
-    let lengths: Vec<usize> = lengths.iter().copied().filter(is_in_reach).collect();
-    let kernel = |kind: gridsync_verify::KendallKind| {
-        let us = OF_KENDALL * bytes(kind.element);
-        let cases = lengths.iter().flat_map(|&len| {
-            let methods: &[Method] = match len {
+/// The name of a kind, with the accumulator if its type differs from the elements'.
+fn name(kind: &Kind) -> String {
+    let primitive = match kind.primitive {
+        Primitive::Reduce => "reduce ",
+        Primitive::Scan => "scan ",
+        Primitive::Select => "select ",
+        Primitive::Rows => "reduce rows, ",
+        Primitive::Ranges => "ranges, ",
+        Primitive::Kendall => "",
+    };
+    let name = format!("{primitive}{} {}", kind.op, kind.element);
+    if kind.element == kind.accumulator { name } else { format!("{name} in {}", kind.accumulator) }
+}
+
+/// Rows and columns of a primitive's cases.
+fn shapes(primitive: Primitive, is_emulated: bool, max_log2: u32) -> Vec<(usize, usize)> {
+    let most = match primitive {
+        Primitive::Rows => return matrices(max_log2),
+        Primitive::Kendall if is_emulated => SORTED,
+        _ => usize::MAX,
+    };
+    lengths(max_log2).into_iter().filter(|&len| len <= most).map(|len| (1, len)).collect()
+}
+
+/// The case of this shape and seed, which takes about `us` µs for each element in the emulator.
+fn case(kind: &'static Kind, (rows, columns): (usize, usize), seed: u64, us: f64) -> Case {
+    let elements = rows * columns;
+    let size = match kind.primitive {
+        Primitive::Rows => Size::Matrix(rows, columns),
+        Primitive::Kendall => {
+            let methods: &[Method] = match columns {
                 ..=ALL_PAIRS => &[Method::Pairs, Method::Sort],
                 _ => &[Method::Sort],
             };
-            (0..seeds).map(move |seed| {
-                let ties = Ties::ALL[(len + seed as usize) % Ties::ALL.len()];
-                let name = format!("{ties:?} ties of {len} places, seed {seed}");
-                Case::of((name, len, seed), us * len as f64, Emulated::Fast, move |device| {
-                    (kind.case)(device, ties, methods, len, seed)
-                })
-            })
-        });
-        Kernel { name: format!("kendall {}", kind.element), cases: cases.collect() }
+            let ties = Ties::ALL[(columns + seed as usize) % Ties::ALL.len()];
+            Size::Pairs(columns, ties, methods)
+        }
+        _ => Size::Array(columns),
     };
-    kendall_kinds().into_iter().map(kernel).collect()
+    let emulated = match elements {
+        ..=INTERLEAVED if kind.primitive != Primitive::Kendall => Emulated::Judged,
+        _ => Emulated::Fast,
+    };
+    let name = format!("{size}, seed {seed}");
+    Case::of((name, elements, seed), us * elements as f64, emulated, move |device| {
+        kind.run(device, size, seed)
+    })
 }
 
 /// The grid barriers.
