@@ -25,7 +25,7 @@ pub use numbers::{Number, OnCpu, Widen};
 pub use range_sum::sample_ranges;
 pub use reduce::reduce_case;
 pub use scan::scan_in_shape;
-pub use select::{runs, select_case, shares};
+pub use select::{runs, select_case};
 pub use select_bench::SelectBench;
 pub use system::{Absence, cross_on_all, exchange_on_all, give_up_on_all};
 

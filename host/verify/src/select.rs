@@ -13,8 +13,7 @@ use std::fmt::Debug;
 
 /// Predicates for [`select_case`] that keep none, one in a hundred, half, all but one in a hundred
 /// and all of the elements, as nearly as the values allow, and one that keeps the nonzero elements.
-#[must_use]
-pub fn shares<T: Comparable>(input: &[T]) -> Vec<Within<T>> {
+fn shares<T: Comparable>(input: &[T]) -> Vec<Within<T>> {
     let mut sorted = input.to_vec();
     sorted.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
     let above = |percent: usize| {

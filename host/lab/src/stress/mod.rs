@@ -150,12 +150,14 @@ mod tests {
         let absent = Contender {
             name: "absent",
             cross: |_, _| Err(DeviceError::UnknownKernel { name: "absent", image: 75 }),
+            ..DESIGNS[0]
         };
         let stale = Contender {
             name: "stale",
             cross: |_, crossing| {
                 Ok(if crossing.skew == 0 { Outcome::Held } else { Outcome::Stale(7) })
             },
+            ..DESIGNS[0]
         };
         let settings = &on_the_emulator()[..16];
         let run = stress(&device, &[absent, stale], settings, |_, _| ())
@@ -171,6 +173,7 @@ mod tests {
         let lost = Contender {
             name: "lost",
             cross: |_, _| Err(DeviceError::NoSuchDevice { ordinal: 1, count: 1 }),
+            ..DESIGNS[0]
         };
         assert!(stress(&device, &[DESIGNS[0], lost], &settings[..1], |_, _| ()).is_err());
     }
