@@ -107,7 +107,11 @@ fn a_committed_result_keeps_its_json_and_is_drawn() {
     let charts = report.charts().expect("the charts are complete");
     assert!(charts.iter().map(Chart::file).eq(Args::FILES.iter().copied()));
     // A negative latency is drawn as 0, with its range.
-    assert!(charts[0].csv.contains("red.relaxed.gpu.global.add.u32,0,0,0"), "{}", charts[0].csv);
+    assert!(
+        charts[0].csv.contains("red.relaxed.gpu.global.add.u32,latency,0,0,0"),
+        "{}",
+        charts[0].csv
+    );
     let Curve { bytes, points, .. } = report.l2.clone();
     let ns = report.latency("L2").expect("it is measured").ns;
     assert_eq!(Curve::of(bytes, points, ns, report.multiprocessors), report.l2);
