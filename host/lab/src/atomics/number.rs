@@ -19,12 +19,14 @@ type Args<T> = (Global<T>, u32, u32, T, u32);
 /// The same, with the value that each thread has seen after the words.
 type WithSeen<T> = (Global<T>, Global<u64>, u32, u32, T, u32);
 
+/// Measures the cost in a grid, of a target with or without result, with the rate if it is known.
+type MeasureCost = fn(&Device, Geometry, (Target, bool), Option<f64>) -> Result<Cost, DeviceError>;
+
 /// A type of the additions, and the function that measures its costs.
 #[derive(Clone, Copy, Debug)]
 pub struct Type {
     pub(super) name: &'static str,
-    pub(super) cost:
-        fn(&Device, Geometry, (Target, bool), Option<f64>) -> Result<Cost, DeviceError>,
+    pub(super) cost: MeasureCost,
 }
 
 /// A type with kernels.

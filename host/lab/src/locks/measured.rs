@@ -102,7 +102,7 @@ impl Lock {
 
 impl Point {
     /// Nothing measured yet.
-    fn new(grid: Grid) -> Self {
+    pub(super) fn new(grid: Grid) -> Self {
         Self {
             blocks: grid.blocks,
             threads: grid.threads,
