@@ -32,5 +32,3 @@ unsafe fn turn(data: Global<f32>) {
     let z = Complex { re: data.read(0), im: data.read(1) };
     data.write(0, (z.exp().exp().re + Log(7).log() as f32).sqrt() + twice(z.im));
 }
-
-fn main() {}

@@ -72,8 +72,10 @@ impl Event {
             && shape.between(self.thread, other.thread) <= mine.min(theirs)
     }
 
-    /// Whether everything that races with `old`, which happened before, also races with this
-    /// access. Neither of the two is a weak read.
+    /// Whether everything that races with `old` also races with this access, which does not race
+    /// with it. Neither of the two is a weak read.
+    // A weak write follows all accesses that it does not race with. A strong access replaces only
+    // those of its own thread.
     fn covers(&self, old: &Self) -> bool {
         let (new, old_access) = (self.access, old.access);
         new.reach().is_none()
@@ -113,16 +115,21 @@ pub(super) struct Cell {
 impl Cell {
     /// An earlier access that races with `new`, by a thread at stamp `now` (PTX ISA, "Data-Races").
     pub(super) fn race(&self, new: &Event, now: &Stamp, shape: &Shape) -> Option<Event> {
-        let races = |old: &Event| {
+        let is_write = new.access.writes();
+        // Of many accesses to one word nearly all stop here, so this part is compiled into the loops.
+        let conflicts = |old: &&Event| {
             old.mask & new.mask != 0
-                && (old.access.writes() || new.access.writes())
+                && (is_write || old.access.writes())
                 && !now.knows(old.thread, old.epoch)
-                && !old.morally_strong(new, shape)
+        };
+        let races = |old: &&Event| {
+            !old.morally_strong(new, shape)
                 && !self.observed(old, |thread, epoch| now.knows(thread, epoch))
         };
-        let other = self.others.iter().copied().find(races);
-        let reads = || self.reads.iter().copied().filter(races).min_by_key(Event::key);
-        other.or_else(|| new.access.writes().then(reads).flatten())
+        let other = self.others.iter().filter(conflicts).find(races);
+        let reads =
+            || self.reads.iter().filter(conflicts).filter(races).min_by_key(|old| old.key());
+        other.or_else(|| is_write.then(reads).flatten()).copied()
     }
 
     /// Whether this write was observed by a strong read that happened before, according to
@@ -163,9 +170,9 @@ impl Cell {
         self.others.iter().copied().find(is_write)
     }
 
-    /// Records an access that does not race with earlier ones. Its thread is at stamp `now`, and it
-    /// observes the last `observed` writes.
-    pub(super) fn record(&mut self, mut new: Event, observed: u32, now: &Stamp) {
+    /// Records an access that does not race with earlier ones. It observes the last `observed`
+    /// writes.
+    pub(super) fn record(&mut self, mut new: Event, observed: u32) {
         new.since = match observed {
             0 => u32::MAX,
             writes => self.turn + 1 - writes,
@@ -183,9 +190,7 @@ impl Cell {
         }
         let weak = new.access.reach().is_none();
         self.others.retain_mut(|old| {
-            // A weak write has observed the accesses that its thread does not know; otherwise the
-            // two would race.
-            if (weak || now.knows(old.thread, old.epoch)) && new.covers(old) {
+            if new.covers(old) {
                 old.mask &= !new.mask;
             }
             old.mask != 0

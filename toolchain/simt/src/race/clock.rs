@@ -131,6 +131,10 @@ impl Stamp {
 impl Clock {
     /// Learns what a thread did up to `stamp`, and what it knew.
     pub(super) fn absorb(&mut self, stamp: &Stamp) {
+        // Whoever knows the epoch has learned what its thread knew at its end.
+        if self.get(stamp.thread) >= stamp.epoch {
+            return;
+        }
         self.join(&stamp.clock);
         self.raise(stamp.thread, stamp.epoch);
     }

@@ -190,7 +190,7 @@ impl Races {
             if let Some((old, why)) = proxies::breach(cell, &new, now, &state.shape) {
                 return Err(Box::new(Found { earlier: state.party(&old), why }));
             }
-            cell.record(new, observed, now);
+            cell.record(new, observed);
         }
         if access.writes() {
             let is_early = state.begin_write(&new, span, held);
