@@ -54,6 +54,7 @@ pub struct Record {
     pub number: u32,
     /// The linear number of lane 0 of its warp, as reported by that lane. In JSON, the warp.
     #[serde(rename = "warp", with = "warp")]
+    #[cfg_attr(feature = "schema", schemars(with = "u32"))]
     pub first: u32,
     /// Its lane.
     pub lane: u32,
