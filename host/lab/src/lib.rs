@@ -39,6 +39,7 @@ pub mod limits;
 pub mod litmus;
 pub mod locks;
 pub mod memory;
+mod number;
 pub mod protocols;
 pub mod ptx;
 mod sampled;

@@ -3,7 +3,7 @@
 use super::{Cost, OPERATIONS, STORES};
 use crate::display::svg::{Bars, ChartError, Row};
 use crate::display::{Page, table};
-use crate::{Chart, Cycles, Report};
+use crate::{Chart, Cycles, Report, number};
 use serde::{Deserialize, Serialize};
 
 /// The result of `gridsync lab fences`.
@@ -13,6 +13,8 @@ pub struct Fences {
     /// The name of the device.
     pub device: String,
     /// The clock of a multiprocessor, MHz, as measured.
+    #[serde(with = "number")]
+    #[cfg_attr(feature = "schema", schemars(with = "f64"))]
     pub clock_mhz: f64,
     /// The cost of each operation, after each number of stores, in each grid.
     pub costs: Vec<Measured>,
@@ -34,6 +36,8 @@ pub struct Measured {
     #[serde(flatten)]
     pub cycles: Cycles,
     /// The median in ns.
+    #[serde(with = "number")]
+    #[cfg_attr(feature = "schema", schemars(with = "f64"))]
     pub ns: f64,
 }
 
