@@ -7,6 +7,7 @@ use serde::{Deserialize, Deserializer};
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(untagged)]
 #[non_exhaustive]
+#[allow(clippy::large_enum_variant, reason = "a report reads a few of them")]
 pub enum Document {
     /// From `lab atomics`.
     Atomics(atomics::Report),
