@@ -18,11 +18,13 @@
 //! * [`protocols`]: the kernels of gridsync and of the experiments, small enough to explore.
 //! * [`mod@bench`]: the rules of measuring, and the suites, each compared with a peer.
 //! * [`display`]: tables and times as text, charts as SVG. [`images`]: the kernels as built PTX.
+//! * [`count`]: counts on the command line.
 
 pub mod accuracy;
 pub mod atomics;
 pub mod banks;
 pub mod bench;
+pub mod count;
 pub mod counting;
 pub mod dag;
 pub mod display;

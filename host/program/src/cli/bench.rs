@@ -10,7 +10,6 @@ mod scaling;
 mod system;
 mod throughput;
 
-use super::count::{power_of_two, within};
 use super::exit::Usage;
 use super::{Global, output};
 use crate::data::{Output, write_raw};
@@ -20,6 +19,7 @@ use gridsync_lab::bench::{
     self, ALL_REDUCE, BARRIER, COLLECTIVES, Case, KENDALL, PARTITION, REDUCE, REDUCE_ROWS, Record,
     SCAN, SCAN_THREADS, SELECT, Throughput, UNIQUE,
 };
+use gridsync_lab::count::{power_of_two, within};
 use serde_json::{Value, json};
 use std::env;
 use std::ffi::OsString;

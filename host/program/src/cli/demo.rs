@@ -1,11 +1,11 @@
 //! `gridsync demo`: X→P→X without a barrier, with a block barrier, and with a grid barrier.
 
-use super::count::within;
 use super::exit::Wrong;
 use super::progress::progress;
 use super::{Global, output};
 use gridsync::device::{Device, Emulator, EmulatorConfig, Policy, Schedule};
 use gridsync::launch::{Blocks, cooperative};
+use gridsync_lab::count::within;
 use gridsync_lab::display::table;
 use gridsync_lab::xpx::{self, Form, Outcome, Setup};
 use gridsync_lab_kernels::xpx::xpx_grid_barrier;

@@ -2,11 +2,11 @@
 //! weakened.
 
 use super::choice::DeviceChoice;
-use super::count::within;
 use super::exit::{Usage, Wrong};
 use super::progress::progress;
 use super::{Global, output};
 use gridsync::check::{Check, Failure, Passed, Rerun, Weakened};
+use gridsync_lab::count::within;
 use gridsync_lab::display::table;
 use gridsync_lab::protocols::{Protocol, protocols};
 use serde_json::{Value, json};

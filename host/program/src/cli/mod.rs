@@ -6,7 +6,6 @@ mod catalogue;
 mod checked;
 mod choice;
 mod completions;
-mod count;
 mod dag;
 mod demo;
 mod devices;

@@ -1,10 +1,10 @@
 //! `--part`: how much of an array is in memory at a time.
 
 use super::choice::Place;
-use super::count::within;
 use super::job::Job;
 use super::output;
 use gridsync::primitives::parts::that_fit;
+use gridsync_lab::count::within;
 
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(super) struct Parts {

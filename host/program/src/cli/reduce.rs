@@ -9,7 +9,6 @@ use super::Global;
 use super::axis::Axis;
 use super::catalogue::{Acc, Lines, listed};
 use super::choice::Place;
-use super::count::within;
 use super::exit::Usage;
 use super::files::Files;
 use super::job::{self, About, Done, Job, Verdict};
@@ -26,6 +25,7 @@ use gridsync_kernels::op::{
     And, ArgMax, ArgMin, CompensatedSum, Count, Integer, Max, Mean, Min, Operation, Or, Product,
     ProductModulo, Sum, WideSum, Xor,
 };
+use gridsync_lab::count::within;
 use ranks::{ByRanks, Share};
 use serde_json::Map;
 use shown::Shown;

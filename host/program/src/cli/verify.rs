@@ -3,13 +3,13 @@
 mod cases;
 mod plan;
 
-use super::count::within;
 use super::exit::Wrong;
 use super::progress::progress;
 use super::{Global, output};
 use cases::{Case, INTERLEAVED, Kernel, kernels};
 use gridsync::device::{Device, DeviceError};
 use gridsync::parallel;
+use gridsync_lab::count::within;
 use gridsync_lab::display::time;
 use gridsync_verify::CaseError;
 use indicatif::ProgressBar;

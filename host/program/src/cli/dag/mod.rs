@@ -5,7 +5,6 @@ mod file;
 mod run;
 mod told;
 
-use super::count::within;
 use super::exit::{Usage, Wrong};
 use super::lab::folder;
 use super::progress::progress;
@@ -13,6 +12,7 @@ use super::{Global, output};
 use anyhow::Context;
 use clap::builder::PossibleValuesParser;
 use gridsync_lab::bench::chains_in_cpp;
+use gridsync_lab::count::within;
 use gridsync_lab::dag::{Method, RunError, Runner, Work};
 use run::Outcome;
 use std::collections::HashMap;

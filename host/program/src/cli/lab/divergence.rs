@@ -5,11 +5,11 @@ mod tables;
 
 use super::{Experiment, Found, Page, RunsOn};
 use crate::cli::Global;
-use crate::cli::count::within;
 use crate::cli::progress::progress;
 use anyhow::Context;
 use gridsync::device::Device;
 use gridsync::device::cuda::Modules;
+use gridsync_lab::count::within;
 use gridsync_lab::display::svg::{ChartError, Lines, Role, Series};
 use gridsync_lab::divergence::math::{self, Branches, MATH, Setup, Times};
 use gridsync_lab::divergence::ways::{self, Cost, Deal, WAYS};

@@ -5,7 +5,6 @@ mod model;
 
 use super::found::owned;
 use super::{Experiment, Found, RunsOn};
-use crate::cli::count::within;
 use crate::cli::exit::Wrong;
 use crate::cli::notes::Notes;
 use crate::cli::progress::progress;
@@ -13,6 +12,7 @@ use crate::cli::{Global, output};
 use gridsync::device::Device;
 use gridsync::launch::Plan;
 use gridsync_lab::bench::Sampling;
+use gridsync_lab::count::within;
 use gridsync_lab::display::table;
 use gridsync_lab::launches::{Comparison, Form, LaunchesError, POINTS, compare, sweep};
 use gridsync_lab::xpx::Setup;

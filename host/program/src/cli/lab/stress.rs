@@ -2,12 +2,12 @@
 
 use super::{Experiment, Found, RunsOn};
 use crate::cli::Global;
-use crate::cli::count::within;
 use crate::cli::exit::Usage;
 use crate::cli::output;
 use crate::cli::progress::progress;
 use clap::builder::PossibleValuesParser;
 use gridsync::device::Device;
+use gridsync_lab::count::within;
 use gridsync_lab::display::table;
 use gridsync_lab::stress::{self, Found as Times, Run, Tally};
 use gridsync_verify::{Contender, DESIGNS, MUTANTS};

@@ -3,11 +3,11 @@
 mod told;
 
 use super::{Experiment, Found, RunsOn};
-use crate::cli::count::within;
 use crate::cli::progress::progress;
 use crate::cli::{DeviceChoice, Global};
 use gridsync::device::Device;
 use gridsync_lab::accuracy::{Input, Sums, measure};
+use gridsync_lab::count::within;
 use std::path::{Path, PathBuf};
 
 /// Compare the errors of sums with the bounds that are proven for them

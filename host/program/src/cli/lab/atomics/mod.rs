@@ -4,12 +4,12 @@ mod chart;
 mod meaning;
 
 use super::{Experiment, Found, Page, RunsOn};
-use crate::cli::count::within;
 use crate::cli::exit::Usage;
 use crate::cli::progress::progress;
 use crate::cli::{Global, output};
 use gridsync::device::Device;
 use gridsync_lab::atomics::{self, Cost, Counted, MOST_THREADS, NUMBERS, STEPS, TARGETS};
+use gridsync_lab::count::within;
 use gridsync_lab::display::svg::ChartError;
 use gridsync_lab::display::words::three_digits;
 use gridsync_lab::display::{Table, table};

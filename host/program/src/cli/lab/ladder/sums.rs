@@ -2,9 +2,9 @@
 
 use super::{Told, run};
 use crate::cli::Global;
-use crate::cli::count::within;
 use crate::cli::lab::{Experiment, Found, RunsOn};
 use gridsync::device::Device;
+use gridsync_lab::count::within;
 use gridsync_lab::ladder::Climbed;
 use gridsync_lab::ladder::sums::{Climb, NO_INTEGER_RUNG, Step};
 use serde_json::{Value, json};

@@ -5,8 +5,8 @@ mod measured;
 
 use super::{Experiment, Found, Page, RunsOn};
 use crate::cli::Global;
-use crate::cli::count::within;
 use gridsync::device::Device;
+use gridsync_lab::count::within;
 use gridsync_lab::display::table;
 use gridsync_lab::locks::LOCKS;
 use gridsync_lab::locks::emulated::{Lockstep, lockstep};

@@ -2,8 +2,14 @@
 
 use std::ops::RangeInclusive;
 
-/// A parser for a count in `range`.
-pub(crate) fn within<T>(
+/// A parser for a count in `range`, for an argument of the command line.
+///
+/// ```
+/// let parse = gridsync_lab::count::within::<u32>(1..=1 << 20);
+/// assert_eq!(parse("2^20"), Ok(1 << 20));
+/// assert!(parse("0").is_err());
+/// ```
+pub fn within<T>(
     range: RangeInclusive<u64>,
 ) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static
 where
@@ -22,11 +28,15 @@ where
 }
 
 /// Parses a count that is a power of two.
-pub(crate) fn power_of_two(text: &str) -> Result<usize, String> {
+///
+/// # Errors
+/// A message that says which counts are valid.
+pub fn power_of_two(text: &str) -> Result<usize, String> {
     let count = within::<usize>(1..=1 << 56)(text)?;
-    match count.is_power_of_two() {
-        true => Ok(count),
-        false => Err(format!("{count} is no power of two, as 2^20 is")),
+    if count.is_power_of_two() {
+        Ok(count)
+    } else {
+        Err(format!("{count} is no power of two, as 2^20 is"))
     }
 }
 
