@@ -17,8 +17,8 @@ mod timed;
 
 pub use compare::{Change, Comparison, Verdict};
 pub use document::{
-    Accuracy, Atomics, Check, Checked, Curve, Dealt, Divergence, Document, Ends, Increment,
-    Latency, Lock, Locks, Memory, Paths, Point, Reading, Summed, Sums, Time,
+    Atomics, Check, Checked, Curve, Dealt, Divergence, Document, Ends, Increment, Latency, Lock,
+    Locks, Memory, Paths, Point, Reading, Time,
 };
 pub use error::RecordsError;
 pub use gridsync_lab::bench::{Line, Peer, Record};

@@ -118,8 +118,10 @@ impl Ladder {
                 warnings: rung.warnings.unwrap_or_default(),
             };
             let record = Record::new(suite, rung.name, &self.device, params, times);
-            let bytes = rung.gb_per_s.map(|rate| (rate * us * 1e3).round() as u64);
-            Some(bytes.map_or(record.clone(), |bytes| record.moving(bytes)))
+            Some(match rung.gb_per_s {
+                Some(rate) => record.moving((rate * us * 1e3).round() as u64),
+                None => record,
+            })
         };
         self.rungs.into_iter().filter_map(record).collect()
     }

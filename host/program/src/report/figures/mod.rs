@@ -202,7 +202,7 @@ pub(super) const GROUPS: &[Group] = &[
             Wanted {
                 what: "Error against bound",
                 needs: "gridsync lab accuracy --json",
-                draw: accuracy::sums,
+                draw: |of| charts_of(of, |document| as_variant!(document, Accuracy)),
             },
             Wanted {
                 what: "Errors of single results",
