@@ -1,7 +1,7 @@
 //! An experiment: its arguments, where it runs, and its result.
 
 use crate::display::Page;
-use crate::display::svg::{Bars, ChartError, Lines};
+use crate::display::svg::{Bars, Bounded, ChartError, Lines};
 use gridsync::device::cuda::ImageError;
 use gridsync::device::{Device, DeviceError};
 use indicatif::ProgressBar;
@@ -30,6 +30,17 @@ pub trait Experiment: clap::Args {
     /// # Errors
     /// If the device fails, or the arguments do not suit it.
     fn run(&self, device: &Device, bar: &ProgressBar) -> Result<Self::Report, ExperimentError>;
+
+    /// Runs the experiment on the CPU alone, if it runs [anywhere](RunsOn::Anywhere).
+    ///
+    /// # Errors
+    /// As for [`run`](Self::run).
+    ///
+    /// # Panics
+    /// If it does not run anywhere.
+    fn run_on_cpu(&self, _bar: &ProgressBar) -> Result<Self::Report, ExperimentError> {
+        unreachable!("the experiment should run on a device")
+    }
 }
 
 /// Where an experiment runs.
@@ -41,7 +52,7 @@ pub enum RunsOn {
     Gpu,
     /// On a GPU, and in the emulator, which counts events that a GPU does not report.
     Any,
-    /// Also on the CPU alone, without using the emulator that it is given.
+    /// On a GPU, in the emulator if that is chosen, and otherwise on the CPU alone.
     Anywhere,
 }
 
@@ -100,6 +111,18 @@ impl Chart {
         lines: &Lines,
     ) -> Result<Self, ChartError> {
         Ok(Self::new(name, caption, lines.svg()?, lines.csv()))
+    }
+
+    /// A chart of points and their bound.
+    ///
+    /// # Errors
+    /// If a value has no place in it.
+    pub fn bounded(
+        name: &'static str,
+        caption: impl Into<String>,
+        bounded: &Bounded,
+    ) -> Result<Self, ChartError> {
+        Ok(Self::new(name, caption, bounded.svg()?, bounded.csv()))
     }
 
     /// A chart of bars.

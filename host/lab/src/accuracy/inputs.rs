@@ -2,9 +2,12 @@
 
 use super::Real;
 use gridsync_verify::random;
+use serde::{Deserialize, Serialize};
 
 /// Distribution of the elements of an array.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
 pub enum Input {
     /// Uniform between 0 and 1.
     Uniform,

@@ -116,20 +116,12 @@ pub fn run_calls(
     mut process: impl FnMut() -> Result<(), CallError>,
     mut step: impl FnMut(Step<'_, (Call, usize)>),
 ) -> Result<Vec<Record>, CallError> {
-    let record = |call: Call, n, measured: Measurement| {
+    let record = |call: Call, n, mut measured: Measurement| {
         let peer = peers.get(&(call as usize, n));
-        let mut warnings = measured.warnings;
-        warnings.extend(peer.and_then(|peer| sampling.peer_noise(peer)));
-        Record {
-            suite: "calls",
-            variant: call.name(),
-            device: name.to_owned(),
-            params: json!({ "op": "sum", "dtype": "f32", "n": n }),
-            time: measured.time,
-            bytes: None,
-            peer: peer.map(|peer| Peer { name: PEER.name, median: peer.median }),
-            warnings,
-        }
+        measured.warnings.extend(peer.and_then(|peer| sampling.peer_noise(peer)));
+        let params = json!({ "op": "sum", "dtype": "f32", "n": n });
+        Record::new("calls", call.name(), name, params, measured)
+            .beside(peer.map(|peer| Peer::new(PEER.name, peer.median)))
     };
     let is_process = |point: &&(Call, usize)| point.0 == Call::Process;
     let mut records = Vec::new();
@@ -236,8 +228,10 @@ mod tests {
         };
         let records = run_calls("a device", open, &points, &peers, &sampling, process, |_| {})
             .expect("the emulator should run every call");
-        let measured: Vec<_> =
-            records.iter().map(|record| (record.variant, record.params["n"].clone())).collect();
+        let measured: Vec<_> = records
+            .iter()
+            .map(|record| (record.variant.as_str(), record.params["n"].clone()))
+            .collect();
         let expected =
             [("process", FEW), ("launch", 1), ("launch", 33), ("value", 1), ("value", 33)];
         assert_eq!(measured, expected.map(|(name, n)| (name, n.into())));

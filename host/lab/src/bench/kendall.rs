@@ -141,7 +141,7 @@ mod tests {
     #[test]
     fn each_method_is_measured_and_reads_both_inputs() {
         let records = KENDALL.in_emulator(&KENDALL.cases[..3], 10);
-        let told = records.iter().map(|record| (record.variant, record.bytes));
+        let told = records.iter().map(|record| (record.variant.as_str(), record.bytes));
         let of = |variant| (variant, Some(2 * 4 * 10));
         let twice = ["auto", "pairs", "sort"].map(of).repeat(2);
         assert_eq!(told.collect::<Vec<_>>(), twice, "in a row and alone");

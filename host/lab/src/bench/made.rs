@@ -1,30 +1,44 @@
 //! Date, version and machine of a record.
 
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 use std::fs;
 use std::process::Command;
 use std::time::SystemTime;
 
-/// Date, version and machine of records.
-#[derive(Clone, Debug, PartialEq)]
+/// Date, version and machine of records. Old records lack some of it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Made {
     /// Date in UTC: `2026-11-24T10:00:00Z`.
-    date: String,
-    /// Version of the kernel module of NVIDIA's driver. `None` if its version file is missing.
-    driver: Option<String>,
-    /// Settings of the GPU, empty without nvidia-smi.
-    gpu: Gpu,
+    pub date: Option<String>,
+    /// Version of gridsync.
+    pub gridsync: Option<String>,
+    /// The commit of gridsync, if `xtask bundle` built it.
+    pub commit: Option<String>,
+    /// Version of the kernel module of NVIDIA's driver. Null if its version file is missing.
+    pub driver: Option<String>,
+    /// Settings of the GPU, null without nvidia-smi.
+    #[serde(flatten)]
+    pub gpu: Gpu,
+    /// Version of CUB, which only a file about a machine has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cub: Option<String>,
 }
 
-/// Settings of a GPU, as reported by nvidia-smi. A field that it does not report is empty.
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Gpu {
+/// Settings of a GPU, as reported by nvidia-smi. A field that it does not report is null.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Gpu {
     /// CUDA version of the driver.
-    cuda: Option<String>,
-    /// The highest clocks of the multiprocessors and of the memory, MHz, and the power limit, W.
-    numbers: [Option<f64>; 3],
+    pub cuda: Option<String>,
+    /// The highest clock of the multiprocessors, MHz.
+    pub sm_clock_mhz: Option<f64>,
+    /// The highest clock of the memory, MHz.
+    pub memory_clock_mhz: Option<f64>,
+    /// The power limit, W.
+    pub power_limit_w: Option<f64>,
     /// Whether the memory has ECC enabled.
-    ecc: Option<bool>,
+    pub ecc: Option<bool>,
 }
 
 /// The query to nvidia-smi. [`Gpu::of`] reads the columns in this order.
@@ -45,24 +59,14 @@ impl Made {
         };
         let rows = smi(&[QUERY, "--format=csv,noheader,nounits"]).unwrap_or_default();
         let gpu = Gpu { cuda: smi(&[]).as_deref().and_then(cuda_of), ..Gpu::of(device, &rows) };
-        Self { date, driver, gpu }
-    }
-
-    /// As JSON.
-    #[must_use]
-    pub fn json(&self) -> Value {
-        let Gpu { cuda, numbers: [sm_clock, memory_clock, power], ecc } = &self.gpu;
-        json!({
-            "date": self.date,
-            "gridsync": env!("CARGO_PKG_VERSION"),
-            "commit": option_env!("GRIDSYNC_COMMIT"),
-            "driver": self.driver,
-            "cuda": cuda,
-            "sm_clock_mhz": sm_clock,
-            "memory_clock_mhz": memory_clock,
-            "power_limit_w": power,
-            "ecc": ecc,
-        })
+        Self {
+            date: Some(date),
+            gridsync: Some(env!("CARGO_PKG_VERSION").into()),
+            commit: option_env!("GRIDSYNC_COMMIT").map(str::to_owned),
+            driver,
+            gpu,
+            cub: None,
+        }
     }
 }
 
@@ -78,7 +82,9 @@ impl Gpu {
             "Disabled" => Some(false),
             _ => None,
         });
-        Self { cuda: None, numbers: [1, 2, 3].map(|at| cell(at)?.parse().ok()), ecc }
+        let [sm_clock_mhz, memory_clock_mhz, power_limit_w] =
+            [1, 2, 3].map(|at| cell(at)?.parse().ok());
+        Self { cuda: None, sm_clock_mhz, memory_clock_mhz, power_limit_w, ecc }
     }
 }
 
@@ -114,11 +120,12 @@ mod tests {
     fn clocks_power_and_ecc_are_read_for_the_gpu_of_that_name() {
         let rows =
             "NVIDIA A2, 1770, 6251, 60.00, Disabled\nNVIDIA H200, 1980, 3201, 700.00, Enabled\n";
-        let gpu = Gpu::of("NVIDIA H200", rows);
-        assert_eq!(gpu.numbers, [1980.0, 3201.0, 700.0].map(Some));
-        assert_eq!(gpu.ecc, Some(true));
-        let silent = Gpu::of("NVIDIA H200", "NVIDIA H200, [N/A], 3201, [N/A], [N/A]");
-        assert_eq!((silent.numbers, silent.ecc), ([None, Some(3201.0), None], None));
+        let [h200, silent] = [rows, "NVIDIA H200, [N/A], 3201, [N/A], [N/A]"].map(|rows| {
+            let gpu = Gpu::of("NVIDIA H200", rows);
+            (gpu.sm_clock_mhz, gpu.memory_clock_mhz, gpu.power_limit_w, gpu.ecc)
+        });
+        assert_eq!(h200, (Some(1980.0), Some(3201.0), Some(700.0), Some(true)));
+        assert_eq!(silent, (None, Some(3201.0), None, None));
         assert_eq!(Gpu::of("emulator", rows), Gpu::default());
         let heading =
             "| NVIDIA-SMI 580.159.04   Driver Version: 580.159.04   CUDA Version: 13.0     |";
@@ -127,7 +134,7 @@ mod tests {
 
     #[test]
     fn a_record_made_now_has_its_second_in_utc() {
-        let date = Made::now("emulator").date;
+        let date = Made::now("emulator").date.expect("there is a date");
         assert_eq!((date.len(), &date[10..11], &date[19..]), (20, "T", "Z"), "{date}");
     }
 }

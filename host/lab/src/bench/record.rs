@@ -1,27 +1,92 @@
-//! One measurement, as recorded.
+//! One measurement, as recorded, and the line that it belongs to.
 
-use super::{Made, Spread, Warning};
-use serde_json::{Value, json};
+use super::{Made, Measurement, Spread, Warning};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::fmt;
 
-/// One measurement.
-#[derive(Clone, Debug, PartialEq)]
+/// One measurement. Its JSON is a line of a file of records.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct Record {
     /// The suite it belongs to.
-    pub suite: &'static str,
-    /// Name of the variant.
-    pub variant: &'static str,
+    pub suite: String,
+    /// Name of the design or variant.
+    pub variant: String,
     /// Name of the device.
     pub device: String,
-    /// The parameters of the measurement: a JSON object.
-    pub params: Value,
-    /// Time, µs.
-    pub time: Spread,
-    /// Bytes that have to be moved. `None` for a latency, where they are negligible.
+    /// The parameters of the measurement.
+    pub params: Map<String, Value>,
+    #[serde(default)]
+    unit: Unit,
+    /// Median of the samples, µs.
+    pub median: f64,
+    /// Least sample, µs.
+    pub min: f64,
+    /// Greatest sample, µs.
+    pub max: f64,
+    /// Number of samples.
+    pub samples: usize,
+    /// Bytes that have to be moved. Null for a latency, where they are negligible.
+    #[serde(default)]
     pub bytes: Option<u64>,
+    /// [`gb_per_s`](Self::gb_per_s), for readers of the JSON.
+    #[serde(default)]
+    gb_per_s: Option<f64>,
     /// Time of the peer.
+    #[serde(default)]
     pub peer: Option<Peer>,
     /// Warnings about the time.
+    #[serde(default)]
     pub warnings: Vec<Warning>,
+    /// Date, versions and machine. Records from before 2026-11-24 lack it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub made: Option<Made>,
+}
+
+/// The unit of all times of a record.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+enum Unit {
+    #[default]
+    Us,
+}
+
+/// The peer's measurement of the same operation, in the same run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
+pub struct Peer {
+    /// Name.
+    pub name: String,
+    /// Median, µs.
+    pub median: f64,
+    /// [`Record::ratio`], for readers of the JSON.
+    #[serde(default)]
+    ratio: Option<f64>,
+}
+
+/// The times of a record, without the quartiles of a [`Spread`](super::Spread), which are not
+/// recorded.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Times {
+    /// Median of the samples, µs.
+    pub median: f64,
+    /// Least sample, µs.
+    pub min: f64,
+    /// Greatest sample, µs.
+    pub max: f64,
+    /// Number of samples.
+    pub samples: usize,
+    /// The measurement rules that were broken.
+    pub warnings: Vec<Warning>,
+}
+
+impl From<Measurement> for Times {
+    fn from(Measurement { time, warnings }: Measurement) -> Self {
+        let Spread { median, min, max, samples, .. } = time;
+        Self { median, min, max, samples, warnings }
+    }
 }
 
 /// The progress of a suite.
@@ -33,50 +98,157 @@ pub enum Step<'a, P> {
     Measured(&'a Record),
 }
 
-/// The peer's measurement of the same operation, in the same run.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Peer {
-    /// Name.
-    pub name: &'static str,
-    /// Median, µs.
-    pub median: f64,
+/// The measurement of a record. Records with the same line measured the same thing, on any device
+/// and date.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Line {
+    /// The suite.
+    pub suite: String,
+    /// The design or variant that was measured.
+    pub variant: String,
+    /// The parameters as text, without measured ones.
+    pub params: String,
+}
+
+impl Peer {
+    /// The peer `name`, and the median of its times, µs.
+    #[must_use]
+    pub fn new(name: impl Into<String>, median: f64) -> Self {
+        Self { name: name.into(), median, ratio: None }
+    }
 }
 
 impl Record {
+    /// A measurement of a latency, without a peer. `params` has its parameters.
+    ///
+    /// # Panics
+    /// If `params` is not a JSON object.
+    #[must_use]
+    pub fn new(
+        suite: impl Into<String>,
+        variant: impl Into<String>,
+        device: impl Into<String>,
+        params: Value,
+        times: impl Into<Times>,
+    ) -> Self {
+        let Value::Object(params) = params else {
+            panic!("the parameters should be an object: {params}")
+        };
+        let Times { median, min, max, samples, warnings } = times.into();
+        Self {
+            suite: suite.into(),
+            variant: variant.into(),
+            device: device.into(),
+            params,
+            unit: Unit::Us,
+            median,
+            min,
+            max,
+            samples,
+            bytes: None,
+            gb_per_s: None,
+            peer: None,
+            warnings,
+            made: None,
+        }
+    }
+
+    /// The same, of an operation that has to move these bytes.
+    #[must_use]
+    pub fn moving(mut self, bytes: u64) -> Self {
+        self.bytes = Some(bytes);
+        self.gb_per_s = self.gb_per_s();
+        self
+    }
+
+    /// The same with the time of a peer, if there is one.
+    #[must_use]
+    pub fn beside(mut self, peer: Option<Peer>) -> Self {
+        let median = self.median;
+        self.peer = peer.map(|peer| Peer { ratio: Some(median / peer.median), ..peer });
+        self
+    }
+
+    /// The record with today's names. In records of 2026-11-21, the suite `launches` is `mkl`, and
+    /// `n` is `elements`.
+    #[must_use]
+    pub fn with_new_names(mut self) -> Self {
+        if self.suite == "mkl" {
+            self.suite = "launches".into();
+        }
+        if let Some(elements) = self.params.remove("elements") {
+            self.params.entry("n").or_insert(elements);
+        }
+        self
+    }
+
+    /// The reason if these cannot be times.
+    #[must_use]
+    pub fn fault(&self) -> Option<String> {
+        let Self { median, min, max, samples, .. } = *self;
+        let peer = self.peer.as_ref().map(|peer| peer.median);
+        if samples == 0 {
+            return Some("samples is 0, and a record has one at least".into());
+        }
+        if !(0.0 < median && min <= median && median <= max && max.is_finite()) {
+            return Some(format!(
+                "min {min}, median {median} and max {max} are no times in order, above 0"
+            ));
+        }
+        peer.filter(|peer| !(0.0 < *peer && peer.is_finite()))
+            .map(|peer| format!("the peer's median is {peer}, and a time is above 0"))
+    }
+
+    /// The line of this record.
+    #[must_use]
+    pub fn line(&self) -> Line {
+        let params = self.params.iter().filter(|(name, value)| {
+            // The rate of a roof is measured, and differs from run to run.
+            !name.ends_with("_gb_per_s") && !value.is_null()
+        });
+        let words = params.map(|(name, value)| match value {
+            Value::String(word) => word.clone(),
+            value => format!("{name} {value}"),
+        });
+        Line {
+            suite: self.suite.clone(),
+            variant: self.variant.clone(),
+            params: words.collect::<Vec<_>>().join(", "),
+        }
+    }
+
     /// Our median divided by the peer's. Below 1, we are faster.
     #[must_use]
     pub fn ratio(&self) -> Option<f64> {
-        self.peer.as_ref().map(|peer| self.time.median / peer.median)
+        self.peer.as_ref().map(|peer| self.median / peer.median)
     }
 
-    /// The bytes divided by the median time, in GB/s (10⁹ bytes).
+    /// The bytes divided by the median, in GB/s (10⁹ bytes).
     #[must_use]
     pub fn gb_per_s(&self) -> Option<f64> {
-        self.bytes.map(|bytes| bytes as f64 / self.time.median / 1e3)
+        self.rate_in(self.median)
     }
 
-    /// The record as JSON.
+    /// The bytes divided by the peer's median, in GB/s (10⁹ bytes).
     #[must_use]
-    pub fn json(&self) -> Value {
-        json!({
-            "suite": self.suite,
-            "variant": self.variant,
-            "device": self.device,
-            "params": self.params,
-            "unit": "us",
-            "median": self.time.median,
-            "min": self.time.min,
-            "max": self.time.max,
-            "samples": self.time.samples,
-            "bytes": self.bytes,
-            "gb_per_s": self.gb_per_s(),
-            "peer": self.peer.as_ref().map(|peer| json!({
-                "name": peer.name,
-                "median": peer.median,
-                "ratio": self.ratio(),
-            })),
-            "warnings": self.warnings.iter().map(Warning::json).collect::<Vec<_>>(),
-        })
+    pub fn peer_gb_per_s(&self) -> Option<f64> {
+        self.rate_in(self.peer.as_ref()?.median)
+    }
+
+    fn rate_in(&self, us: f64) -> Option<f64> {
+        self.bytes.map(|bytes| bytes as f64 / us / 1e3)
+    }
+
+    /// A parameter that is a number.
+    #[must_use]
+    pub fn number(&self, name: &str) -> Option<f64> {
+        self.params.get(name)?.as_f64()
+    }
+
+    /// A parameter that is a string.
+    #[must_use]
+    pub fn word(&self, name: &str) -> Option<&str> {
+        self.params.get(name)?.as_str()
     }
 
     /// These records of one device as JSON, each with `made`: the current date, the versions and
@@ -84,11 +256,10 @@ impl Record {
     #[must_use]
     pub fn all_made_now(records: &[Self]) -> Vec<Value> {
         let device = records.first().map_or("", |record| &record.device);
-        let made = Made::now(device).json();
+        let made = Made::now(device);
         let with_made = |record: &Self| {
-            let mut json = record.json();
-            json["made"] = made.clone();
-            json
+            let record = Self { made: Some(made.clone()), ..record.clone() };
+            serde_json::to_value(record).expect("a record should be JSON")
         };
         records.iter().map(with_made).collect()
     }
@@ -100,36 +271,72 @@ impl Record {
     }
 }
 
+impl fmt::Display for Line {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.suite, self.variant)?;
+        if self.params.is_empty() { Ok(()) } else { write!(f, ", {}", self.params) }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
-    #[test]
-    fn a_record_has_the_keys_that_scripts_read() {
-        let record = Record {
-            suite: "reduce",
-            variant: "tiles",
-            device: "emulator".into(),
-            params: json!({ "n": 1000 }),
-            time: Spread::of(vec![2.0]).expect("there is a sample"),
-            bytes: Some(4000),
-            peer: Some(Peer { name: "cub", median: 4.0 }),
+    /// A record of a scan of 4000 bytes in 2 µs, and of a peer that takes 4 µs.
+    fn record(params: Value) -> Record {
+        let measured = Measurement {
+            time: Spread::of(vec![1.0, 2.0, 3.0]).expect("there are samples"),
             warnings: vec![Warning::too_short(2.0).expect("2 µs are too short")],
         };
-        assert_eq!(
-            record.json(),
-            json!({
-                "suite": "reduce", "variant": "tiles", "device": "emulator",
-                "params": { "n": 1000 }, "unit": "us",
-                "median": 2.0, "min": 2.0, "max": 2.0, "samples": 1,
-                "bytes": 4000, "gb_per_s": 2.0,
-                "peer": { "name": "cub", "median": 4.0, "ratio": 0.5 },
-                "warnings": [{ "kind": "too-short", "us": 2.0, "at_least_us": 100.0 }],
-            })
-        );
-        let latency = Record { bytes: None, peer: None, ..record };
+        let record = Record::new("scan", "auto", "a GPU", params, measured);
+        record.moving(4000).beside(Some(Peer::new("cub", 4.0)))
+    }
+
+    #[test]
+    fn a_record_has_the_keys_that_scripts_read_and_is_read_back() {
+        let record = record(json!({ "n": 1000, "dtype": "f32" }));
+        let json = json!({
+            "suite": "scan", "variant": "auto", "device": "a GPU",
+            "params": { "n": 1000, "dtype": "f32" }, "unit": "us",
+            "median": 2.0, "min": 1.0, "max": 3.0, "samples": 3,
+            "bytes": 4000, "gb_per_s": 2.0,
+            "peer": { "name": "cub", "median": 4.0, "ratio": 0.5 },
+            "warnings": [{ "kind": "too-short", "us": 2.0, "at_least_us": 100.0 }],
+        });
+        assert_eq!(serde_json::to_value(&record).ok().as_ref(), Some(&json));
+        assert_eq!(serde_json::from_value(json).ok().as_ref(), Some(&record));
+        assert_eq!((record.ratio(), record.gb_per_s()), (Some(0.5), Some(2.0)));
+        assert_eq!(record.peer_gb_per_s(), Some(1.0));
+        assert_eq!((record.number("n"), record.word("dtype")), (Some(1000.0), Some("f32")));
+        assert_eq!(record.fault(), None);
+        let latency = json!(Record { bytes: None, gb_per_s: None, ..record }.beside(None));
         for key in ["bytes", "gb_per_s", "peer"] {
-            assert!(latency.json()[key].is_null(), "{key}");
+            assert_eq!(latency.get(key), Some(&Value::Null), "{key}");
         }
+    }
+
+    #[test]
+    fn a_line_omits_measured_rates_and_uses_new_names() {
+        let new = record(json!({ "n": 8, "rung": 1, "peer_mode": null, "copy_gb_per_s": 4150.0 }));
+        let old = record(json!({ "elements": 8, "rung": 1, "copy_gb_per_s": 4100.0 }));
+        assert_ne!(old.line(), new.line());
+        assert_eq!(old.with_new_names().line(), new.line());
+        assert_eq!(new.line().to_string(), "scan auto, n 8, rung 1");
+        let mkl = Record { suite: "mkl".into(), ..new };
+        assert_eq!(mkl.with_new_names().suite, "launches");
+    }
+
+    #[test]
+    fn invalid_times_are_reported_with_their_numbers() {
+        let good = record(json!({}));
+        let zero = Record { median: 0.0, min: 0.0, ..good.clone() };
+        assert!(zero.fault().is_some_and(|fault| fault.contains("median 0")));
+        let disordered = Record { max: 1.5, ..good.clone() };
+        assert!(disordered.fault().is_some_and(|fault| fault.contains("max 1.5")));
+        let none = Record { samples: 0, ..good.clone() };
+        assert!(none.fault().is_some());
+        let wrong = good.beside(Some(Peer::new("cub", -1.0)));
+        assert!(wrong.fault().is_some_and(|fault| fault.contains("-1")));
     }
 }

@@ -76,7 +76,7 @@ mod tests {
     fn each_length_of_rows_is_measured_in_a_row_and_alone() {
         let cases = &REDUCE_ROWS.cases[..2];
         let records = REDUCE_ROWS.in_emulator(cases, 50);
-        let variants: Vec<_> = records.iter().map(|record| record.variant).collect();
+        let variants: Vec<_> = records.iter().map(|record| &*record.variant).collect();
         let expected = ["rows of 16", "rows of 17", "rows of 16", "rows of 17"];
         assert_eq!(variants, expected);
         assert_eq!(cases[1].peer_modes, ["fixed_17", "offsets_17"]);

@@ -143,16 +143,8 @@ impl Scaling<'_> {
         if let Some(stripe) = self.stripe {
             params["stripe"] = stripe.into();
         }
-        Record {
-            suite: "scaling",
-            variant,
-            device: names(devices),
-            params,
-            time: measured.time,
-            bytes: Some(moved * (n * size_of::<f32>()) as u64),
-            peer: None,
-            warnings: measured.warnings,
-        }
+        Record::new("scaling", variant, names(devices), params, measured)
+            .moving(moved * (n * size_of::<f32>()) as u64)
     }
 
     /// The times of [`SCALED`] for an array of `n` elements, and a fingerprint of the results.
@@ -277,7 +269,7 @@ mod tests {
             .iter()
             .map(|record| {
                 let params = &record.params;
-                (record.variant, params["gpus"].clone(), params["n"].clone(), record.bytes)
+                (record.variant.as_str(), params["gpus"].clone(), params["n"].clone(), record.bytes)
             })
             .collect();
         let bytes = |variant: &str, n: usize| if variant == "scan" { 8 * n } else { 4 * n } as u64;

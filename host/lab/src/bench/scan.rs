@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn each_design_is_measured_if_both_can_scan() {
         let records = SCAN.in_emulator(&SCAN.cases[..3], 100);
-        let told = records.iter().map(|record| (record.variant, record.bytes));
+        let told = records.iter().map(|record| (record.variant.as_str(), record.bytes));
         let small = ("auto", Some(2 * 4 * 100));
         let twice = [small, small];
         assert_eq!(told.collect::<Vec<_>>(), twice, "in a row and alone");

@@ -129,7 +129,7 @@ impl Suite {
         let peer = |&shape: &Shape| {
             let name = self.peer.name;
             let median = answers.times.get(&question(shape))?.median;
-            Some((shape, Peer { name, median }))
+            Some((shape, Peer::new(name, median)))
         };
         Ok(shapes.iter().filter_map(peer).collect())
     }
@@ -167,16 +167,10 @@ impl Suite {
                     continue;
                 };
                 first.get_or_insert((design, shape, measured.time.median));
-                let record = Record {
-                    suite: self.name,
-                    variant: design.name,
-                    device: device.properties().name.clone(),
-                    params: json!({ "blocks": shape.blocks, "threads": shape.threads }),
-                    time: measured.time,
-                    bytes: None,
-                    peer: peers.get(&shape).cloned(),
-                    warnings: measured.warnings,
-                };
+                let params = json!({ "blocks": shape.blocks, "threads": shape.threads });
+                let of = &device.properties().name;
+                let record = Record::new(self.name, design.name, of, params, measured)
+                    .beside(peers.get(&shape).cloned());
                 step(Step::Measured(&record));
                 records.push(record);
             }
@@ -238,13 +232,13 @@ mod tests {
             .expect("the emulator should run every design");
         assert_eq!(steps, 2 * BARRIER.designs.len());
         assert_eq!(run.absent, []);
-        let times = |records: &[Record]| records.iter().map(|r| r.time).collect::<Vec<_>>();
+        let times = |records: &[Record]| records.iter().map(|r| r.median).collect::<Vec<_>>();
         assert_eq!(times(&told), times(&run.records), "each as it comes");
-        let measured: Vec<_> = run.records.iter().map(|record| record.variant).collect();
+        let measured: Vec<_> = run.records.iter().map(|record| record.variant.as_str()).collect();
         let names: Vec<_> = BARRIER.designs.iter().map(|design| design.name).collect();
         assert_eq!(measured, names, "each once: the larger grid does not fit");
         for record in run.records {
-            assert_eq!(record.params, json!({ "blocks": 4, "threads": 32 }));
+            assert_eq!(json!(record.params), json!({ "blocks": 4, "threads": 32 }));
         }
     }
 

@@ -1,6 +1,6 @@
 //! Warnings about a measurement.
 
-use serde_json::{Value, json};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt;
 
 /// Minimum duration in microseconds of the timed work of a sample. The resolution of events, half a
@@ -11,7 +11,9 @@ pub const SHORTEST_US: f64 = 100.0;
 pub const MOST_DRIFT: f64 = 0.02;
 
 /// A measurement rule that was broken, and by how much.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
+#[serde(tag = "kind", rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Warning {
     /// The samples still scattered after the maximum number of samples.
@@ -19,6 +21,8 @@ pub enum Warning {
         /// The relative standard error of the median (see [`Spread::uncertainty`]).
         ///
         /// [`Spread::uncertainty`]: super::Spread::uncertainty
+        #[serde(deserialize_with = "or_infinite")]
+        #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
         uncertainty: f64,
         /// The requested uncertainty.
         allowed: f64,
@@ -28,6 +32,8 @@ pub enum Warning {
     /// The same for the peer's samples. The ratio to the peer is at least as uncertain.
     PeerNoise {
         /// The relative standard error of the peer's median.
+        #[serde(deserialize_with = "or_infinite")]
+        #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
         uncertainty: f64,
         /// The requested uncertainty.
         allowed: f64,
@@ -81,24 +87,11 @@ impl Warning {
             Self::Drift { .. } => "drift",
         }
     }
+}
 
-    /// Kind and numbers as a JSON object. A number that is not finite becomes null.
-    #[must_use]
-    pub fn json(&self) -> Value {
-        let kind = self.kind();
-        match *self {
-            Self::Noise { uncertainty, allowed, samples }
-            | Self::PeerNoise { uncertainty, allowed, samples } => json!({
-                "kind": kind, "uncertainty": uncertainty, "allowed": allowed, "samples": samples,
-            }),
-            Self::TooShort { us, at_least_us } => {
-                json!({ "kind": kind, "us": us, "at_least_us": at_least_us })
-            }
-            Self::Drift { before_us, after_us, allowed } => json!({
-                "kind": kind, "before_us": before_us, "after_us": after_us, "allowed": allowed,
-            }),
-        }
-    }
+/// A number; JSON has null for infinity.
+fn or_infinite<'de, D: Deserializer<'de>>(value: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(value)?.unwrap_or(f64::INFINITY))
 }
 
 impl fmt::Display for Warning {
@@ -133,6 +126,7 @@ impl fmt::Display for Warning {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn a_point_may_drift_by_two_percent_either_way() {
@@ -140,7 +134,7 @@ mod tests {
         assert_eq!(Warning::drift(1.0, 0.981), None);
         for after_us in [0.97, 1.03] {
             let warning = Warning::drift(1.0, after_us).expect("3 % are too much");
-            assert_eq!(warning.json()["after_us"], after_us);
+            assert!(matches!(warning, Warning::Drift { after_us: it, .. } if it == after_us));
         }
     }
 
@@ -151,10 +145,15 @@ mod tests {
         for part in ["2.000", "2.200", "+10.0 %", "2 % are allowed"] {
             assert!(text.contains(part), "{part:?} in {text:?}");
         }
-        assert_eq!(
-            Warning::too_short(3.0).map(|warning| warning.json()),
-            Some(json!({ "kind": "too-short", "us": 3.0, "at_least_us": SHORTEST_US }))
-        );
         assert_eq!(Warning::too_short(SHORTEST_US), None);
+    }
+
+    #[test]
+    fn an_infinite_uncertainty_is_null_in_json() {
+        let warning = Warning::PeerNoise { uncertainty: f64::INFINITY, allowed: 0.5, samples: 7 };
+        let json =
+            json!({ "kind": "peer-noise", "uncertainty": null, "allowed": 0.5, "samples": 7 });
+        assert_eq!(serde_json::to_value(warning).ok().as_ref(), Some(&json));
+        assert_eq!(serde_json::from_value(json).ok(), Some(warning));
     }
 }

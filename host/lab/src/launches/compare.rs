@@ -2,7 +2,7 @@
 
 use super::form::Form;
 use super::job::Job;
-use crate::bench::{Record, Sampling, Spread, Warning, once};
+use crate::bench::{Measurement, Record, Sampling, Spread, Warning, once};
 use crate::xpx::{Setup, Wrong};
 use gridsync::device::{Device, DeviceError};
 use gridsync::launch::{Plan, plan};
@@ -160,18 +160,13 @@ impl Comparison {
     #[must_use]
     pub fn records(&self, device: &str, figure: Option<u32>) -> Vec<Record> {
         let Setup { elements, blocks, threads } = self.setup;
-        let record = |timed: &Timed| Record {
-            suite: "launches",
-            variant: timed.form.name(),
-            device: device.to_owned(),
-            params: json!({
+        let record = |timed: &Timed| {
+            let params = json!({
                 "figure": figure, "n": elements, "blocks": blocks, "threads": threads,
                 "rounds": self.rounds,
-            }),
-            time: timed.time,
-            bytes: None,
-            peer: None,
-            warnings: timed.warnings.clone(),
+            });
+            let measured = Measurement { time: timed.time, warnings: timed.warnings.clone() };
+            Record::new("launches", timed.form.name(), device, params, measured)
         };
         self.timed.iter().map(record).collect()
     }

@@ -51,6 +51,17 @@ impl Experiment for Args {
     type Report = Report;
 
     fn run(&self, device: &Device, bar: &ProgressBar) -> Result<Report, ExperimentError> {
+        self.judge(Some(device).filter(|device| !device.properties().is_emulated()), bar)
+    }
+
+    fn run_on_cpu(&self, bar: &ProgressBar) -> Result<Report, ExperimentError> {
+        self.judge(None, bar)
+    }
+}
+
+impl Args {
+    /// The answers of the model and the emulator to all tests, and of the GPU if there is one.
+    fn judge(&self, gpu: Option<&Device>, bar: &ProgressBar) -> Result<Report, ExperimentError> {
         let texts = self.texts()?;
         bar.set_length(texts.len() as u64);
         let judge = |at: usize| {
@@ -62,19 +73,15 @@ impl Experiment for Args {
             judged.map_err(|error| usage(error.to_string()))
         };
         let mut all: Vec<Judged> = try_map(texts.len(), &judge)?;
-        let gpu = if device.properties().is_emulated() {
-            None
-        } else {
+        if let Some(gpu) = gpu {
             bar.set_length(2 * texts.len() as u64);
-            self.run_on_gpu(device, bar, &mut all)?;
-            Some(device.properties().name.clone())
-        };
+            self.run_on_gpu(gpu, bar, &mut all)?;
+        }
+        let gpu = gpu.map(|gpu| gpu.properties().name.clone());
         let shapes = if self.files.is_empty() { all.len() - WRITE_AND_READ.len() } else { 0 };
         Ok(Report { tests: all.into_iter().map(Judged::answer).collect(), shapes, gpu })
     }
-}
 
-impl Args {
     /// Runs all tests on the GPU.
     fn run_on_gpu(
         &self,

@@ -1,6 +1,6 @@
 //! Compares two runs line by line.
 
-use super::{Line, Recorded, Runs};
+use super::{Line, Record, Runs};
 use std::collections::BTreeMap;
 
 /// The changes from a first run to a second one.
@@ -9,9 +9,9 @@ pub struct Comparison {
     /// The lines that both runs have, in order.
     pub changes: Vec<Change>,
     /// Lines that only the first run has.
-    pub only_first: Vec<Recorded>,
+    pub only_first: Vec<Record>,
     /// Lines that only the second run has.
-    pub only_second: Vec<Recorded>,
+    pub only_second: Vec<Record>,
     /// The devices of the first and the second run, if they differ.
     pub devices: Option<[Vec<String>; 2]>,
 }
@@ -22,9 +22,9 @@ pub struct Change {
     /// The line.
     pub line: Line,
     /// The record in the first run.
-    pub first: Recorded,
+    pub first: Record,
     /// The record in the second run.
-    pub second: Recorded,
+    pub second: Record,
 }
 
 /// The change of a line.
@@ -53,8 +53,8 @@ impl Comparison {
             devices
         });
         let by_device = devices.iter().any(|devices| devices.len() > 1);
-        let by_line = |runs: &Runs| -> BTreeMap<(Line, String), Recorded> {
-            let device = |record: &Recorded| match by_device {
+        let by_line = |runs: &Runs| -> BTreeMap<(Line, String), Record> {
+            let device = |record: &Record| match by_device {
                 true => record.device.clone(),
                 false => String::new(),
             };
@@ -98,7 +98,7 @@ impl Change {
     /// sample, of the run in which it is larger.
     #[must_use]
     pub fn noise(&self) -> f64 {
-        let spread = |record: &Recorded| record.max - record.min;
+        let spread = |record: &Record| record.max - record.min;
         100.0 * spread(&self.first).max(spread(&self.second)) / self.first.median
     }
 
@@ -137,7 +137,7 @@ mod tests {
     use std::sync::Arc;
 
     /// A record with samples from 0.1 µs below to 0.1 µs above the median.
-    fn record(variant: &str, device: &str, median: f64) -> Recorded {
+    fn record(variant: &str, device: &str, median: f64) -> Record {
         serde_json::from_value(json!({
             "suite": "barrier", "variant": variant, "device": device, "params": { "blocks": 132 },
             "median": median, "min": median - 0.1, "max": median + 0.1, "samples": 7,
@@ -145,24 +145,26 @@ mod tests {
         .expect("a record")
     }
 
-    fn runs(records: &[Recorded]) -> Runs {
+    fn runs(records: &[Record]) -> Runs {
         let source = Arc::new(Source { path: "runs.jsonl".into(), date: None });
-        let with_source = |what: &Recorded| Sourced { what: what.clone(), source: source.clone() };
+        let with_source = |what: &Record| Sourced { what: what.clone(), source: source.clone() };
         Runs { records: records.iter().map(with_source).collect(), ..Runs::default() }
     }
 
     #[test]
     fn only_a_change_beyond_both_spreads_counts() {
-        let verdict = |first: f64, second: Recorded| {
+        let verdict = |first: f64, second: Record| {
             let compared = Comparison::of(&runs(&[record("grid", "a", first)]), &runs(&[second]));
             compared.changes[0].verdict()
         };
         assert_eq!(verdict(2.0, record("grid", "a", 2.19)), Verdict::Same);
         assert_eq!(verdict(2.0, record("grid", "a", 2.21)), Verdict::Slower);
         assert_eq!(verdict(2.0, record("grid", "a", 1.79)), Verdict::Faster);
-        let noisy = Recorded { max: 9.0, ..record("grid", "a", 3.0) };
+        let mut noisy = record("grid", "a", 3.0);
+        noisy.max = 9.0;
         assert_eq!(verdict(2.0, noisy), Verdict::Same);
-        let once = Recorded { samples: 1, ..record("grid", "a", 3.0) };
+        let mut once = record("grid", "a", 3.0);
+        once.samples = 1;
         assert_eq!(verdict(2.0, once), Verdict::Unknown);
     }
 

@@ -1,6 +1,6 @@
 //! The JSON of experiments whose results are not times of a record.
 
-use gridsync_lab::{atomics, banks, divergence, locks, memory};
+use gridsync_lab::{accuracy, atomics, banks, divergence, locks, memory};
 use serde::{Deserialize, Deserializer};
 
 /// The JSON of an experiment, or of a `--check`, with the fields that the report shows.
@@ -20,7 +20,7 @@ pub enum Document {
     /// From `lab divergence`.
     Divergence(divergence::Report),
     /// From `lab accuracy`.
-    Accuracy(Accuracy),
+    Accuracy(accuracy::Report),
     /// From `reduce`, `scan` and other primitives with `--check`.
     Checked(Checked),
 }
@@ -35,45 +35,10 @@ impl Document {
             | Self::Memory(memory::Report { device, .. })
             | Self::Locks(locks::Report { device, .. })
             | Self::Divergence(divergence::Report { device, .. })
-            | Self::Accuracy(Accuracy { device, .. })
+            | Self::Accuracy(accuracy::Report { device, .. })
             | Self::Checked(Checked { device, .. }) => device,
         }
     }
-}
-
-/// Errors of sums, with their bounds.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct Accuracy {
-    /// The device.
-    pub device: String,
-    /// The sums of each array.
-    pub sums: Vec<Sums>,
-}
-
-/// The sums of an array.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct Sums {
-    /// The type of the elements.
-    pub dtype: String,
-    /// Description of the elements.
-    pub input: String,
-    /// The number of elements.
-    pub n: u64,
-    /// The sum of the absolute values.
-    pub magnitude: f64,
-    /// The sum along the tree of the library.
-    pub tree: Summed,
-    /// The error of the sum in sequential order.
-    pub one_by_one_error: f64,
-}
-
-/// The error of a sum.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct Summed {
-    /// The distance from the exact sum.
-    pub error: f64,
-    /// The bound of the error.
-    pub bound: f64,
 }
 
 /// A result that was compared with the reference.

@@ -1,8 +1,8 @@
 //! The machines and versions with which records were made, from the records or a file next to them.
 
 use super::{Runs, Source};
+use gridsync_lab::bench::Made;
 use serde::Deserialize;
-use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -13,20 +13,23 @@ pub struct Machine {
     /// The device.
     pub device: String,
     /// The same fields as in `made` of a record.
-    pub made: Map<String, Value>,
+    pub made: Made,
 }
 
-/// The facts about a machine shown on the page: the name in JSON, the name on the page, the unit.
-const FACTS: [[&str; 3]; 9] = [
-    ["driver", "driver", ""],
-    ["cuda", "CUDA", ""],
-    ["cub", "CUB", ""],
-    ["sm_clock_mhz", "SM clock, highest", " MHz"],
-    ["memory_clock_mhz", "memory clock, highest", " MHz"],
-    ["power_limit_w", "power limit", " W"],
-    ["ecc", "ECC", ""],
-    ["gridsync", "gridsync", ""],
-    ["commit", "commit", ""],
+/// The value of a fact as text, if it is known.
+type Words = fn(&Made) -> Option<String>;
+
+/// The facts about a machine shown on the page: the name, and the value.
+const FACTS: [(&str, Words); 9] = [
+    ("driver", |made| made.driver.clone()),
+    ("CUDA", |made| made.gpu.cuda.clone()),
+    ("CUB", |made| made.cub.clone()),
+    ("SM clock, highest", |made| Some(format!("{} MHz", made.gpu.sm_clock_mhz?))),
+    ("memory clock, highest", |made| Some(format!("{} MHz", made.gpu.memory_clock_mhz?))),
+    ("power limit", |made| Some(format!("{} W", made.gpu.power_limit_w?))),
+    ("ECC", |made| Some(if made.gpu.ecc? { "on" } else { "off" }.to_owned())),
+    ("gridsync", |made| made.gridsync.clone()),
+    ("commit", |made| made.commit.clone()),
 ];
 
 /// A fact about a machine: its name, and each of its values with the folders of the records.
@@ -43,16 +46,16 @@ impl Runs {
     #[must_use]
     pub fn facts(&self, device: &str) -> Vec<Fact> {
         let sources = self.records.iter().filter(|record| record.device == device);
-        let sources = sources.map(|record| (&record.source, &record.made));
+        let sources = sources.filter_map(|record| Some((&record.source, record.made.as_ref()?)));
         let machines = self.machines.iter().filter(|machine| machine.device == device);
-        let sources: Vec<(&Arc<Source>, &Map<String, Value>)> =
+        let sources: Vec<(&Arc<Source>, &Made)> =
             sources.chain(machines.map(|machine| (&machine.source, &machine.made))).collect();
-        let fact = |[key, name, unit]: [&'static str; 3]| {
+        let fact = |(name, words): (&'static str, Words)| {
             // The names of folders begin with a date, so that the last is the newest.
             let mut of_folders: BTreeMap<String, String> = BTreeMap::new();
             for (source, made) in &sources {
-                if let Some(value) = made.get(key).and_then(words) {
-                    of_folders.insert(source.folder(), value + unit);
+                if let Some(value) = words(made) {
+                    of_folders.insert(source.folder(), value);
                 }
             }
             let mut values: Vec<(String, Vec<String>)> = Vec::new();
@@ -68,22 +71,11 @@ impl Runs {
     }
 }
 
-/// A value as text, or `None` for null.
-fn words(value: &Value) -> Option<String> {
-    match value {
-        Value::Null => None,
-        Value::String(word) => Some(word.clone()),
-        Value::Bool(is_on) => Some(if *is_on { "on" } else { "off" }.to_owned()),
-        // 700, not 700.0.
-        other => Some(other.as_f64().map_or(other.to_string(), |number| number.to_string())),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::records::Sourced;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     #[test]
     fn a_fact_lists_each_value_once_with_its_folders() {

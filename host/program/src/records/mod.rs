@@ -1,6 +1,6 @@
 //! Reads records of earlier runs, for the report and to compare two runs.
 //!
-//! A record is a line that `gridsync bench`, a ladder or `lab launches` has written ([`Recorded`]).
+//! A record is a line that `gridsync bench`, a ladder or `lab launches` has written ([`Record`]).
 //! The JSON of `dag`, of the ladders and of `lab launches` also contains times, which become
 //! records. The JSON of other experiments is a [`Document`].
 //!
@@ -12,13 +12,12 @@ mod compare;
 mod document;
 mod error;
 mod machine;
-mod recorded;
 mod runs;
 mod timed;
 
 pub use compare::{Change, Comparison, Verdict};
-pub use document::{Accuracy, Check, Checked, Document, Summed, Sums};
+pub use document::{Check, Checked, Document};
 pub use error::RecordsError;
+pub use gridsync_lab::bench::{Line, Peer, Record};
 pub use machine::{Fact, Machine};
-pub use recorded::{Line, Recorded, RecordedPeer};
 pub use runs::{Runs, Source, Sourced};

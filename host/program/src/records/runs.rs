@@ -1,7 +1,7 @@
 //! All records of some files and folders, the newest last.
 
 use super::timed::Timed;
-use super::{Document, Line, Machine, Recorded, RecordsError};
+use super::{Document, Line, Machine, Record, RecordsError};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -67,7 +67,7 @@ impl<T> Deref for Sourced<T> {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Runs {
     /// The records, the newest last.
-    pub records: Vec<Sourced<Recorded>>,
+    pub records: Vec<Sourced<Record>>,
     /// The results of experiments, the newest last.
     pub documents: Vec<Sourced<Document>>,
     /// Files about the machines on which the records of a folder were made.
@@ -141,14 +141,14 @@ impl Runs {
         let of = |what| Sourced { what, source: source.clone() };
         if let Value::Array(records) = value {
             for record in records {
-                let record = recorded(Recorded::deserialize(record))?;
+                let record = recorded(Record::deserialize(record))?;
                 self.records.push(of(record));
             }
             return Ok(records.len());
         }
         if let Ok(timed) = Timed::deserialize(value) {
             let records = timed.records();
-            if let Some(fault) = records.iter().find_map(Recorded::fault) {
+            if let Some(fault) = records.iter().find_map(Record::fault) {
                 return Err(fault);
             }
             self.records.extend(records.into_iter().map(of));
@@ -179,9 +179,9 @@ impl Runs {
 
     /// Of the `wanted` records, the newest for each line and device, in the order in which the
     /// lines first appear.
-    pub fn newest(&self, wanted: impl Fn(&Recorded) -> bool) -> Vec<&Sourced<Recorded>> {
+    pub fn newest(&self, wanted: impl Fn(&Record) -> bool) -> Vec<&Sourced<Record>> {
         let mut places: HashMap<(Line, &str), usize> = HashMap::new();
-        let mut newest: Vec<&Sourced<Recorded>> = Vec::new();
+        let mut newest: Vec<&Sourced<Record>> = Vec::new();
         for record in self.records.iter().filter(|record| wanted(record)) {
             match places.entry((record.line(), &record.device)) {
                 Entry::Occupied(place) => newest[*place.get()] = record,
@@ -238,7 +238,7 @@ fn date_of(path: &Path) -> Option<String> {
 }
 
 /// The record with today's names, or the reason why it is invalid.
-fn recorded(read: serde_json::Result<Recorded>) -> Result<Recorded, String> {
+fn recorded(read: serde_json::Result<Record>) -> Result<Record, String> {
     let record = read.map_err(|error| told(&error))?.with_new_names();
     record.fault().map_or(Ok(record), Err)
 }

@@ -1,8 +1,9 @@
 //! Reads the JSON of commands that contains times, and converts it to records.
 
-use super::{Recorded, RecordedPeer};
+use super::{Peer, Record};
+use gridsync_lab::bench::{Times, Warning};
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 /// The JSON of a command that contains times.
 #[derive(Deserialize)]
@@ -15,7 +16,7 @@ pub(super) enum Timed {
 
 impl Timed {
     /// The times as records.
-    pub(super) fn records(self) -> Vec<Recorded> {
+    pub(super) fn records(self) -> Vec<Record> {
         match self {
             Self::Dag(dag) => dag.records(),
             Self::Ladder(ladder) => ladder.records(),
@@ -44,34 +45,29 @@ struct Method {
     us: Option<f64>,
     min: Option<f64>,
     max: Option<f64>,
-    samples: Option<u64>,
+    samples: Option<usize>,
     cpp_us: Option<f64>,
     #[serde(default)]
-    warnings: Vec<Value>,
+    warnings: Vec<Warning>,
 }
 
 impl Dag {
-    fn records(self) -> Vec<Recorded> {
-        let params = object(json!({
+    fn records(self) -> Vec<Record> {
+        let params = json!({
             "nodes": self.nodes, "edges": self.edges, "levels": self.levels, "n": self.elements,
             "blocks": self.blocks, "threads": self.threads, "work_us": self.critical_path_us,
-        }));
+        });
         let record = |method: Method| {
-            let peer = method.cpp_us.map(|median| RecordedPeer { name: "CUDA C++".into(), median });
-            Some(Recorded {
-                suite: "dag".into(),
-                variant: method.by,
-                device: self.device.clone(),
-                params: params.clone(),
+            let times = Times {
                 median: method.us?,
                 min: method.min?,
                 max: method.max?,
                 samples: method.samples?,
-                bytes: None,
-                peer,
                 warnings: method.warnings,
-                made: Map::new(),
-            })
+            };
+            let peer = method.cpp_us.map(|median| Peer::new("CUDA C++", median));
+            let record = Record::new("dag", method.by, &self.device, params.clone(), times);
+            Some(record.beside(peer))
         };
         self.methods.into_iter().filter_map(record).collect()
     }
@@ -99,34 +95,32 @@ struct Rung {
     us: Option<f64>,
     min: Option<f64>,
     max: Option<f64>,
-    samples: Option<u64>,
+    samples: Option<usize>,
     gb_per_s: Option<f64>,
-    warnings: Option<Vec<Value>>,
+    warnings: Option<Vec<Warning>>,
 }
 
 impl Ladder {
-    fn records(self) -> Vec<Recorded> {
-        let (suite, roof) = match self.copy_gb_per_s {
-            Some(rate) => ("scans", json!({ "copy_gb_per_s": rate })),
-            None => ("ladder", json!({ "reading_gb_per_s": self.reading_gb_per_s })),
+    fn records(self) -> Vec<Record> {
+        let (suite, name, rate) = match self.copy_gb_per_s {
+            Some(rate) => ("scans", "copy_gb_per_s", Some(rate)),
+            None => ("ladder", "reading_gb_per_s", self.reading_gb_per_s),
         };
         let record = |rung: Rung| {
             let us = rung.us?;
-            let mut params = object(json!({ "rung": rung.rung, "dtype": self.dtype, "n": rung.n }));
-            params.extend(object(roof.clone()));
-            Some(Recorded {
-                suite: suite.into(),
-                variant: rung.name,
-                device: self.device.clone(),
-                params,
+            let params =
+                json!({ "rung": rung.rung, "dtype": self.dtype, "n": rung.n, (name): rate });
+            let times = Times {
                 median: us,
                 min: rung.min?,
                 max: rung.max?,
                 samples: rung.samples?,
-                bytes: rung.gb_per_s.map(|rate| (rate * us * 1e3).round() as u64),
-                peer: None,
                 warnings: rung.warnings.unwrap_or_default(),
-                made: Map::new(),
+            };
+            let record = Record::new(suite, rung.name, &self.device, params, times);
+            Some(match rung.gb_per_s {
+                Some(rate) => record.moving((rate * us * 1e3).round() as u64),
+                None => record,
             })
         };
         self.rungs.into_iter().filter_map(record).collect()
@@ -150,47 +144,36 @@ struct Form {
     us_per_transform: f64,
     min: f64,
     max: f64,
-    samples: u64,
+    samples: usize,
     #[serde(default)]
-    warnings: Vec<Value>,
+    warnings: Vec<Warning>,
 }
 
 impl Launches {
-    fn records(self) -> Vec<Recorded> {
-        let params = object(json!({
+    fn records(self) -> Vec<Record> {
+        let params = json!({
             "n": self.n, "blocks": self.blocks, "threads": self.threads, "rounds": self.rounds,
-        }));
-        let record = |form: Form| Recorded {
-            suite: "launches".into(),
-            variant: form.form,
-            device: self.device.clone(),
-            params: params.clone(),
-            median: form.us_per_transform,
-            min: form.min,
-            max: form.max,
-            samples: form.samples,
-            bytes: None,
-            peer: None,
-            warnings: form.warnings,
-            made: Map::new(),
+        });
+        let record = |form: Form| {
+            let times = Times {
+                median: form.us_per_transform,
+                min: form.min,
+                max: form.max,
+                samples: form.samples,
+                warnings: form.warnings,
+            };
+            Record::new("launches", form.form, &self.device, params.clone(), times)
         };
         self.forms.into_iter().map(record).collect()
-    }
-}
-
-/// The fields of an object.
-fn object(value: Value) -> Map<String, Value> {
-    match value {
-        Value::Object(fields) => fields,
-        _ => Map::new(),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::Value;
 
-    fn records(value: Value) -> Vec<Recorded> {
+    fn records(value: Value) -> Vec<Record> {
         serde_json::from_value::<Timed>(value).expect("JSON with times").records()
     }
 

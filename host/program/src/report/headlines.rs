@@ -1,6 +1,6 @@
 //! The most important lines, for the top of the page and the README.
 
-use crate::records::{Recorded, Runs, Sourced};
+use crate::records::{Record, Runs, Sourced};
 use serde_json::Value;
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ pub struct Headline {
     /// The peer, and the operation of it that was measured.
     pub peer: &'static str,
     /// Its record.
-    pub record: Sourced<Recorded>,
+    pub record: Sourced<Record>,
 }
 
 /// A headline, shown if it was measured.
@@ -106,7 +106,7 @@ const WANTED: [Wanted; 8] = [
 ];
 
 impl Wanted {
-    fn is(&self, record: &Recorded) -> bool {
+    fn is(&self, record: &Record) -> bool {
         let has = |(name, value): &(&str, &str)| {
             record.params.get(*name).is_some_and(|has| Value::to_string(has) == *value)
         };
@@ -120,9 +120,8 @@ impl Wanted {
 #[must_use]
 pub fn headlines(runs: &Runs, device: &str) -> Vec<Headline> {
     let headline = |wanted: &Wanted| {
-        let is_wanted = |record: &Recorded| {
-            record.device == device && record.peer.is_some() && wanted.is(record)
-        };
+        let is_wanted =
+            |record: &Record| record.device == device && record.peer.is_some() && wanted.is(record);
         let all: Vec<_> = runs.records.iter().filter(|record| is_wanted(record)).collect();
         let without_warning = all.iter().rfind(|record| record.warnings.is_empty());
         let newest = *without_warning.or(all.last())?;
@@ -170,7 +169,7 @@ mod tests {
     use serde_json::json;
     use std::sync::Arc;
 
-    fn barrier(blocks: u32, median: f64, peer: Option<f64>) -> Sourced<Recorded> {
+    fn barrier(blocks: u32, median: f64, peer: Option<f64>) -> Sourced<Record> {
         let record = json!({
             "suite": "barrier", "variant": "grid", "device": "a GPU",
             "params": { "blocks": blocks, "threads": 256 }, "median": median, "min": 0.98 * median,

@@ -2,7 +2,7 @@
 
 use super::figures::Figure;
 use super::{Chapter, slug};
-use crate::records::{Recorded, Runs, Source, Sourced};
+use crate::records::{Record, Runs, Source, Sourced};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use std::sync::Arc;
 
@@ -173,7 +173,7 @@ fn names(sources: &[Arc<Source>]) -> String {
 }
 
 /// The names of the files of these records, without duplicates.
-pub(super) fn sources<'a>(records: impl IntoIterator<Item = &'a Sourced<Recorded>>) -> String {
+pub(super) fn sources<'a>(records: impl IntoIterator<Item = &'a Sourced<Record>>) -> String {
     let mut names: Vec<_> = records.into_iter().map(|record| record.source.name()).collect();
     names.sort_unstable();
     names.dedup();

@@ -13,7 +13,7 @@ mod tables;
 
 pub use headlines::{Headline, headlines, markdown};
 
-use crate::records::{Document, Recorded, Runs, Sourced};
+use crate::records::{Document, Record, Runs, Sourced};
 use figures::{Figure, GROUPS};
 use gridsync_lab::display::svg::ChartError;
 use std::collections::HashSet;
@@ -26,9 +26,9 @@ pub const INDEX: &str = "index.html";
 struct Of<'a> {
     device: &'a str,
     /// The records.
-    newest: Vec<&'a Sourced<Recorded>>,
+    newest: Vec<&'a Sourced<Record>>,
     /// The newest records with a peer in the same run: for some lines older than in `newest`.
-    compared: Vec<&'a Sourced<Recorded>>,
+    compared: Vec<&'a Sourced<Record>>,
     /// The results of experiments, newest first.
     documents: Vec<&'a Sourced<Document>>,
 }
@@ -86,7 +86,7 @@ pub fn files(runs: &Runs) -> Result<Vec<(String, String)>, ChartError> {
 
 impl<'a> Chapter<'a> {
     fn of(runs: &'a Runs, device: &'a str) -> Result<Self, ChartError> {
-        let of_device = |record: &Recorded| record.device == device;
+        let of_device = |record: &Record| record.device == device;
         let of = Of {
             device,
             newest: runs.newest(of_device),
@@ -124,12 +124,12 @@ impl<'a> Of<'a> {
     }
 
     /// The newest records of a suite.
-    fn suite(&self, suite: &str) -> Vec<&'a Sourced<Recorded>> {
+    fn suite(&self, suite: &str) -> Vec<&'a Sourced<Record>> {
         self.newest.iter().copied().filter(|record| record.suite == suite).collect()
     }
 
     /// The newest records of a suite that have a peer.
-    fn compared(&self, suite: &str) -> Vec<&'a Sourced<Recorded>> {
+    fn compared(&self, suite: &str) -> Vec<&'a Sourced<Record>> {
         self.compared.iter().copied().filter(|record| record.suite == suite).collect()
     }
 

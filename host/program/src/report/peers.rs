@@ -1,7 +1,7 @@
 //! All lines that were measured with a peer, and a summary for each suite.
 
 use super::Of;
-use crate::records::{Recorded, Sourced};
+use crate::records::{Record, Sourced};
 use gridsync_lab::bench::plain_mode;
 
 /// The comparison of a suite with a peer, over all of its lines.
@@ -32,7 +32,7 @@ impl Summary {
 }
 
 /// Whether this is the default design. Suites measure other designs only to compare them with it.
-fn is_the_default(record: &Recorded) -> bool {
+fn is_the_default(record: &Record) -> bool {
     match record.suite.as_str() {
         "barrier" => record.variant == "grid",
         "all-reduce" | "scan-threads" => record.variant == "exchange",
@@ -59,14 +59,14 @@ pub(super) fn summaries(of: &Of<'_>) -> Vec<Summary> {
 }
 
 /// All lines with a peer, sorted by suite and variant.
-pub(super) fn lines<'a>(of: &Of<'a>) -> Vec<&'a Sourced<Recorded>> {
+pub(super) fn lines<'a>(of: &Of<'a>) -> Vec<&'a Sourced<Record>> {
     let mut lines = of.compared.clone();
     lines.sort_by_cached_key(|record| (record.suite.clone(), record.variant.clone()));
     lines
 }
 
 /// The peer of a record. With a mode such as CUB's `gpu_to_gpu`, it counts as another peer.
-fn peer(record: &Recorded) -> Option<String> {
+fn peer(record: &Record) -> Option<String> {
     let name = &record.peer.as_ref()?.name;
     Some(match record.word("peer_mode").map(plain_mode) {
         Some(mode) if mode.contains("_to_") => format!("{name}, {}", mode.replace('_', " ")),

@@ -3,7 +3,8 @@
 use super::headlines::{Headline, headlines, short};
 use super::table::{Cell, FROM, Table};
 use super::{Of, peers};
-use crate::records::{Fact, Recorded, Runs, Sourced};
+use crate::records::{Fact, Record, Runs, Sourced};
+use gridsync_lab::bench::Warning;
 use maud::{Markup, html};
 
 /// All tables of a device that have rows.
@@ -53,7 +54,7 @@ const TIMES: [(&str, bool); 4] =
     [("gridsync", true), ("its samples", true), ("peer", true), ("ratio", true)];
 
 /// The cells of these columns.
-fn times(record: &Recorded) -> Vec<Cell> {
+fn times(record: &Record) -> Vec<Cell> {
     let range = html! { (short(record.min)) "–" (short(record.max)) };
     vec![
         Cell::number(Some(record.median), short),
@@ -78,10 +79,9 @@ fn first_lines(of: &Of<'_>, first: Vec<Headline>) -> Table {
 }
 
 /// The folder of a record, and the kinds of its warnings.
-fn from(record: &Sourced<Recorded>) -> Cell {
+fn from(record: &Sourced<Record>) -> Cell {
     let folder = record.source.folder();
-    let kinds = record.warnings.iter().filter_map(|warning| warning["kind"].as_str());
-    let kinds: Vec<_> = kinds.collect();
+    let kinds: Vec<_> = record.warnings.iter().map(Warning::kind).collect();
     let shown = html! { (folder) @for kind in &kinds { " · " em { (kind) } } };
     let value: Vec<_> = [folder.as_str()].into_iter().chain(kinds).collect();
     Cell::new(shown, value.join(" · "))
@@ -120,7 +120,7 @@ fn summary(of: &Of<'_>) -> Table {
 
 fn all_lines(of: &Of<'_>) -> Table {
     let lines = peers::lines(of);
-    let row = |record: &&Sourced<Recorded>| {
+    let row = |record: &&Sourced<Record>| {
         let line = Cell::text(record.line().to_string());
         [line].into_iter().chain(times(record)).chain([from(record)]).collect()
     };

@@ -159,7 +159,8 @@ fn csv_of_a_table_has_all_cells_with_all_digits() {
     let params = json!({ "blocks": 132, "threads": 256 });
     let mut noisy = record("barrier", "grid", params, 0.814, Some(1.25));
     noisy["max"] = 0.9.into();
-    noisy["warnings"] = json!([{ "kind": "noise" }]);
+    noisy["warnings"] =
+        json!([{ "kind": "noise", "uncertainty": 0.1, "allowed": 0.005, "samples": 7 }]);
     noisy["made"] = json!({ "driver": "580.1" });
     let files = files(&runs(&[noisy])).expect("whole charts");
     let is_rounded = |value: &str, shown: &str| match (value.parse::<f64>(), shown.parse::<f64>()) {

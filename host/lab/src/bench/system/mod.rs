@@ -159,26 +159,18 @@ impl System<'_> {
         Ok(again.and_then(|again| Warning::drift(before, again.time.median)))
     }
 
-    fn record(&self, devices: &Devices, point: SystemPoint, measured: Measurement) -> Record {
+    fn record(&self, devices: &Devices, point: SystemPoint, mut measured: Measurement) -> Record {
         let SystemPoint { collective, gpus, shape } = point;
         let peer = self.peers.get(&gpus);
-        let mut warnings = measured.warnings;
-        warnings.extend(peer.and_then(|time| self.sampling.peer_noise(time)));
-        Record {
-            suite: "system",
-            variant: collective.name,
-            device: names(devices),
-            params: json!({
-                "gpus": gpus,
-                "ordinals": self.ordinals[..gpus],
-                "blocks": shape.blocks,
-                "threads": shape.threads,
-            }),
-            time: measured.time,
-            bytes: None,
-            peer: peer.map(|time| Peer { name: peer::NAME, median: time.median }),
-            warnings,
-        }
+        measured.warnings.extend(peer.and_then(|time| self.sampling.peer_noise(time)));
+        let params = json!({
+            "gpus": gpus,
+            "ordinals": self.ordinals[..gpus],
+            "blocks": shape.blocks,
+            "threads": shape.threads,
+        });
+        Record::new("system", collective.name, names(devices), params, measured)
+            .beside(peer.map(|time| Peer::new(peer::NAME, time.median)))
     }
 }
 

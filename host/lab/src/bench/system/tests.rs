@@ -1,5 +1,6 @@
 use super::*;
 use gridsync::device::EmulatorConfig;
+use serde_json::Value;
 
 const ONCE: Sampling = Sampling { at_least: 1, at_most: 1, uncertainty: 0.005 };
 
@@ -41,19 +42,19 @@ fn every_collective_is_measured_on_every_number_of_gpus_where_it_fits() {
     });
     let records = records.expect("the emulator should run both");
     assert_eq!(steps, 2 * 2 * 2, "numbers of GPUs, shapes and collectives");
-    let times = |records: &[Record]| records.iter().map(|r| r.time).collect::<Vec<_>>();
+    let times = |records: &[Record]| records.iter().map(|r| r.median).collect::<Vec<_>>();
     assert_eq!(times(&told), times(&records), "each as it comes");
 
-    let params: Vec<_> = records.iter().map(|record| (record.variant, &record.params)).collect();
+    let params = records.iter().map(|record| (record.variant.as_str(), json!(record.params)));
+    let params: Vec<_> = params.collect();
     let of = |gpus: usize| {
         let ordinals = &[4, 1][..gpus];
         json!({ "gpus": gpus, "ordinals": ordinals, "blocks": 1, "threads": 32 })
     };
-    let (one, two) = (of(1), of(2));
-    let both = |params| [("barrier", params), ("all-reduce", params)];
-    assert_eq!(params, [both(&one), both(&two)].concat(), "the larger grid does not fit");
+    let both = |params: Value| [("barrier", params.clone()), ("all-reduce", params)];
+    assert_eq!(params, [both(of(1)), both(of(2))].concat(), "the larger grid does not fit");
     for record in &records {
-        let json = record.json();
+        let json = json!(record);
         assert_eq!((&json["suite"], &json["unit"]), (&json!("system"), &json!("us")));
         let peer = if json["params"]["gpus"] == 2 { json!("NCCL") } else { json!(null) };
         assert_eq!(json["peer"]["name"], peer);

@@ -112,6 +112,13 @@ pub(super) struct Bench<'a> {
     pub(super) stock: Stock,
 }
 
+impl Bench<'_> {
+    /// The time of a peer, with a warning if its median is not known well enough.
+    fn of_peer(&self, time: Spread) -> Measurement {
+        Measurement { time, warnings: self.sampling.noise(&time).into_iter().collect() }
+    }
+}
+
 /// The work of a measurement.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Load {
@@ -234,16 +241,11 @@ impl Throughput {
         let question = self.ceiling.question(bytes, &load.plan);
         let time = *peers.0.times.get(&question)?;
         let name = self.ceiling.name();
-        Some(Record {
-            suite: self.name,
-            variant: name,
-            device: bench.device.properties().name.clone(),
-            params: params(name, dtype, load, None),
-            time,
-            bytes: Some(self.ceiling.moved(bytes)),
-            peer: None,
-            warnings: bench.sampling.noise(&time).into_iter().collect(),
-        })
+        let params = params(name, dtype, load, None);
+        let measured = bench.of_peer(time);
+        let device = &bench.device.properties().name;
+        let record = Record::new(self.name, name, device, params, measured);
+        Some(record.moving(self.ceiling.moved(bytes)))
     }
 
     /// The record of the peer on the CPU, if it answered.
@@ -255,17 +257,10 @@ impl Throughput {
         peers: &PeerTimes,
     ) -> Option<Record> {
         let time = *peers.0.times.get(&on_cpu.question(n))?;
-        let plan = Plan::ALONE;
-        Some(Record {
-            suite: self.name,
-            variant: on_cpu.peer.name,
-            device: "CPU".into(),
-            params: params(on_cpu.op, on_cpu.dtype, &Load { n, plan }, None),
-            time,
-            bytes: Some(self.ceiling.moved(bytes(on_cpu.dtype, n))),
-            peer: None,
-            warnings: bench.sampling.noise(&time).into_iter().collect(),
-        })
+        let params = params(on_cpu.op, on_cpu.dtype, &Load { n, plan: Plan::ALONE }, None);
+        let measured = bench.of_peer(time);
+        let record = Record::new(self.name, on_cpu.peer.name, "CPU", params, measured);
+        Some(record.moving(self.ceiling.moved(bytes(on_cpu.dtype, n))))
     }
 
     /// A record for each mode of the peer that answered, or one without a peer.
@@ -277,23 +272,15 @@ impl Throughput {
         measured: &Measurement,
         peers: &PeerTimes,
     ) -> Vec<Record> {
-        let properties = bench.device.properties();
+        let device = &bench.device.properties().name;
         let record = |mode: Option<&str>, peer: Option<&Spread>| {
-            let mut warnings = measured.warnings.clone();
-            warnings.extend(peer.and_then(|time| bench.sampling.peer_noise(time)));
-            Record {
-                suite: self.name,
-                variant: case.variant,
-                device: properties.name.clone(),
-                params: params(case.op, case.dtype, load, mode),
-                time: measured.time,
-                bytes: Some(case.moved(bytes(case.dtype, load.n), self.ceiling)),
-                peer: self
-                    .peer
-                    .zip(peer)
-                    .map(|(program, time)| Peer { name: program.name, median: time.median }),
-                warnings,
-            }
+            let mut measured = measured.clone();
+            measured.warnings.extend(peer.and_then(|time| bench.sampling.peer_noise(time)));
+            let params = params(case.op, case.dtype, load, mode);
+            let program = self.peer.zip(peer);
+            Record::new(self.name, case.variant, device, params, measured)
+                .moving(case.moved(bytes(case.dtype, load.n), self.ceiling))
+                .beside(program.map(|(program, time)| Peer::new(program.name, time.median)))
         };
         let beside = |&mode: &&'static str| {
             let question = case.question(mode, load.n, &load.plan);

@@ -67,11 +67,11 @@ fn columns() -> Vec<Column> {
 fn cells(_so_far: &[Record], record: &Record) -> Vec<String> {
     let peer = record.peer.as_ref();
     vec![
-        record.variant.to_owned(),
+        record.variant.clone(),
         record.params["n"].to_string(),
-        format!("{:.2}", record.time.median),
-        format!("{:.2}", record.time.min),
-        format!("{:.2}", record.time.max),
+        format!("{:.2}", record.median),
+        format!("{:.2}", record.min),
+        format!("{:.2}", record.max),
         peer.map_or(String::new(), |peer| format!("{:.2}", peer.median)),
         record.ratio().map_or(String::new(), |ratio| format!("{ratio:.3}")),
     ]

@@ -3,7 +3,7 @@
 use super::{Global, Usage};
 use crate::cli::exit::Wrong;
 use crate::cli::output;
-use crate::records::{Change, Comparison, Recorded, Runs, Verdict};
+use crate::records::{Change, Comparison, Record, Runs, Verdict};
 use gridsync_lab::display::table;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -152,13 +152,13 @@ fn median(compared: &Comparison) -> f64 {
 }
 
 fn as_json(compared: &Comparison) -> Value {
-    let time = |record: &Recorded| {
+    let time = |record: &Record| {
         json!({
             "device": record.device, "median": record.median, "min": record.min,
             "max": record.max, "samples": record.samples,
         })
     };
-    let what = |record: &Recorded| json!({ "suite": record.suite, "variant": record.variant, "params": record.params });
+    let what = |record: &Record| json!({ "suite": record.suite, "variant": record.variant, "params": record.params });
     let line = |change: &Change| {
         let mut line = what(&change.second);
         line["before"] = time(&change.first);

@@ -17,7 +17,7 @@ pub(super) fn by_gpus(
         let params = &record.params;
         let name = format!("{}, {} × {}", record.variant, params["blocks"], params["threads"]);
         let gpus = params["gpus"].as_f64().unwrap_or(f64::NAN);
-        let time = &record.time;
+        let time = record;
         let point = (gpus, Estimate::between(time.median, time.min, time.max));
         match series.iter_mut().find(|series| series.key.name == name) {
             Some(series) => series.points.push(point),
@@ -42,19 +42,14 @@ pub(super) fn by_gpus(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gridsync_lab::bench::Measurement;
     use serde_json::json;
 
-    fn record(variant: &'static str, gpus: usize, blocks: u32) -> Record {
-        Record {
-            suite: "system",
-            variant,
-            device: "a GPU".into(),
-            params: json!({ "gpus": gpus, "blocks": blocks, "threads": 256 }),
-            time: Spread::of(vec![gpus as f64]).expect("there is a sample"),
-            bytes: None,
-            peer: None,
-            warnings: vec![],
-        }
+    fn record(variant: &str, gpus: usize, blocks: u32) -> Record {
+        let params = json!({ "gpus": gpus, "blocks": blocks, "threads": 256 });
+        let time = Spread::of(vec![gpus as f64]).expect("there is a sample");
+        let measured = Measurement { time, warnings: vec![] };
+        Record::new("system", variant, "a GPU", params, measured)
     }
 
     #[test]

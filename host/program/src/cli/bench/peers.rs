@@ -3,7 +3,7 @@
 use super::Global;
 use crate::cli::exit::Wrong;
 use crate::cli::output;
-use crate::records::{Recorded, RecordedPeer, Runs};
+use crate::records::{Peer, Record, Runs};
 use gridsync_lab::display::table;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -23,13 +23,13 @@ pub(super) struct Peers {
 
 /// A line that is slower than its peer.
 struct Slower {
-    record: Recorded,
-    peer: RecordedPeer,
+    record: Record,
+    peer: Peer,
 }
 
 impl Slower {
     /// The line, if it is slower than its peer.
-    fn of(record: &Recorded) -> Option<Self> {
+    fn of(record: &Record) -> Option<Self> {
         let peer = record.peer.clone().filter(|peer| record.median > peer.median)?;
         Some(Self { record: record.clone(), peer })
     }
@@ -84,7 +84,7 @@ fn text(slower: &[Slower], lines: usize) -> String {
 
 fn as_json(slower: &[Slower], lines: usize) -> Value {
     let line = |slower: &Slower| {
-        let Recorded { suite, variant, params, device, median, min, .. } = &slower.record;
+        let Record { suite, variant, params, device, median, min, .. } = &slower.record;
         json!({
             "line": slower.record.line().to_string(),
             "suite": suite, "variant": variant, "params": params, "device": device,
@@ -99,7 +99,7 @@ fn as_json(slower: &[Slower], lines: usize) -> Value {
 mod tests {
     use super::*;
 
-    fn record(median: f64, min: f64, peer: Option<f64>) -> Recorded {
+    fn record(median: f64, min: f64, peer: Option<f64>) -> Record {
         let peer = peer.map(|median| json!({ "name": "cub", "median": median }));
         serde_json::from_value(json!({
             "suite": "reduce", "variant": "tiles", "device": "a", "params": { "n": 4096 },

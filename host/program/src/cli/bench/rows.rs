@@ -92,7 +92,7 @@ impl<'a> Rows<'a> {
 mod tests {
     use super::*;
     use clap::Parser;
-    use gridsync_lab::bench::{Spread, Warning};
+    use gridsync_lab::bench::{Measurement, Spread, Warning};
     use serde_json::json;
 
     #[test]
@@ -100,19 +100,14 @@ mod tests {
         let call = crate::cli::Cli::try_parse_from(["gridsync", "devices"]).expect("a call");
         let columns = vec![Column::words("design", 6), Column::words("", 0)];
         let mut rows =
-            Rows::new(&call.global, 2, columns, |_, record| vec![record.variant.to_owned()]);
+            Rows::new(&call.global, 2, columns, |_, record| vec![record.variant.clone()]);
         let noise = Warning::Noise { uncertainty: 0.1, allowed: 0.005, samples: 7 };
         let short = Warning::too_short(20.0).expect("20 µs are too short");
         let drift = Warning::drift(1.0, 1.1).expect("10 % are too much");
-        let record = |variant, warnings| Record {
-            suite: "barrier",
-            variant,
-            device: "a GPU".into(),
-            params: json!({ "blocks": 132, "threads": 256 }),
-            time: Spread::of(vec![0.845]).expect("there is a sample"),
-            bytes: None,
-            peer: None,
-            warnings,
+        let record = |variant: &str, warnings| {
+            let time = Spread::of(vec![0.845]).expect("there is a sample");
+            let params = json!({ "blocks": 132, "threads": 256 });
+            Record::new("barrier", variant, "a GPU", params, Measurement { time, warnings })
         };
         let mut records = [record("split", vec![noise]), record("phase", vec![short, noise])];
         let lines: Vec<_> = records.iter().map(|record| rows.row(record)).collect();

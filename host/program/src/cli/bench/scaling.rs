@@ -49,8 +49,8 @@ impl Bench {
             let scaled = |record: &Record| {
                 let number = |name: &str| record.params[name].as_f64();
                 let (gpus, n) = (number("gpus")?, number("n")?);
-                let us = Estimate::between(record.time.median, record.time.min, record.time.max);
-                Some(Scaled { what: record.variant.into(), gpus, n, us })
+                let us = Estimate::between(record.median, record.min, record.max);
+                Some(Scaled { what: record.variant.clone(), gpus, n, us })
             };
             let times: Vec<_> = done.records.iter().filter_map(scaled).collect();
             let figure = scaling_chart(&times).svg()?;
@@ -83,14 +83,14 @@ fn cells(so_far: &[Record], record: &Record) -> Vec<String> {
             && one.params["n"] == record.params["n"]
     };
     let one = so_far.iter().find(same).filter(|_| record.params["gpus"] != 1);
-    let times = one.map(|one| one.time.median / record.time.median);
+    let times = one.map(|one| one.median / record.median);
     vec![
-        record.variant.to_owned(),
+        record.variant.clone(),
         record.params["gpus"].to_string(),
         record.params["n"].to_string(),
-        format!("{:.1}", record.time.median),
-        format!("{:.1}", record.time.min),
-        format!("{:.1}", record.time.max),
+        format!("{:.1}", record.median),
+        format!("{:.1}", record.min),
+        format!("{:.1}", record.max),
         record.gb_per_s().map_or(String::new(), |rate| format!("{rate:.0}")),
         times.map_or(String::new(), |times| format!("{times:.3}")),
     ]

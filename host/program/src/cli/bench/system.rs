@@ -167,13 +167,13 @@ fn columns() -> Vec<Column> {
 fn cells(_so_far: &[Record], record: &Record) -> Vec<String> {
     let peer = record.peer.as_ref();
     vec![
-        record.variant.to_owned(),
+        record.variant.clone(),
         record.params["gpus"].to_string(),
         record.params["blocks"].to_string(),
         record.params["threads"].to_string(),
-        format!("{:.3}", record.time.median),
-        format!("{:.3}", record.time.min),
-        format!("{:.3}", record.time.max),
+        format!("{:.3}", record.median),
+        format!("{:.3}", record.min),
+        format!("{:.3}", record.max),
         peer.map_or(String::new(), |peer| format!("{:.3}", peer.median)),
         record.ratio().map_or(String::new(), |ratio| format!("{ratio:.3}")),
     ]

@@ -134,12 +134,12 @@ fn cells(so_far: &[Record], record: &Record) -> Vec<String> {
     let or_none = |text: Option<String>| text.unwrap_or_default();
     let n = record.params["n"].as_u64().unwrap_or_default();
     vec![
-        record.variant.to_owned(),
+        record.variant.clone(),
         word("op"),
         word("dtype"),
         length(n as usize),
         record.params["calls"].to_string(),
-        format!("{:.3}", record.time.median),
+        format!("{:.3}", record.median),
         or_none(record.gb_per_s().map(|gb| format!("{gb:.1}"))),
         or_none(of_ceiling(so_far, record).map(|part| format!("{:.1}", 100.0 * part))),
         or_none(record.ratio().map(|ratio| format!("{ratio:.3}"))),
@@ -152,7 +152,7 @@ fn of_ceiling(records: &[Record], record: &Record) -> Option<f64> {
     let ceiling = records.iter().find(|ceiling| {
         let is_ceiling = [Ceiling::Read, Ceiling::Copy].map(Ceiling::name);
         let alike = |key| ceiling.params[key] == record.params[key];
-        is_ceiling.contains(&ceiling.variant) && ["dtype", "n", "calls"].into_iter().all(alike)
+        is_ceiling.contains(&&*ceiling.variant) && ["dtype", "n", "calls"].into_iter().all(alike)
     })?;
     Some(record.gb_per_s()? / ceiling.gb_per_s()?)
 }
@@ -161,7 +161,7 @@ fn of_ceiling(records: &[Record], record: &Record) -> Option<f64> {
 mod tests {
     use super::*;
     use gridsync_lab::bench::{
-        KENDALL, PARTITION, Peer, REDUCE, REDUCE_ROWS, SCAN, SELECT, Spread, UNIQUE,
+        KENDALL, Measurement, PARTITION, Peer, REDUCE, REDUCE_ROWS, SCAN, SELECT, Spread, UNIQUE,
     };
     use serde_json::json;
 
@@ -176,19 +176,15 @@ mod tests {
 
     #[test]
     fn a_row_shows_the_percentage_of_the_ceiling_and_the_peer() {
-        let record = |variant, median, peer| Record {
-            suite: "reduce",
-            variant,
-            device: "a GPU".into(),
-            params: json!({
+        let record = |variant: &str, median, peer| {
+            let params = json!({
                 "op": "sum", "dtype": "f32", "n": 1000, "calls": 256, "peer_mode": "run_to_run",
-            }),
-            time: Spread::of(vec![median]).expect("there is a sample"),
-            bytes: Some(4000),
-            peer,
-            warnings: vec![],
+            });
+            let time = Spread::of(vec![median]).expect("there is a sample");
+            let measured = Measurement { time, warnings: vec![] };
+            Record::new("reduce", variant, "a GPU", params, measured).moving(4000).beside(peer)
         };
-        let peer = Peer { name: "cub::DeviceReduce", median: 5.0 };
+        let peer = Peer::new("cub::DeviceReduce", 5.0);
         let read = record(Ceiling::Read.name(), 2.0, None);
         let tiles = record("tiles", 2.5, Some(peer));
         let words = ["tiles", "sum", "f32", "1000", "256", "2.500", "1.6", "80.0", "0.500"];

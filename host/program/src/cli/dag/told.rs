@@ -5,7 +5,6 @@ use crate::cli::notes::Notes;
 use crate::cli::{Global, output};
 use gridsync::dag::{Input, Item, Plan};
 use gridsync::device::Device;
-use gridsync_lab::bench::Warning;
 use gridsync_lab::dag::{Runner, Work};
 use gridsync_lab::display::table;
 use serde_json::{Value, json};
@@ -156,7 +155,7 @@ pub(super) fn json(
             "max": it.time.map(|time| output::number(time.max)),
             "cpp_us": it.peer.map(|peer| output::number(peer.median)),
             "samples": it.time.map(|time| time.samples),
-            "warnings": it.warnings.iter().map(Warning::json).collect::<Value>(),
+            "warnings": it.warnings,
             "absent": it.absent,
         })
     });

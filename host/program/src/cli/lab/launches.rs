@@ -11,7 +11,7 @@ use crate::cli::progress::progress;
 use crate::cli::{Global, output};
 use gridsync::device::Device;
 use gridsync::launch::Plan;
-use gridsync_lab::bench::{Sampling, Warning};
+use gridsync_lab::bench::Sampling;
 use gridsync_lab::count::within;
 use gridsync_lab::display::table;
 use gridsync_lab::launches::{Comparison, Form, LaunchesError, POINTS, compare, sweep};
@@ -164,7 +164,7 @@ fn as_json(device: &Device, compared: &Comparison) -> Value {
             "max": output::number(time.max),
             "samples": time.samples,
             "gain_over_launches_percent": compared.gain(timed.form, Form::Launches),
-            "warnings": timed.warnings.iter().map(Warning::json).collect::<Value>(),
+            "warnings": timed.warnings,
         })
     });
     let absent = compared

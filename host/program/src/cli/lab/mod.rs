@@ -1,13 +1,10 @@
 //! `gridsync lab`: the experiments, one file each.
 
-mod accuracy;
 mod all;
 pub(super) mod folder;
 mod found;
 mod ladder;
 mod launches;
-
-pub(super) use found::Page;
 
 use super::exit::{Usage, Wrong};
 use super::progress::progress;
@@ -63,7 +60,11 @@ impl<E: gridsync_lab::Experiment> Experiment for E {
 
     fn find(&self, global: &Global, device: &Device) -> anyhow::Result<Found> {
         let bar = progress(global, 0);
-        let report = self.run(device, &bar).map_err(|error| match error {
+        let is_on_cpu = E::RUNS_ON == RunsOn::Anywhere
+            && device.properties().is_emulated()
+            && !matches!(global.device, DeviceChoice::Emulator(_));
+        let report = if is_on_cpu { self.run_on_cpu(&bar) } else { self.run(device, &bar) };
+        let report = report.map_err(|error| match error {
             ExperimentError::Device(error) => anyhow::Error::from(error),
             ExperimentError::Usage(error) => Usage(error).into(),
             ExperimentError::Wrong(error) => Wrong(error).into(),
@@ -143,7 +144,7 @@ experiments! {
     Scans(ladder::Scans),
     #[command(visible_alias = "mkl")]
     Launches(launches::Launches),
-    Accuracy(accuracy::Accuracy),
+    Accuracy(gridsync_lab::accuracy::Args),
     Stress(gridsync_lab::stress::Args),
 }
 

@@ -1,7 +1,7 @@
 //! Graphs of kernels: the time of each method.
 
 use super::{Figure, count, time};
-use crate::records::{Recorded, Sourced};
+use crate::records::{Record, Sourced};
 use crate::report::Of;
 use gridsync_lab::display::svg::{Bars, ChartError, Role, Row};
 
@@ -23,10 +23,10 @@ pub(super) fn by_method(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
 }
 
 /// The figure of one graph. Needs at least one record.
-fn one(of: &Of<'_>, number: usize, records: &[&Sourced<Recorded>]) -> Result<Figure, ChartError> {
+fn one(of: &Of<'_>, number: usize, records: &[&Sourced<Record>]) -> Result<Figure, ChartError> {
     let param = |name| records[0].number(name).unwrap_or(f64::NAN);
     let peer = records.iter().find_map(|record| record.peer.as_ref());
-    let row = |record: &&Sourced<Recorded>| {
+    let row = |record: &&Sourced<Record>| {
         let theirs = record.peer.as_ref().map(|peer| peer.median.into());
         let values = [Some(time(record))].into_iter().chain(peer.map(|_| theirs));
         Row::new(&record.variant, values)

@@ -1,7 +1,7 @@
 //! The ladders: the rate of each rung compared with the roof.
 
 use super::{Figure, length, rate};
-use crate::records::{Recorded, Sourced};
+use crate::records::{Record, Sourced};
 use crate::report::Of;
 use gridsync_lab::display::svg::{Bars, ChartError, Role, Row};
 use gridsync_lab::ladder::sums::{INTEGER_RUNG, NO_INTEGER_RUNG};
@@ -29,11 +29,11 @@ fn rungs(
         return Ok(Vec::new());
     };
     records.retain(|record| record.word("dtype") == Some(dtype));
-    let key = |record: &Sourced<Recorded>, name| record.number(name).unwrap_or(0.0);
+    let key = |record: &Sourced<Record>, name| record.number(name).unwrap_or(0.0);
     // Variants of a rung stay in the order of the last run.
-    let mut rungs: Vec<&Sourced<Recorded>> = Vec::new();
+    let mut rungs: Vec<&Sourced<Record>> = Vec::new();
     for record in records {
-        let same = |rung: &&mut &Sourced<Recorded>| {
+        let same = |rung: &&mut &Sourced<Record>| {
             (key(rung, "rung"), &rung.variant) == (key(record, "rung"), &record.variant)
         };
         match rungs.iter_mut().find(same) {
@@ -45,7 +45,7 @@ fn rungs(
     let mut records = rungs;
     records.sort_by(|a, b| key(a, "rung").total_cmp(&key(b, "rung")));
     let n = records.iter().map(|record| key(record, "n")).fold(0.0, f64::max);
-    let row = |record: &&Sourced<Recorded>| {
+    let row = |record: &&Sourced<Record>| {
         Row::new(format!("{} {}", key(record, "rung"), record.variant), [rate(record)])
     };
     let chart = Bars {
@@ -68,7 +68,7 @@ fn rungs(
 }
 
 /// A sentence for each rung between the first and the last that has no record.
-fn missing(records: &[&Sourced<Recorded>]) -> String {
+fn missing(records: &[&Sourced<Record>]) -> String {
     let rungs: Vec<u64> =
         records.iter().filter_map(|rung| rung.number("rung")).map(|number| number as u64).collect();
     let (Some(&first), Some(&last)) = (rungs.first(), rungs.last()) else { return String::new() };

@@ -1,7 +1,7 @@
 //! Barriers and collectives: µs per crossing by blocks.
 
 use super::{Figure, MOST_LINES, add_point, ticks, time};
-use crate::records::{Recorded, Sourced};
+use crate::records::{Record, Sourced};
 use crate::report::Of;
 use gridsync_lab::display::svg::{Axis, ChartError, Faster, HeatMap, Lines, Role, Series};
 
@@ -24,7 +24,7 @@ fn by_blocks(of: &Of<'_>, suite: &str, ours: &str, title: &str) -> Result<Vec<Fi
     let (records, compared) = (of.suite(suite), of.compared(suite));
     let common = most_common_threads(&compared).or_else(|| most_common_threads(&records));
     let Some(threads) = common else { return Ok(Vec::new()) };
-    let at_threads = |record: &&&Sourced<Recorded>| record.number("threads") == Some(threads);
+    let at_threads = |record: &&&Sourced<Record>| record.number("threads") == Some(threads);
     let (mut series, mut peers) = (Vec::new(), Vec::new());
     for record in records.iter().filter(at_threads) {
         if let Some(blocks) = record.number("blocks") {
@@ -69,7 +69,7 @@ fn mean(series: &Series) -> f64 {
 }
 
 /// The threads per block with the most records, or the larger of two equally common.
-fn most_common_threads(records: &[&Sourced<Recorded>]) -> Option<f64> {
+fn most_common_threads(records: &[&Sourced<Record>]) -> Option<f64> {
     let count = |threads: f64| {
         records.iter().filter(|record| record.number("threads") == Some(threads)).count()
     };
@@ -86,7 +86,7 @@ pub(super) fn barrier_beside_peer(of: &Of<'_>) -> Result<Vec<Figure>, ChartError
     };
     let (blocks, threads) = (ticks(&records, "blocks"), ticks(&records, "threads"));
     let value = |blocks: f64, threads: f64| {
-        let at = |record: &&&Sourced<Recorded>| {
+        let at = |record: &&&Sourced<Record>| {
             record.number("blocks") == Some(blocks) && record.number("threads") == Some(threads)
         };
         Some(100.0 * (records.iter().find(at)?.ratio()? - 1.0))

@@ -1,7 +1,7 @@
 //! X→P→X by many launches and by one with a barrier: figures 5 and 6 of `lab launches`.
 
 use super::{Figure, add_point, in_charts, ticks};
-use crate::records::{Recorded, Sourced};
+use crate::records::{Record, Sourced};
 use crate::report::Of;
 use gridsync_lab::display::svg::{Axis, Bars, ChartError, Faster, HeatMap, Lines, Role, Row};
 
@@ -9,7 +9,7 @@ use gridsync_lab::display::svg::{Axis, Bars, ChartError, Faster, HeatMap, Lines,
 const GRID: &str = "grid";
 
 /// The records of a figure, or those without a figure.
-fn of_figure<'a>(of: &Of<'a>, figure: Option<f64>) -> Vec<&'a Sourced<Recorded>> {
+fn of_figure<'a>(of: &Of<'a>, figure: Option<f64>) -> Vec<&'a Sourced<Record>> {
     let mut records = of.suite("launches");
     records.retain(|record| record.number("figure") == figure);
     records
@@ -22,7 +22,7 @@ pub(super) fn gains(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
         return Ok(Vec::new());
     }
     let time = |form: &str, blocks: f64, threads: f64| {
-        let at = |record: &&&Sourced<Recorded>| {
+        let at = |record: &&&Sourced<Record>| {
             record.variant == form
                 && record.number("blocks") == Some(blocks)
                 && record.number("threads") == Some(threads)
@@ -104,7 +104,7 @@ pub(super) fn at_one_shape(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
     let Some(last) = records.last().copied() else { return Ok(Vec::new()) };
     records.retain(|record| record.params == last.params);
     let row =
-        |record: &&Sourced<Recorded>| Row::new(form(&record.variant), [Some(super::time(record))]);
+        |record: &&Sourced<Record>| Row::new(form(&record.variant), [Some(super::time(record))]);
     let param = |name| last.number(name).unwrap_or(f64::NAN);
     let chart = Bars {
         title: format!("X→P→X, {} blocks of {} threads", param("blocks"), param("threads")),

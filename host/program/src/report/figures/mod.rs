@@ -11,12 +11,12 @@ mod throughputs;
 
 use super::Of;
 use super::html::sources;
-use crate::records::{Document, Recorded, Sourced};
+use crate::records::{Document, Record, Sourced};
 use gridsync_lab::display::svg::{ChartError, Estimate, Key, Lines, Series, superscript};
 use gridsync_lab::{Chart, Report};
 
 /// The values of a parameter in `records`, sorted.
-fn ticks(records: &[&Sourced<Recorded>], name: &str) -> Vec<f64> {
+fn ticks(records: &[&Sourced<Record>], name: &str) -> Vec<f64> {
     let mut ticks: Vec<f64> = records.iter().filter_map(|record| record.number(name)).collect();
     ticks.sort_by(f64::total_cmp);
     ticks.dedup();
@@ -205,7 +205,7 @@ pub(super) const GROUPS: &[Group] = &[
             Wanted {
                 what: "Error against bound",
                 needs: "gridsync lab accuracy --json",
-                draw: accuracy::sums,
+                draw: |of| charts_of(of, |document| as_variant!(document, Accuracy)),
             },
             Wanted {
                 what: "Errors of single results",
@@ -238,7 +238,7 @@ impl Of<'_> {
         name: &str,
         chart: (String, String),
         caption: impl Into<String>,
-        records: impl IntoIterator<Item = &'r Sourced<Recorded>>,
+        records: impl IntoIterator<Item = &'r Sourced<Record>>,
     ) -> Figure {
         self.figure_from(name, chart, caption, sources(records))
     }
@@ -256,12 +256,12 @@ impl Of<'_> {
 }
 
 /// The time of a record.
-fn time(record: &Recorded) -> Estimate {
+fn time(record: &Record) -> Estimate {
     Estimate::between(record.median, record.min, record.max)
 }
 
 /// The rate of a record in GB/s.
-fn rate(record: &Recorded) -> Option<Estimate> {
+fn rate(record: &Record) -> Option<Estimate> {
     let bytes = record.bytes? as f64;
     Some(time(record).map(|us| bytes / us / 1e3))
 }

@@ -2,7 +2,7 @@
 
 use super::throughputs::in_a_row;
 use super::{Figure, rate};
-use crate::records::{Recorded, Sourced};
+use crate::records::{Record, Sourced};
 use crate::report::Of;
 use gridsync_lab::display::svg::{Bounded, ChartError, Role, Series};
 
@@ -32,13 +32,13 @@ pub(super) fn of_all(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
     let shown = SHOWN.map(|[suite, op, variant, name]| (name, of_f32(suite, op, variant)));
     let calls = || read.iter().chain(shown.iter().flat_map(|(_, records)| records)).copied();
     let least_us = calls().map(|record| record.median).fold(f64::INFINITY, f64::min);
-    let bytes = |record: &Sourced<Recorded>| record.bytes.map(|bytes| bytes as f64);
+    let bytes = |record: &Sourced<Record>| record.bytes.map(|bytes| bytes as f64);
     let [least, most] = [f64::min, f64::max]
         .map(|choose: fn(f64, f64) -> f64| calls().filter_map(bytes).reduce(choose).unwrap_or(0.0));
     // GB/s times µs is thousands of bytes.
     let knee = peak * least_us * 1e3;
     let points = shown.iter().map(|(name, records)| {
-        let point = |record: &&Sourced<Recorded>| Some((bytes(record)?, rate(record)?));
+        let point = |record: &&Sourced<Record>| Some((bytes(record)?, rate(record)?));
         Series::new(*name, records.iter().filter_map(point))
     });
     let points: Vec<_> = points.filter(|series| !series.points.is_empty()).collect();

@@ -2,7 +2,7 @@
 //! scans.
 
 use super::{Figure, add_point, count, in_charts, time};
-use crate::records::{Recorded, Sourced};
+use crate::records::{Record, Sourced};
 use crate::report::Of;
 use gridsync_lab::display::svg::{ChartError, Lines, Role};
 use gridsync_lab::display::{Scaled, scaling_chart};
@@ -10,7 +10,7 @@ use gridsync_lab::display::{Scaled, scaling_chart};
 /// A figure of real GPUs, and a separate one of a GPU that counts as several.
 pub(super) fn by_gpus(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
     let records = of.suite("system");
-    let gpus = |record: &&Sourced<Recorded>| record.number("gpus").unwrap_or(0.0);
+    let gpus = |record: &&Sourced<Record>| record.number("gpus").unwrap_or(0.0);
     let (shared, real): (Vec<_>, Vec<_>) = records.into_iter().partition(|one| is_shared(one));
     let alone = real.iter().copied().filter(|record| gpus(record) == 1.0);
     let shared: Vec<_> = match shared.is_empty() {
@@ -29,7 +29,7 @@ pub(super) fn by_gpus(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
 }
 
 /// Whether a GPU is used more than once.
-fn is_shared(record: &Recorded) -> bool {
+fn is_shared(record: &Record) -> bool {
     let ordinals = record.params.get("ordinals").and_then(|all| all.as_array());
     ordinals.is_some_and(|all| (0..all.len()).any(|number| all[..number].contains(&all[number])))
 }
@@ -40,7 +40,7 @@ fn crossings(
     gpus: &str,
     file: &str,
     caption: &str,
-    records: &[&Sourced<Recorded>],
+    records: &[&Sourced<Record>],
 ) -> Result<Vec<Figure>, ChartError> {
     let (mut series, mut peers) = (Vec::new(), Vec::new());
     for record in records {
@@ -89,7 +89,7 @@ pub(super) fn scaling(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
     if records.iter().all(|record| record.number("gpus") <= Some(1.0)) {
         return Ok(Vec::new());
     }
-    let scaled = |record: &&Sourced<Recorded>| {
+    let scaled = |record: &&Sourced<Record>| {
         let (gpus, n) = (record.number("gpus")?, record.number("n")?);
         Some(Scaled { what: record.variant.clone(), gpus, n, us: time(record) })
     };

@@ -1,7 +1,7 @@
 //! Bandwidths by the number of elements.
 
 use super::{Figure, length, rate};
-use crate::records::{Recorded, Sourced};
+use crate::records::{Record, Sourced};
 use crate::report::Of;
 use gridsync_lab::bench::plain_mode;
 use gridsync_lab::display::svg::{ChartError, Estimate, Key, Lines, Role, Series};
@@ -45,13 +45,13 @@ const DTYPE: &str = "f32";
 
 fn by_length(of: &Of<'_>, drawn: &Drawn) -> Result<Vec<Figure>, ChartError> {
     let Drawn { suite, op, variant, ceiling: [ceiling, only], title } = drawn;
-    let of_type = |records: Vec<_>| -> Vec<&Sourced<Recorded>> {
-        let is_of_type = |record: &&Sourced<Recorded>| record.word("dtype") == Some(DTYPE);
+    let of_type = |records: Vec<_>| -> Vec<&Sourced<Record>> {
+        let is_of_type = |record: &&Sourced<Record>| record.word("dtype") == Some(DTYPE);
         records.into_iter().filter(is_of_type).collect()
     };
     let (all, compared) = (of_type(of.suite(suite)), of_type(of.compared(suite)));
     let is_ours =
-        |record: &&Sourced<Recorded>| record.variant == *variant && record.word("op") == Some(op);
+        |record: &&Sourced<Record>| record.variant == *variant && record.word("op") == Some(op);
     let ours = in_a_row(all.iter().copied().filter(is_ours));
     let roof = in_a_row(all.iter().copied().filter(|record| record.variant == *ceiling));
     let mut used = ours.clone();
@@ -71,7 +71,7 @@ fn by_length(of: &Of<'_>, drawn: &Drawn) -> Result<Vec<Figure>, ChartError> {
             Some(mode) if modes.len() > 1 => format!("{}, {}", peer.name, mode.replace('_', " ")),
             _ => peer.name.clone(),
         });
-        let peer_rate = |record: &Recorded| record.peer_gb_per_s().map(Estimate::from);
+        let peer_rate = |record: &Record| record.peer_gb_per_s().map(Estimate::from);
         series.push(line(Role::Peer.named(name), &of_mode, peer_rate));
         used.extend(of_mode);
     }
@@ -100,10 +100,10 @@ fn by_length(of: &Of<'_>, drawn: &Drawn) -> Result<Vec<Figure>, ChartError> {
 
 /// For each length, the record with the most calls in a row.
 pub(super) fn in_a_row<'a>(
-    records: impl Iterator<Item = &'a Sourced<Recorded>>,
-) -> Vec<&'a Sourced<Recorded>> {
-    let mut found: Vec<&Sourced<Recorded>> = records.collect();
-    let key = |record: &Sourced<Recorded>, name| record.number(name).unwrap_or(0.0);
+    records: impl Iterator<Item = &'a Sourced<Record>>,
+) -> Vec<&'a Sourced<Record>> {
+    let mut found: Vec<&Sourced<Record>> = records.collect();
+    let key = |record: &Sourced<Record>, name| record.number(name).unwrap_or(0.0);
     found.sort_by(|a, b| {
         let lengths = key(a, "n").total_cmp(&key(b, "n"));
         lengths.then(key(b, "calls").total_cmp(&key(a, "calls")))
@@ -115,8 +115,8 @@ pub(super) fn in_a_row<'a>(
 /// A line of rates.
 fn line(
     key: Key,
-    records: &[&Sourced<Recorded>],
-    rate: impl Fn(&Recorded) -> Option<Estimate>,
+    records: &[&Sourced<Record>],
+    rate: impl Fn(&Record) -> Option<Estimate>,
 ) -> Series {
     Series::new(key, records.iter().filter_map(|record| Some((record.number("n")?, rate(record)?))))
 }

@@ -107,16 +107,9 @@ fn record<L: Told>(device: &str, report: &Report<L>, rung: &Climbed<L>) -> Optio
         "n": rung.len,
         (L::ROOF_RATE): report.roof.as_ref().map(|roof| roof.gb_per_s),
     });
-    Some(Record {
-        suite: L::SUITE,
-        variant: rung.name,
-        device: device.to_owned(),
-        params: both(common, L::params(rung)),
-        time: measured.time,
-        bytes: Some(rung.bytes() as u64),
-        peer: None,
-        warnings: measured.warnings.clone(),
-    })
+    let params = both(common, L::params(rung));
+    let record = Record::new(L::SUITE, rung.name, device, params, measured.clone());
+    Some(record.moving(rung.bytes() as u64))
 }
 
 /// An object with the fields of both.

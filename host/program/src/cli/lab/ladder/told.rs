@@ -3,7 +3,6 @@
 use super::{Told, both};
 use crate::cli::Global;
 use crate::cli::notes::Notes;
-use gridsync_lab::bench::Warning;
 use gridsync_lab::display::table;
 use gridsync_lab::ladder::{Climbed, Report, Roof};
 use serde_json::{Value, json};
@@ -87,7 +86,6 @@ pub(super) fn as_json<L: Told>(device: &str, report: &Report<L>) -> Value {
     let rungs = report.climbed.iter().map(|rung| {
         let measured = rung.measured.as_ref();
         let time = measured.map(|measured| measured.time);
-        let warnings = measured.map(|measured| measured.warnings.iter());
         let common = json!({
             "rung": rung.number,
             "name": rung.name,
@@ -98,7 +96,7 @@ pub(super) fn as_json<L: Told>(device: &str, report: &Report<L>) -> Value {
             "samples": time.map(|time| time.samples),
             "gb_per_s": rung.gb_per_s(),
             (format!("percent_of_{}", L::ROOF)): percent_of(roof, rung),
-            "warnings": warnings.map(|warnings| warnings.map(Warning::json).collect::<Value>()),
+            "warnings": measured.map(|measured| &measured.warnings),
             "shared_accesses": rung.counted.map(|counted| counted.shared_accesses),
             "bank_conflicts": rung.counted.map(|counted| counted.bank_conflicts),
             "barriers": rung.counted.map(|counted| counted.barriers),

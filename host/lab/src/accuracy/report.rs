@@ -1,53 +1,70 @@
-//! The page about the errors of sums.
+//! The result of `gridsync lab accuracy`.
 
-use crate::cli::lab::Page;
-use crate::cli::output::number;
-use gridsync_lab::accuracy::{Mark, Summed, Sums, errors_chart};
-use gridsync_lab::display::svg::ChartError;
-use gridsync_lab::display::{Table, rounded, table};
-use serde_json::{Value, json};
+use super::{Summed, Sums, chart};
+use crate::display::svg::ChartError;
+use crate::display::{Page, Table, rounded, table};
+use crate::{Chart, Report};
+use serde::{Deserialize, Serialize};
 
-/// The types, and the files of their charts.
-const TYPES: [&str; 2] = ["f32", "f64"];
-pub(super) const CHARTS: [&str; 2] = ["accuracy-f32.svg", "accuracy-f64.svg"];
+/// The types of the elements, and the names of their charts.
+const TYPES: [(&str, &str); 2] = [("f32", "accuracy-f32"), ("f64", "accuracy-f64")];
 
-/// The page about `all` sums on `device`.
-pub(super) fn page(device: &str, all: &[Sums]) -> Result<Page, ChartError> {
-    let compared = match device {
-        "cpu" => "Sums on the CPU are compared".to_owned(),
-        device => format!("Sums on {device} are compared with those on the CPU, and both"),
-    };
-    let mut page = Page::new(
-        device,
-        format!(
+/// The result of `gridsync lab accuracy`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
+pub struct Accuracy {
+    /// The name of the device, or `cpu`.
+    pub device: String,
+    /// The sums of each array.
+    pub sums: Vec<Sums>,
+}
+
+impl Report for Accuracy {
+    fn page(&self) -> Page {
+        let compared = match self.device.as_str() {
+            "cpu" => "Sums on the CPU are compared".to_owned(),
+            device => format!("Sums on {device} are compared with those on the CPU, and both"),
+        };
+        let mut page = Page::new(format!(
             "How far are sums of floating-point numbers from the true ones? {compared} with sums \
              that were taken without rounding. An error counts relative to the sum of the absolute \
              values."
-        ),
-    );
-    for (dtype, chart) in TYPES.into_iter().zip(CHARTS) {
-        let sums: Vec<&Sums> = all.iter().filter(|sums| sums.dtype == dtype).collect();
-        page.table(
-            &format!("Errors of sums of {dtype}, and the bound along the tree"),
-            &errors(&sums),
-        );
-        let marks: Vec<Mark> = sums.iter().map(|sums| mark(sums)).collect();
-        page.file(chart, errors_chart(dtype, &marks).svg())?;
+        ));
+        for (dtype, _) in TYPES {
+            let title = format!("Errors of sums of {dtype}, and the bound along the tree");
+            page.table(&title, &errors(&self.of_type(dtype)));
+        }
+        meaning(&mut page, &self.sums);
+        for sums in &self.sums {
+            judge(&mut page, sums, "sum", &sums.tree);
+            judge(&mut page, sums, "compensated sum", &sums.compensated);
+        }
+        page
     }
-    meaning(&mut page, all);
-    page.json("sums", all.iter().map(as_json).collect::<Value>());
-    for sums in all {
-        judge(&mut page, sums, "sum", &sums.tree);
-        judge(&mut page, sums, "compensated sum", &sums.compensated);
+
+    fn charts(&self) -> Result<Vec<Chart>, ChartError> {
+        let caption = "The bound is that of the tree of the library. The bound of a sum one by one \
+                       grows with the number of elements. A sum that is exact has no point.";
+        let charts = TYPES.into_iter().map(|(dtype, name)| (name, dtype, self.of_type(dtype)));
+        charts
+            .filter(|(_, _, sums)| !sums.is_empty())
+            .map(|(name, dtype, sums)| Chart::bounded(name, caption, &chart::errors(dtype, &sums)))
+            .collect()
     }
-    Ok(page)
+}
+
+impl Accuracy {
+    fn of_type(&self, dtype: &str) -> Vec<&Sums> {
+        self.sums.iter().filter(|sums| sums.dtype == dtype).collect()
+    }
 }
 
 fn errors(sums: &[&Sums]) -> Table {
     let mut table = table();
     table.set_header(["n", "input", "condition", "one by one", "tree", "bound", "compensated"]);
     for sums in sums {
-        let errors = [sums.one_by_one, sums.tree.error, sums.tree.bound, sums.compensated.error];
+        let Sums { one_by_one_error, tree, compensated, .. } = sums;
+        let errors = [*one_by_one_error, tree.error, tree.bound, compensated.error];
         let errors = errors.map(|error| short(sums.relative(error)));
         let cells = [length(sums.n), sums.input.name().to_owned(), short(sums.condition())];
         table.add_row(cells.into_iter().chain(errors));
@@ -99,63 +116,26 @@ fn judge(page: &mut Page, sums: &Sums, what: &str, summed: &Summed) {
     }
 }
 
-fn mark(sums: &Sums) -> Mark {
-    Mark {
-        input: sums.input.name().to_owned(),
-        n: sums.n as f64,
-        error: sums.relative(sums.tree.error),
-        bound: sums.relative(sums.tree.bound),
-        one_by_one: sums.relative(sums.one_by_one),
-    }
-}
-
-fn as_json(sums: &Sums) -> Value {
-    let summed = |summed: &Summed| {
-        json!({
-            "error": number(summed.error),
-            "cpu_error": number(summed.cpu_error),
-            "bound": number(summed.bound),
-            "same_bits": summed.same_bits,
-        })
-    };
-    json!({
-        "dtype": sums.dtype,
-        "input": sums.input.name(),
-        "n": sums.n,
-        "exact": number(sums.exact),
-        "magnitude": number(sums.magnitude),
-        "depth": sums.depth,
-        "tree": summed(&sums.tree),
-        "compensated": summed(&sums.compensated),
-        "one_by_one_error": number(sums.one_by_one),
-    })
-}
-
 /// A number of elements, as a power of two if it is a large one.
 fn length(n: usize) -> String {
-    match n.is_power_of_two() && n >= 1024 {
-        true => format!("2^{}", n.ilog2()),
-        false => n.to_string(),
-    }
+    if n.is_power_of_two() && n >= 1024 { format!("2^{}", n.ilog2()) } else { n.to_string() }
 }
 
 /// A number with two digits.
 fn short(value: f64) -> String {
-    match value {
-        0.0 => "0".into(),
-        value => format!("{value:.1e}"),
-    }
+    if value == 0.0 { "0".into() } else { format!("{value:.1e}") }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Args, Input};
     use super::*;
-    use gridsync_lab::accuracy::Input;
+    use crate::Experiment;
 
-    fn some() -> Sums {
+    fn some() -> Accuracy {
         let summed = Summed { error: 1e-6, cpu_error: 1e-6, bound: 1e-5, same_bits: true };
-        Sums {
-            dtype: "f32",
+        let f32 = Sums {
+            dtype: "f32".into(),
             input: Input::Signed,
             n: 4096,
             exact: 1.0,
@@ -163,27 +143,30 @@ mod tests {
             depth: 25,
             tree: summed,
             compensated: Summed { error: 0.0, ..summed },
-            one_by_one: 1e-4,
-        }
+            one_by_one_error: 1e-4,
+        };
+        let f64 = Sums { dtype: "f64".into(), ..f32.clone() };
+        Accuracy { device: "a GPU".into(), sums: vec![f32, f64] }
     }
 
     fn wrong(change: fn(&mut Sums)) -> Option<String> {
-        let (mut first, second) = (some(), Sums { dtype: "f64", ..some() });
-        change(&mut first);
-        page("a GPU", &[first, second]).expect("it can be drawn").without_flags().wrong
+        let mut report = some();
+        change(&mut report.sums[0]);
+        report.page().into_files_and_wrong().1
     }
 
     #[test]
     fn errors_are_relative_to_the_sum_of_absolute_values() {
-        let sums = [some(), Sums { dtype: "f64", ..some() }];
-        let found = page("a GPU", &sums).expect("it can be drawn").without_flags();
-        let row = found.text.lines().find(|line| line.starts_with("2^12")).expect("a row");
+        let page = some().page();
+        let text = page.text(false);
+        let row = text.lines().find(|line| line.starts_with("2^12")).expect("a row");
         let cells: Vec<_> = row.split_whitespace().collect();
         assert_eq!(cells, ["2^12", "signed", "1.0e2", "1.0e-6", "1.0e-8", "1.0e-7", "0"]);
-        assert!(found.text.contains("10.0 % of its bound"), "{}", found.text);
-        assert!(found.text.lines().all(|line| line.chars().count() <= 80), "{}", found.text);
-        assert_eq!(found.json["sums"][1]["tree"]["error"], 1e-6);
-        assert_eq!(found.wrong, None);
+        assert!(text.contains("10.0 % of its bound"), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        assert_eq!(page.into_files_and_wrong().1, None);
+        let charts = some().charts().expect("they can be drawn");
+        assert_eq!(charts.iter().map(Chart::file).collect::<Vec<_>>(), Args::FILES);
     }
 
     #[test]
