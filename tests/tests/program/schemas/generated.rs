@@ -19,7 +19,18 @@ fn of_experiment<T: JsonSchema>(name: &str) -> (String, Value) {
 
 #[test]
 fn schemas_of_experiments_match_their_types() {
-    for (file, schema) in [of_experiment::<gridsync_lab::banks::Report>("banks")] {
+    for (file, schema) in [
+        of_experiment::<gridsync_lab::atomics::Report>("atomics"),
+        of_experiment::<gridsync_lab::banks::Report>("banks"),
+        of_experiment::<gridsync_lab::divergence::Report>("divergence"),
+        of_experiment::<gridsync_lab::fences::Report>("fences"),
+        of_experiment::<gridsync_lab::limits::Report>("limits"),
+        of_experiment::<gridsync_lab::locks::Report>("locks"),
+        of_experiment::<gridsync_lab::memory::Report>("memory"),
+        of_experiment::<gridsync_lab::spin::Report>("spin"),
+        of_experiment::<gridsync_lab::stress::Report>("stress"),
+        of_experiment::<gridsync_lab::threads::Report>("threads"),
+    ] {
         let path = workspace().join("docs/schemas").join(&file);
         let generated = serde_json::to_string_pretty(&schema).expect("it is JSON") + "\n";
         if env::var("TRYCMD").as_deref() == Ok("overwrite") {
