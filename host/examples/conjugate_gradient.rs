@@ -42,11 +42,10 @@ struct Memory {
 
 fn main() -> Result<(), DeviceError> {
     shared::run(|device| {
-        let problem = match is_gpu(device) {
-            true => {
-                Problem { steps: 16, launches: 16, parts: 128, threads: 512, ..Problem::new(512) }
-            }
-            false => Problem::new(13),
+        let problem = if is_gpu(device) {
+            Problem { steps: 16, launches: 16, parts: 128, threads: 512, ..Problem::new(512) }
+        } else {
+            Problem::new(13)
         };
         let expected = problem.solve_on_cpu();
         let by_graph = problem.solve_by_graph(device)?;

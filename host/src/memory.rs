@@ -84,9 +84,10 @@ pub fn ask_for_huge_pages<T>(memory: &mut [T]) {
 
 /// Refuses more bytes than are free.
 fn promised(bytes: usize) -> Result<(), NoRoom> {
-    match bytes >= WORTH_ASKING && free().is_some_and(|free| bytes as u64 > free) {
-        true => Err(no_room(bytes)),
-        false => Ok(()),
+    if bytes >= WORTH_ASKING && free().is_some_and(|free| bytes as u64 > free) {
+        Err(no_room(bytes))
+    } else {
+        Ok(())
     }
 }
 

@@ -153,9 +153,12 @@ fn memory_that_a_graph_uses_is_not_replaced_for_a_longer_array() {
     let shared = std::cell::RefCell::new(short_sums);
     keeps_what_a_graph_uses(
         &device,
-        |is_long| match is_long {
-            true => scanner.launch(&long, long_sums, Form::Inclusive),
-            false => scanner.launch(&short, &mut shared.borrow_mut(), Form::Inclusive),
+        |is_long| {
+            if is_long {
+                scanner.launch(&long, long_sums, Form::Inclusive)
+            } else {
+                scanner.launch(&short, &mut shared.borrow_mut(), Form::Inclusive)
+            }
         },
         || {
             let sums = shared.borrow().download().expect("it should have run");
@@ -172,9 +175,10 @@ fn memory_that_a_graph_uses_is_not_replaced_for_a_longer_array() {
         &device,
         |is_long| {
             let count = &mut counted.borrow_mut();
-            match is_long {
-                true => selector.launch(&long, long_kept, count),
-                false => selector.launch(&short, short_kept, count),
+            if is_long {
+                selector.launch(&long, long_kept, count)
+            } else {
+                selector.launch(&short, short_kept, count)
             }
         },
         || assert_eq!(counted.borrow().download(), Ok(vec![5000])),

@@ -128,9 +128,10 @@ fn the_barrier_of_two_gpus_holds_in_all_executions() {
             // until the download.
             unsafe { devices.launch(&[launch(0), launch(1)])? };
             let wrong = devices.each(|gpu, _| wrong[gpu].download())?;
-            match wrong.iter().flatten().any(|&round| round != 0) {
-                false => Ok(()),
-                true => Err(format!("a block read an old word: {wrong:?}").into()),
+            if wrong.iter().flatten().any(|&round| round != 0) {
+                Err(format!("a block read an old word: {wrong:?}").into())
+            } else {
+                Ok(())
             }
         });
         // They differ in whether the other GPU has sent before a GPU first polls.

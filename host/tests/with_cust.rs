@@ -238,14 +238,13 @@ fn shared_memory_is_freed_by_its_last_owner() {
         let shared = Arc::new(memory(&[0.5; 40]));
         let buffer = Buffer::from_shared(&device, shared.clone()).expect("it is its memory");
         assert_eq!(sum(&device, &buffer), Ok(20.0));
-        match here_first {
-            true => drop(buffer),
-            false => {
-                drop(shared);
-                assert_eq!(sum(&device, &buffer), Ok(20.0));
-                let refused = buffer.into_cust().map(drop);
-                assert!(matches!(refused, Err(DeviceError::Unsupported { .. })), "{refused:?}");
-            }
+        if here_first {
+            drop(buffer)
+        } else {
+            drop(shared);
+            assert_eq!(sum(&device, &buffer), Ok(20.0));
+            let refused = buffer.into_cust().map(drop);
+            assert!(matches!(refused, Err(DeviceError::Unsupported { .. })), "{refused:?}");
         }
     }
     drop(device);

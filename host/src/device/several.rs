@@ -77,9 +77,10 @@ impl Devices {
     #[must_use]
     pub fn of(device: &Device) -> Self {
         let machine = device.backend().machine();
-        let devices = match machine.is_empty() {
-            true => vec![device.clone()],
-            false => machine.into_iter().map(Device).collect(),
+        let devices = if machine.is_empty() {
+            vec![device.clone()]
+        } else {
+            machine.into_iter().map(Device).collect()
         };
         Self { devices, sharing: 1 }
     }
@@ -164,9 +165,12 @@ impl Devices {
         }
         // Loading a kernel may wait for the device, so load all before any grid starts. And a
         // recorded grid does not start, but others would wait for it.
-        self.each(|_, device| match device.backend().is_recording() {
-            true => Err(DeviceError::NotRecordable { doing: "a launch on several GPUs" }),
-            false => device.backend().attributes(&kernel),
+        self.each(|_, device| {
+            if device.backend().is_recording() {
+                Err(DeviceError::NotRecordable { doing: "a launch on several GPUs" })
+            } else {
+                device.backend().attributes(&kernel)
+            }
         })?;
         let args: Vec<Vec<_>> = launches.iter().map(|launch| launch.args.pointers()).collect();
         let args: Vec<_> = args.iter().map(Vec::as_slice).collect();

@@ -285,14 +285,12 @@ impl<T: Correlatable> Correlator<T> {
     }
 
     fn method_for(&self, len: usize) -> Method {
-        let up_to = match self.device.properties().is_emulated() {
-            true => PAIRS_UP_TO_EMULATED,
-            false => PAIRS_UP_TO[usize::from(T::WIDE)],
+        let up_to = if self.device.properties().is_emulated() {
+            PAIRS_UP_TO_EMULATED
+        } else {
+            PAIRS_UP_TO[usize::from(T::WIDE)]
         };
-        let faster = match len <= up_to {
-            true => Method::Pairs,
-            false => Method::Sort,
-        };
+        let faster = if len <= up_to { Method::Pairs } else { Method::Sort };
         self.method.unwrap_or(faster)
     }
 

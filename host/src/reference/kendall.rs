@@ -35,9 +35,10 @@ impl Kendall {
         // (`scipy.stats.kendalltau`), so that the values are the same.
         let difference = concordant as i64 - discordant as i64;
         let untied = |ties: u64| ((pairs - ties) as f64).sqrt();
-        let tau = match pairs == ties_x || pairs == ties_y {
-            true => f64::NAN,
-            false => difference as f64 / untied(ties_x) / untied(ties_y),
+        let tau = if pairs == ties_x || pairs == ties_y {
+            f64::NAN
+        } else {
+            difference as f64 / untied(ties_x) / untied(ties_y)
         };
         Self { concordant, discordant, ties_x, ties_y, ties_both, tau: tau.clamp(-1.0, 1.0) }
     }

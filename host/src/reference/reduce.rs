@@ -55,9 +55,10 @@ impl<O: Operation> Reduction<O> {
     /// Adds the next elements. Unless the operation is exact or this is the last part, their number
     /// is a multiple of a [tile](Shape::tile).
     pub fn next(&mut self, input: &[O::Element]) {
-        match O::EXACT {
-            true => self.next_by_chunks(input),
-            false => self.next_tiles(input),
+        if O::EXACT {
+            self.next_by_chunks(input)
+        } else {
+            self.next_tiles(input)
         }
         self.next += input.len() as u64;
     }
@@ -77,19 +78,17 @@ impl<O: Operation> Reduction<O> {
     fn next_tiles(&mut self, input: &[O::Element]) {
         let (op, shape, start) = (self.op, self.shape, self.next);
         let (tile, warps) = (shape.tile::<O::Element>(), shape.warps as usize);
-        let each = match shape.leaves_are_strips() {
-            true => warps,
-            false => 1,
-        };
+        let each = if shape.leaves_are_strips() { warps } else { 1 };
         let before = self.leaves.len();
         let after = before + input.len().div_ceil(tile) * each;
         self.leaves.resize(after, op.identity());
         let tiles = input.chunks(tile).zip(self.leaves[before..].chunks_mut(each));
         parallel::for_each(tiles, &move |number, (elements, leaves)| {
             let tile = Tile { elements, first: start + (number * tile) as u64, warps };
-            let mut strips = match O::COMMUTATIVE {
-                true => tile.strips_of_places(op),
-                false => tile.strips_in_order(op, shape.runs as usize),
+            let mut strips = if O::COMMUTATIVE {
+                tile.strips_of_places(op)
+            } else {
+                tile.strips_in_order(op, shape.runs as usize)
             };
             match leaves {
                 [leaf] => *leaf = by_pairs(op, &mut strips),
@@ -105,19 +104,14 @@ impl<O: Operation> Reduction<O> {
 
     /// The leaves of the elements so far, or, if the operation is exact, their combined value.
     pub(crate) fn into_leaves(self) -> Vec<O::Accumulator> {
-        match O::EXACT {
-            true => vec![self.all],
-            false => self.leaves,
-        }
+        if O::EXACT { vec![self.all] } else { self.leaves }
     }
 
     /// The result, after all elements have been added.
     #[must_use]
     pub fn finish(self) -> O::Output {
-        let all = match O::EXACT {
-            true => self.all,
-            false => combine_leaves(self.op, self.shape, &self.leaves),
-        };
+        let all =
+            if O::EXACT { self.all } else { combine_leaves(self.op, self.shape, &self.leaves) };
         self.op.finish_of(all, self.next)
     }
 }

@@ -101,9 +101,10 @@ impl<O: ScanOperation> Scan<O> {
     /// If the numbers of results and elements differ.
     pub fn next(&mut self, input: &[O::Element], output: &mut [O::Output]) {
         assert_eq!(input.len(), output.len(), "a result for each element");
-        match O::EXACT {
-            true => self.next_by_chunks(input, output),
-            false => self.next_by_tiles(input, output),
+        if O::EXACT {
+            self.next_by_chunks(input, output)
+        } else {
+            self.next_by_tiles(input, output)
         }
     }
 

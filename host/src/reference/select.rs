@@ -20,10 +20,7 @@ pub fn partition<S: Selectable>(by: S, input: &[S::Element]) -> (Vec<S::Element>
     let chunks = parallel::map_chunks(input.len(), CHUNK, &move |chunk| {
         let (mut kept, mut rest) = (Vec::new(), Vec::new());
         for index in chunk {
-            match by.is_kept(input, index) {
-                true => kept.push(input[index]),
-                false => rest.push(input[index]),
-            }
+            if by.is_kept(input, index) { kept.push(input[index]) } else { rest.push(input[index]) }
         }
         (kept, rest)
     });

@@ -123,10 +123,7 @@ fn fails_for_good<P: Place>(
                 Err(_) => lost = true,
             }
         }
-        match lost {
-            true => device.synchronize(),
-            false => Ok(()),
-        }
+        if lost { device.synchronize() } else { Ok(()) }
     };
     let done = run();
     let Some(call) = controls.failed() else {

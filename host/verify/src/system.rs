@@ -81,9 +81,10 @@ pub fn exchange_on_all(
         exchange::<system_exchange_votes>(devices, (blocks, threads), rounds)?;
     }
     let wrong = devices.each(|gpu, _| Ok(errors[gpu].download()?[0]))?;
-    match wrong.iter().any(|&wrong| wrong > 0) {
-        true => Err(CaseError::Wrong(format!("wrong results on each GPU: {wrong:?}"))),
-        false => Ok(()),
+    if wrong.iter().any(|&wrong| wrong > 0) {
+        Err(CaseError::Wrong(format!("wrong results on each GPU: {wrong:?}")))
+    } else {
+        Ok(())
     }
 }
 

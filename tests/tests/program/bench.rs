@@ -112,9 +112,10 @@ fn the_time_of_a_scan_reads_and_writes_its_bytes_and_each_design_has_its_own_on_
         };
         assert_eq!(variants(1000), ["auto", "auto"], "in a row and alone");
         let both = ["auto", "registers", "bulk"];
-        match cuda.properties().compute >= 90 {
-            true => assert_eq!(variants(1 << 20), [both, both].concat()),
-            false => assert_eq!(variants(1 << 20), ["auto", "auto"]),
+        if cuda.properties().compute >= 90 {
+            assert_eq!(variants(1 << 20), [both, both].concat())
+        } else {
+            assert_eq!(variants(1 << 20), ["auto", "auto"])
         }
     });
 }

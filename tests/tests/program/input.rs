@@ -19,10 +19,8 @@ fn element(index: usize) -> i64 {
 /// A file of the elements, in C order or in Fortran order; `bytes` converts each element.
 fn file(descr: &str, fortran: bool, bytes: impl Fn(i64) -> Vec<u8>) -> Vec<u8> {
     let (rows, columns) = SHAPE;
-    let in_c_order = |place: usize| match fortran {
-        false => place,
-        true => place % rows * columns + place / rows,
-    };
+    let in_c_order =
+        |place: usize| if fortran { place % rows * columns + place / rows } else { place };
     let places = 0..rows * columns;
     let data: Vec<u8> = places.flat_map(|place| bytes(element(in_c_order(place)))).collect();
     let header = npy::header(descr, fortran, &format!("({rows}, {columns})"));

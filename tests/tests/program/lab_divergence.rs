@@ -61,10 +61,7 @@ fn a_warp_runs_every_path_of_its_lanes_but_only_one_if_paths_follow_warps() {
     let paths = list(&shown, "paths");
     assert_eq!(paths.len(), 12);
     for path in paths {
-        let expected = match path["dealt_to"] == "lanes" {
-            true => path["paths"].as_f64(),
-            false => Some(1.0),
-        };
+        let expected = if path["dealt_to"] == "lanes" { path["paths"].as_f64() } else { Some(1.0) };
         assert_eq!(path["loop_branches"].as_f64(), expected, "{path}");
         assert!(path["cycles"].is_null(), "{path}");
     }

@@ -23,9 +23,10 @@ pub fn fingerprint(root: &Path, dirs: &[impl AsRef<Path>]) -> Result<String, Bui
     let mut files = BTreeMap::new();
     for dir in dirs {
         let path = root.join(dir);
-        match path.is_file() {
-            true => insert(root, path, &mut files),
-            false => collect(root, &path, &mut files)?,
+        if path.is_file() {
+            insert(root, path, &mut files)
+        } else {
+            collect(root, &path, &mut files)?
         }
     }
     let mut hash = Sha256::new();

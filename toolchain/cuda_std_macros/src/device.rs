@@ -31,12 +31,11 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
     let name = protocol.map(|name| quote!(let _ = #name;));
     // Calls in a `#[track_caller]` function report its caller as theirs. Those in a closure report
     // their own lines.
-    let body = match lends(sig) {
-        true => quote!({ #(#statements)* }),
-        false => {
-            let output = typed(&sig.output);
-            quote!((move || #output { #(#statements)* })())
-        }
+    let body = if lends(sig) {
+        quote!({ #(#statements)* })
+    } else {
+        let output = typed(&sig.output);
+        quote!((move || #output { #(#statements)* })())
     };
     Ok(quote! {
         #(#attrs)*

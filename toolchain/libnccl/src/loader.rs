@@ -146,10 +146,7 @@ impl Nccl {
         let last = text(unsafe { (self.ncclGetLastError)(std::ptr::null_mut()) });
         let more = [meaning, last].into_iter().filter(|text| !text.is_empty());
         let more: Vec<_> = more.collect();
-        match more.is_empty() {
-            true => result.to_string(),
-            false => format!("{result}: {}", more.join("; ")),
-        }
+        if more.is_empty() { result.to_string() } else { format!("{result}: {}", more.join("; ")) }
     }
 }
 

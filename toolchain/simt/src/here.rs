@@ -252,10 +252,7 @@ impl<'a> Here<'a> {
         let changes = world.changes.get();
         let watched = world.changes_at_alarm.replace(changes) == changes;
         let next = accesses + if watched { 1 } else { QUIET };
-        world.alarm.set(match world.splits_weak {
-            true => next,
-            false => next.min(world.step_limit),
-        });
+        world.alarm.set(if world.splits_weak { next } else { next.min(world.step_limit) });
         if watched && let Some(looks) = self.looks.look(address, spot.call, changes) {
             let site = self.site(spot);
             self.fail(Fault::NoProgress { site, looks });

@@ -190,10 +190,8 @@ impl Party {
     /// The lanes, in the order in which they step.
     pub(crate) fn lanes(self) -> impl Iterator<Item = u32> + Clone {
         let Self { mask, first, down } = self;
-        let turned = match down {
-            false => mask.rotate_right(first),
-            true => mask.reverse_bits().rotate_right(first),
-        };
+        let turned =
+            if down { mask.reverse_bits().rotate_right(first) } else { mask.rotate_right(first) };
         lanes(turned).map(move |lane| {
             let lane = (lane + first) % WARP_LANES;
             if down { WARP_LANES - 1 - lane } else { lane }

@@ -199,12 +199,11 @@ pub fn sum_in_a_process(program: &Path, device: &str) -> Result<(), CallError> {
     }
     let done = child.wait_with_output()?;
     let printed = String::from_utf8_lossy(&done.stdout);
-    match printed.trim().parse() == Ok(FEW as f64) {
-        true => Ok(()),
-        false => {
-            let said = String::from_utf8_lossy(&done.stderr);
-            Err(CallError::Process(format!("{} {}", printed.trim(), said.trim())))
-        }
+    if printed.trim().parse() == Ok(FEW as f64) {
+        Ok(())
+    } else {
+        let said = String::from_utf8_lossy(&done.stderr);
+        Err(CallError::Process(format!("{} {}", printed.trim(), said.trim())))
     }
 }
 

@@ -87,13 +87,14 @@ fn measure<T: Ranked>(
 /// Compares the device's counts with the CPU's.
 fn check<T: Ranked>(told: Kendall, [x, y]: &[Buffer<T>; 2]) -> Result<(), MeasureError> {
     let right = kendall_on_cpu(&x.download()?, &y.download()?)?;
-    match told.same(&right) {
-        true => Ok(()),
-        false => Err(MeasureError::Wrong(format!(
+    if told.same(&right) {
+        Ok(())
+    } else {
+        Err(MeasureError::Wrong(format!(
             "a correlation of {} {} is wrong: {told:?}, not {right:?}",
             x.len(),
             T::DTYPE
-        ))),
+        )))
     }
 }
 

@@ -150,10 +150,7 @@ macro_rules! floats {
             /// Nothing is rounded as long as this type can represent every integer up to the sum.
             fn is_sum(self, exact: i64, elements: usize, depth: u64) -> bool {
                 let magnitude = elements as f64 * f64::from(Self::LEAST.abs());
-                let bound = match magnitude <= 2.0 / f64::from($ty::EPSILON) {
-                    true => 0.0,
-                    false => sum_bound(magnitude, depth, f64::from($ty::EPSILON) / 2.0),
-                };
+                let bound = if magnitude <= 2.0 / f64::from($ty::EPSILON) { 0.0 } else { sum_bound(magnitude, depth, f64::from($ty::EPSILON) / 2.0) };
                 (f64::from(self) - exact as f64).abs() <= bound
             }
         }

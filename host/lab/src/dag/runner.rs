@@ -178,11 +178,10 @@ impl<'a> Runner<'a> {
     /// Number of cycles that a node spins; the emulator's clock does not measure time.
     pub(super) fn cycles(&self, id: NodeId) -> u32 {
         let properties = self.device.properties();
-        match properties.is_emulated() {
-            true => 0,
-            false => {
-                (self.work.steps[id].microseconds * f64::from(properties.clock_khz) / 1e3) as u32
-            }
+        if properties.is_emulated() {
+            0
+        } else {
+            (self.work.steps[id].microseconds * f64::from(properties.clock_khz) / 1e3) as u32
         }
     }
 
@@ -192,10 +191,7 @@ impl<'a> Runner<'a> {
     }
 
     fn times(&self, id: NodeId) -> Global<u64> {
-        match self.times.is_empty() {
-            true => self.times.view(),
-            false => self.times.view().part(2 * id, 2),
-        }
+        if self.times.is_empty() { self.times.view() } else { self.times.view().part(2 * id, 2) }
     }
 
     /// Kernel arguments of a node.

@@ -109,9 +109,10 @@ impl Column {
         let mut row = String::new();
         for (column, cell) in columns.iter().zip(cells) {
             let width = column.width;
-            row += &match column.is_number {
-                true => format!("{cell:>width$} "),
-                false => format!("{cell:<width$} "),
+            row += &if column.is_number {
+                format!("{cell:>width$} ")
+            } else {
+                format!("{cell:<width$} ")
             };
         }
         row.truncate(row.trim_end().len());

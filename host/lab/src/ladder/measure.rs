@@ -122,9 +122,10 @@ fn one<L: Ladder>(
     if let Some(fault) = ladder.fault(rung, input, &plan)? {
         return Err(LadderError::Wrong { number, name, len, fault });
     }
-    let measured = match device.properties().is_emulated() {
-        true => None,
-        false => Some(once(device, sampling, || ladder.launch(rung, len, &plan))?),
+    let measured = if device.properties().is_emulated() {
+        None
+    } else {
+        Some(once(device, sampling, || ladder.launch(rung, len, &plan))?)
     };
     Ok(Climbed { number, name, len, plan, measured, counted: L::count(rung)? })
 }

@@ -180,11 +180,10 @@ impl Incoming {
                 data
             }
         };
-        match self.is_fortran {
-            false => Ok(data),
-            true => {
-                from_fortran(data, self.size(), &self.shape).map_err(out_of_memory(&self.input))
-            }
+        if self.is_fortran {
+            from_fortran(data, self.size(), &self.shape).map_err(out_of_memory(&self.input))
+        } else {
+            Ok(data)
         }
     }
 
@@ -300,9 +299,10 @@ impl Incoming {
         };
         let found = read().map_err(|cause| refused(&self.input, cause))?;
         let (found, all) = (self.taken * size + found, self.len * size);
-        match found < (self.taken + count) * size || found > all {
-            true => check_len(&self.input, all, found),
-            false => Ok(()),
+        if found < (self.taken + count) * size || found > all {
+            check_len(&self.input, all, found)
+        } else {
+            Ok(())
         }
     }
 }

@@ -117,15 +117,16 @@ fn a_byte_after_an_empty_array_is_an_error() {
 /// A `.npy` file of this type and these bytes, in Fortran order if `fortran`.
 fn stored(descr: &str, fortran: bool, shape: &[u64], bytes: &[u8]) -> Vec<u8> {
     let header = npy::header_bytes(descr, shape);
-    let mut file = match fortran {
-        false => header,
-        true => String::from_utf8_lossy(&header[10..]).replace("False", "True ").bytes().fold(
+    let mut file = if fortran {
+        String::from_utf8_lossy(&header[10..]).replace("False", "True ").bytes().fold(
             header[..10].to_vec(),
             |mut file, byte| {
                 file.push(byte);
                 file
             },
-        ),
+        )
+    } else {
+        header
     };
     file.extend(bytes);
     file

@@ -72,9 +72,10 @@ impl Writing {
     /// # Errors
     /// [`DataError::NotHeld`], or the error of an earlier push.
     pub fn buffer(&mut self, bytes: usize) -> Result<HostBuffer, DataError> {
-        let free = match self.buffers <= LATER {
-            true => self.written.try_recv().ok(),
-            false => Some(self.written.recv().map_err(|_| self.failure())?),
+        let free = if self.buffers <= LATER {
+            self.written.try_recv().ok()
+        } else {
+            Some(self.written.recv().map_err(|_| self.failure())?)
         };
         match free {
             Some(buffer) if buffer.bytes().len() >= bytes => Ok(buffer),

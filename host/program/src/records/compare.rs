@@ -54,10 +54,8 @@ impl Comparison {
         });
         let by_device = devices.iter().any(|devices| devices.len() > 1);
         let by_line = |runs: &Runs| -> BTreeMap<(Line, String), Record> {
-            let device = |record: &Record| match by_device {
-                true => record.device.clone(),
-                false => String::new(),
-            };
+            let device =
+                |record: &Record| if by_device { record.device.clone() } else { String::new() };
             let newest = runs.newest(|_| true).into_iter();
             newest.map(|record| ((record.line(), device(record)), record.what.clone())).collect()
         };

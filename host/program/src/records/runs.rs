@@ -99,9 +99,10 @@ impl Runs {
         for (source, is_walked) in found {
             let source = Arc::new(source);
             let stem = source.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            match is_walked && stem.ends_with(BEFORE) {
-                true => runs.replaced.push(source),
-                false => runs.add(&source)?,
+            if is_walked && stem.ends_with(BEFORE) {
+                runs.replaced.push(source)
+            } else {
+                runs.add(&source)?
             }
         }
         if runs.records.is_empty() && runs.documents.is_empty() {

@@ -102,9 +102,10 @@ impl<'a> Chapter<'a> {
                     Err(ChartError::Empty { .. }) => Vec::new(),
                     drawn => drawn?,
                 };
-                match drawn.is_empty() {
-                    true => left_out.push((wanted.what, wanted.needs)),
-                    false => shown.push(wanted.what),
+                if drawn.is_empty() {
+                    left_out.push((wanted.what, wanted.needs))
+                } else {
+                    shown.push(wanted.what)
                 }
                 figures.extend(drawn);
             }

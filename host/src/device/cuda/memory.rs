@@ -27,9 +27,10 @@ impl Cuda {
             of(ask::<c_int>(&mut ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address))?;
         }
         // Memory of a pool belongs to a device, but not to a context.
-        let is_own = match context.is_null() {
-            true => u32::try_from(ordinal) == Ok(self.gpu.ordinal),
-            false => context == self.gpu.context.0,
+        let is_own = if context.is_null() {
+            u32::try_from(ordinal) == Ok(self.gpu.ordinal)
+        } else {
+            context == self.gpu.context.0
         };
         if !is_own {
             return Err(DeviceError::OtherContext { what: "the memory", device: device() });

@@ -229,10 +229,7 @@ fn on_cpu<T: Correlatable>((x, y): Places<'_, T>) -> Result<(Kendall, f64), Kend
 
 /// The number of elements per part, out of `len`: an even number, or all.
 fn rounded(len: usize, part: usize) -> usize {
-    match part >= len {
-        true => len,
-        false => (part & !1).max(2),
-    }
+    if part >= len { len } else { (part & !1).max(2) }
 }
 
 /// Concatenates both pieces.

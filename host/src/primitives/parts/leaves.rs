@@ -269,12 +269,11 @@ impl<O: PartReducible<Element: Pod>> OnDevices<O> {
         })?;
         let us = at_once(found.iter().map(|(us, _)| *us), self.share);
         let found = found.into_iter().flat_map(|(_, leaves)| leaves);
-        match O::EXACT {
-            true => {
-                let before = self.leaves.pop().unwrap_or(op.identity());
-                self.leaves = vec![found.fold(before, |all, next| op.combine(all, next))];
-            }
-            false => self.leaves.extend(found),
+        if O::EXACT {
+            let before = self.leaves.pop().unwrap_or(op.identity());
+            self.leaves = vec![found.fold(before, |all, next| op.combine(all, next))];
+        } else {
+            self.leaves.extend(found)
         }
         Ok(us)
     }
@@ -285,9 +284,10 @@ impl<O: PartReducible<Element: Pod>> OnDevice<O> {
     fn new(op: O, device: &Device, len: usize, share: usize) -> Result<Self, DeviceError> {
         let reducer = Reducer::new(op, device)?;
         reducer.compile()?;
-        let tiles = match O::EXACT {
-            true => 1,
-            false => share.div_ceil(Shape::of::<O::Element>(len).tile::<O::Element>()).max(1),
+        let tiles = if O::EXACT {
+            1
+        } else {
+            share.div_ceil(Shape::of::<O::Element>(len).tile::<O::Element>()).max(1)
         };
         Ok(Self {
             reducer,
@@ -385,9 +385,10 @@ fn rounded<O: Operation>(len: usize, run: &Range<usize>, part: usize) -> usize {
         run.start <= run.end && run.end <= len && between(run.start) && between(run.end),
         "a run {run:?} of {len} elements in units of {unit}"
     );
-    match is_small || part >= run.len() {
-        true => run.len(),
-        false => (part / unit).max(1).saturating_mul(unit).min(run.len()),
+    if is_small || part >= run.len() {
+        run.len()
+    } else {
+        (part / unit).max(1).saturating_mul(unit).min(run.len())
     }
 }
 

@@ -89,16 +89,17 @@ where
 {
     /// The recomputation of a mean. `None` if its sum does not overflow.
     pub(super) const OF_MEAN: Option<Self> =
-        match <O::Element as Scale>::MAY_OVERFLOW && <O::Accumulator as Scale>::MAY_OVERFLOW {
-            true => Some(Self {
+        if <O::Element as Scale>::MAY_OVERFLOW && <O::Accumulator as Scale>::MAY_OVERFLOW {
+            Some(Self {
                 element: Scale::scaled,
                 element_is_finite: Scale::is_finite,
                 accumulator: Scale::scaled,
                 accumulator_is_finite: Scale::is_finite,
                 result_is_finite: |mean| mean.is_none_or(f64::is_finite),
                 unscaled: |mean| mean.map(|mean| mean * UP),
-            }),
-            false => None,
+            })
+        } else {
+            None
         };
 }
 

@@ -188,9 +188,10 @@ impl<O: Scannable<Element: Pod, Output: Pod>> OnDevice<O> {
         let device = self.elements.device().clone();
         device.time(|| {
             let (from, to) = (&self.elements, &mut self.results);
-            match is_whole {
-                true => self.scanner.launch_part(from, 0..len, to, 0..len, form),
-                false => self.scanner.launch_next(from, 0..len, to, 0..len, form),
+            if is_whole {
+                self.scanner.launch_part(from, 0..len, to, 0..len, form)
+            } else {
+                self.scanner.launch_next(from, 0..len, to, 0..len, form)
             }
         })
     }

@@ -33,13 +33,14 @@ pub(in crate::primitives) fn has_bulk<O: Scannable>(device: &Device) -> bool {
 
 /// Refuses a device or an operation without a bulk-copy scan.
 pub(in crate::primitives) fn expect_bulk<O: Scannable>(device: &Device) -> Result<(), DeviceError> {
-    match has_bulk::<O>(device) {
-        true => Ok(()),
-        false => Err(DeviceError::Unsupported {
+    if has_bulk::<O>(device) {
+        Ok(())
+    } else {
+        Err(DeviceError::Unsupported {
             what: "a scan by bulk copies",
             device: device.properties().name.clone(),
             needs: "it takes a sum of numbers of 4 or 8 bytes in their own type, compute capability 9.0, and 192 KiB of shared memory a block",
-        }),
+        })
     }
 }
 

@@ -150,9 +150,10 @@ where
     pub fn designs(&self, len: usize) -> &'static [Design] {
         let shape = Shape::of::<O::Element, O::Accumulator>(len);
         let is_large = shape == Shape::for_bulk::<O::Element>(len);
-        match is_large && self.has_bulk() {
-            true => &[Design::Registers, Design::Bulk],
-            false => &[Design::Registers],
+        if is_large && self.has_bulk() {
+            &[Design::Registers, Design::Bulk]
+        } else {
+            &[Design::Registers]
         }
     }
 

@@ -209,9 +209,10 @@ impl<T> Spread<T> {
 
     /// Checks that stripes are whole tiles of `tile` elements, which must be a power of two.
     fn expect_tiles(&self, what: &'static str, tile: usize) -> Result<(), DeviceError> {
-        match self.stripe >= tile {
-            true => Ok(()),
-            false => Err(DeviceError::ShortStripes { what, stripe: self.stripe, tile }),
+        if self.stripe >= tile {
+            Ok(())
+        } else {
+            Err(DeviceError::ShortStripes { what, stripe: self.stripe, tile })
         }
     }
 }

@@ -109,10 +109,8 @@ impl<O: PartReducible<Element: Pod>> SpreadReducer<O> {
         let whole = Shape::of::<O::Element>(input.len);
         if !input.is_on_one() {
             // If the leaves are strips, the array is a single piece.
-            let tile = match whole.leaves_are_strips() {
-                true => input.len,
-                false => whole.tile::<O::Element>(),
-            };
+            let tile =
+                if whole.leaves_are_strips() { input.len } else { whole.tile::<O::Element>() };
             input.expect_tiles("a reduction", tile)?;
         }
         let each = &mut self.each;
@@ -141,9 +139,10 @@ impl<O: PartReducible<Element: Pod>> SpreadReducer<O> {
     ) -> Result<O::Output, DeviceError> {
         let whole = Shape::of::<O::Element>(input.len);
         // A device that has the whole array outputs one value.
-        let (tile, count) = match input.is_on_one() {
-            true => (input.len.max(1), input.len.min(1)),
-            false => (whole.tile::<O::Element>(), whole.tiles as usize),
+        let (tile, count) = if input.is_on_one() {
+            (input.len.max(1), input.len.min(1))
+        } else {
+            (whole.tile::<O::Element>(), whole.tiles as usize)
         };
         let mut leaves = vec![self.op.identity(); count];
         self.devices.each(|gpu, _| {

@@ -105,9 +105,6 @@ calls! {
         let (own, peer) = (state.current(), ordinal_of(peer));
         if own == peer { return INVALID_DEVICE }
         if !can_access(own as u32, peer as u32) { return PEER_ACCESS_UNSUPPORTED }
-        match state.gpu(own).reaches.insert(peer) {
-            true => SUCCESS,
-            false => PEER_ACCESS_ALREADY_ENABLED,
-        }
+        if state.gpu(own).reaches.insert(peer) { SUCCESS } else { PEER_ACCESS_ALREADY_ENABLED }
     }
 }

@@ -22,10 +22,7 @@ calls! {
     fn cuEventRecord(event: usize, stream: usize) may_fail INVALID_VALUE {
         let mut state = state();
         if state.ready(event) != SUCCESS { return state.ready(event) }
-        match state.endless.contains(&stream) {
-            true => state.endless.insert(event),
-            false => state.endless.remove(&event),
-        };
+        if state.endless.contains(&stream) { state.endless.insert(event) } else { state.endless.remove(&event) };
         match state.origin(stream) {
             Some(origin) => state.captured_events.insert(event, origin),
             None => state.captured_events.remove(&event),

@@ -147,9 +147,10 @@ fn listen(filter: &[libc::sock_filter]) -> io::Result<()> {
     // The copy lacks the flag that closes it when the program starts.
     //
     // SAFETY: only numbers.
-    match listener < 0 || unsafe { libc::dup2(listener as i32, LISTENER) } < 0 {
-        true => Err(io::Error::last_os_error()),
-        false => Ok(()),
+    if listener < 0 || unsafe { libc::dup2(listener as i32, LISTENER) } < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(())
     }
 }
 

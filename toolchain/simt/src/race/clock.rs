@@ -106,10 +106,7 @@ impl Stamp {
 
     /// Whether what `thread`, perhaps the same thread, did in `epoch` happened before.
     pub(super) fn follows(&self, thread: u32, epoch: u32) -> bool {
-        let known = match self.thread == thread {
-            true => self.epoch,
-            false => self.clock.get(thread),
-        };
+        let known = if self.thread == thread { self.epoch } else { self.clock.get(thread) };
         known >= epoch
     }
 

@@ -194,10 +194,8 @@ impl Races {
         }
         if access.writes() {
             let is_early = state.begin_write(&new, span, held);
-            let value = match is_early {
-                true => state.release_early(&new, span),
-                false => state.release(&new, span),
-            };
+            let value =
+                if is_early { state.release_early(&new, span) } else { state.release(&new, span) };
             state.leave(value);
         }
         Ok(old.map(|(old, _)| old))
@@ -286,10 +284,8 @@ impl State {
         if [old, new].iter().any(|event| self.shape.is_copy(event.thread)) {
             return Why::Copy;
         }
-        let barrier = match same_block {
-            true => None,
-            false => self.protocols.barrier_of(old_block, new_block),
-        };
+        let barrier =
+            if same_block { None } else { self.protocols.barrier_of(old_block, new_block) };
         if let Some(seen) = self.link_between(old, new, Links::own) {
             return Why::Link {
                 write: self.party(&seen.head.write),

@@ -56,10 +56,7 @@ impl Thread {
     /// Passes on its stamp. It then enters its next epoch.
     pub(super) fn pass_on(&mut self) -> Stamp {
         let stamp = self.now.pass_on();
-        match self.is_copy {
-            true => Stamp { clock: Clock::default(), ..stamp },
-            false => stamp,
-        }
+        if self.is_copy { Stamp { clock: Clock::default(), ..stamp } } else { stamp }
     }
 
     /// It has read what `stamp` released, and must acquire it as far as `level`.

@@ -136,13 +136,12 @@ impl Recorder {
         let number = state.choices.entry(thread).or_default();
         let key = (thread, *number);
         *number += 1;
-        let chosen = match self.follows {
-            true => {
-                let grid = state.script.grids.get(state.taken.grids.len() - 1);
-                let wanted = grid.and_then(|grid| grid.choices.get(&key)).copied();
-                wanted.unwrap_or(0).min(count - 1)
-            }
-            false => draw(),
+        let chosen = if self.follows {
+            let grid = state.script.grids.get(state.taken.grids.len() - 1);
+            let wanted = grid.and_then(|grid| grid.choices.get(&key)).copied();
+            wanted.unwrap_or(0).min(count - 1)
+        } else {
+            draw()
         };
         if chosen != 0
             && let Some(grid) = state.taken.grids.last_mut()

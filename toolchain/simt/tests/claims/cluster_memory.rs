@@ -111,11 +111,9 @@ fn a_missing_cluster_barrier_or_block_scope_is_a_race() {
         }
     };
     let first = || simt::position().block_idx.x == 0;
-    let (target, missing) = race(&|own, other| match first() {
-        true => other.set(0, 1),
-        false => _ = own.get(0),
-    })
-    .expect("a store by one block, a load by the other");
+    let (target, missing) =
+        race(&|own, other| if first() { other.set(0, 1) } else { _ = own.get(0) })
+            .expect("a store by one block, a load by the other");
     assert_eq!(target, Some((Label::StaticShared("tile"), 0)));
     assert!(matches!(missing, MissingOrder::Everything { same_block: false }), "{missing:?}");
     let adds = |scope: Scope| {

@@ -249,9 +249,10 @@ fn a_timeout_expires_when_nothing_else_can_happen() {
 fn reset_by_the_last(blocks: u32, rounds: u32) -> impl Fn(usize, Words) {
     move |_, words| {
         for _ in 0..rounds {
-            match words.add(0, 1) + 1 == blocks {
-                true => store(words, 0, 0),
-                false => poll(words, 0, |count| count == 0),
+            if words.add(0, 1) + 1 == blocks {
+                store(words, 0, 0)
+            } else {
+                poll(words, 0, |count| count == 0)
             }
         }
     }

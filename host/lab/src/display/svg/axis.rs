@@ -34,9 +34,10 @@ impl Scale {
     /// the values are so far from 0 that most of the axis would be empty.
     pub(super) fn linear_near(values: impl Iterator<Item = f64>) -> Self {
         let (least, greatest) = ends(values);
-        match least > greatest / 2.0 && greatest > least {
-            true => Self::linear_between(least, greatest),
-            false => Self::linear_between(least.min(0.0), greatest.max(0.0)),
+        if least > greatest / 2.0 && greatest > least {
+            Self::linear_between(least, greatest)
+        } else {
+            Self::linear_between(least.min(0.0), greatest.max(0.0))
         }
     }
 
@@ -92,17 +93,19 @@ impl Scale {
             match kind {
                 Kind::Log10 => {
                     let value = 10f64.powf(exponent);
-                    let text = match (-3.0..=5.0).contains(&exponent) {
-                        true => plain(value, (-exponent).max(0.0) as usize),
-                        false => format!("10{}", superscript(exponent)),
+                    let text = if (-3.0..=5.0).contains(&exponent) {
+                        plain(value, (-exponent).max(0.0) as usize)
+                    } else {
+                        format!("10{}", superscript(exponent))
                     };
                     (value, text)
                 }
                 _ => {
                     let value = exponent.exp2();
-                    let text = match first >= 0.0 && last <= 14.0 {
-                        true => plain(value, 0),
-                        false => format!("2{}", superscript(exponent)),
+                    let text = if first >= 0.0 && last <= 14.0 {
+                        plain(value, 0)
+                    } else {
+                        format!("2{}", superscript(exponent))
                     };
                     (value, text)
                 }

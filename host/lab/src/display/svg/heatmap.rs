@@ -251,8 +251,9 @@ fn draw_legend(
 /// A number with its sign, even if it is positive; 0 has none.
 fn signed(value: f64, decimals: usize) -> String {
     let text = plain(value, decimals);
-    match text.starts_with('−') || !text.contains(|c| ('1'..='9').contains(&c)) {
-        true => text,
-        false => format!("+{text}"),
+    if text.starts_with('−') || !text.contains(|c| ('1'..='9').contains(&c)) {
+        text
+    } else {
+        format!("+{text}")
     }
 }

@@ -278,10 +278,7 @@ fn add_point(series: &mut Vec<Series>, key: impl Into<Key>, (x, y): (f64, impl I
 /// A number of elements, as a power of two if it is one.
 fn length(n: f64) -> String {
     let log = n.log2();
-    match log.fract() == 0.0 && log >= 10.0 {
-        true => format!("2{}", superscript(log)),
-        false => n.to_string(),
-    }
+    if log.fract() == 0.0 && log >= 10.0 { format!("2{}", superscript(log)) } else { n.to_string() }
 }
 
 /// A number and its noun, in the plural if needed.

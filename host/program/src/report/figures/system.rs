@@ -13,10 +13,8 @@ pub(super) fn by_gpus(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
     let gpus = |record: &&Sourced<Record>| record.number("gpus").unwrap_or(0.0);
     let (shared, real): (Vec<_>, Vec<_>) = records.into_iter().partition(|one| is_shared(one));
     let alone = real.iter().copied().filter(|record| gpus(record) == 1.0);
-    let shared: Vec<_> = match shared.is_empty() {
-        true => Vec::new(),
-        false => alone.chain(shared.iter().copied()).collect(),
-    };
+    let shared: Vec<_> =
+        if shared.is_empty() { Vec::new() } else { alone.chain(shared.iter().copied()).collect() };
     // A single GPU is shown in the other figure.
     let is_real = shared.is_empty() || real.iter().any(|record| gpus(record) > 1.0);
     let mut figures = Vec::new();
