@@ -3,7 +3,7 @@
 mod charts;
 mod file;
 mod run;
-mod told;
+mod summary;
 
 use super::count::within;
 use super::exit::{Usage, Wrong};
@@ -86,7 +86,7 @@ impl Dag {
             if nodes > charts::MOST {
                 let most = charts::MOST;
                 let why = format!(
-                    "{nodes} nodes cannot be told apart in a drawing: at most {most} are drawn; leave --output out"
+                    "{nodes} nodes cannot be summary apart in a drawing: at most {most} are drawn; leave --output out"
                 );
                 return Err(Usage(why).into());
             }
@@ -135,8 +135,8 @@ impl Dag {
         }
         output::result(
             global,
-            || told::text(global, &device, &work, &runner, blocks, &outcomes),
-            || told::json(&device, &work, &runner, blocks, &outcomes),
+            || summary::text(global, &device, &work, &runner, blocks, &outcomes),
+            || summary::json(&device, &work, &runner, blocks, &outcomes),
         )?;
         match outcomes.iter().find_map(|it| it.wrong.as_ref().map(|wrong| (it.method, wrong))) {
             Some((method, wrong)) => Err(Wrong(format!("{}: {wrong}", method.name())).into()),
