@@ -65,7 +65,7 @@ fn many_small_parts_are_reported() {
     let (x, y) = Ties::Few.sample::<f32>(1000, 3);
     let folder = files(&x, &y);
     let call = kendall(&folder, &["--device", "cpu", "--part", "20"]);
-    let says = "parts of 20 of 1000 places take 5050 correlations: a larger --part takes less time";
+    let says = "parts of 20 of 1000 elements need 5050 correlations: a larger --part is faster";
     assert!(call.code == Some(0) && call.stderr.contains(says), "{call:?}");
     kendall(&folder, &["--device", "cpu", "--part", "500"]).succeeds();
     kendall(&folder, &["--device", "cpu", "--part", "20", "-q"]).says_nothing();

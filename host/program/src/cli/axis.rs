@@ -37,7 +37,7 @@ impl Axis {
         let dimensions = shape.len();
         if dimensions == 0 {
             return Err(Usage(format!(
-                "{} is for arrays of one dimension or more, and this one has none",
+                "{} needs an array of one dimension or more, but this one has none",
                 self.flag()
             )));
         }
@@ -46,7 +46,7 @@ impl Axis {
         let number = axis.checked_add(from_the_end).and_then(|axis| usize::try_from(axis).ok());
         number.filter(|&number| number < dimensions).ok_or_else(|| {
             Usage(format!(
-                "--axis {axis} is none of the {dimensions} dimensions of the array, whose shape is {shape:?}: take 0 to {}, or -{dimensions} to -1",
+                "--axis {axis} is not one of the {dimensions} dimensions of the array, whose shape is {shape:?}: use 0 to {}, or -{dimensions} to -1",
                 dimensions - 1
             ))
         })
@@ -54,7 +54,7 @@ impl Axis {
 
     /// The lines of an array of this shape.
     pub(super) fn along(self, shape: &[u64]) -> Result<Along, Usage> {
-        let too_many = || Usage(format!("the lines of an array of shape {shape:?} are too many"));
+        let too_many = || Usage(format!("an array of shape {shape:?} has too many lines"));
         Along::of(shape, self.number(shape)?).ok_or_else(too_many)
     }
 

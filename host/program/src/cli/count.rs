@@ -26,7 +26,7 @@ pub(crate) fn power_of_two(text: &str) -> Result<usize, String> {
     let count = within::<usize>(1..=1 << 56)(text)?;
     match count.is_power_of_two() {
         true => Ok(count),
-        false => Err(format!("{count} is no power of two, as 2^20 is")),
+        false => Err(format!("{count} is not a power of two (e.g. 2^20)")),
     }
 }
 

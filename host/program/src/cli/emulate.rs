@@ -89,7 +89,7 @@ impl Emulate {
         let wrong = outcomes.iter().filter(|outcome| outcome.is_err()).count();
         match wrong {
             0 => Ok(()),
-            _ => Err(Wrong(format!("{wrong} of {} protocols went wrong", chosen.len())).into()),
+            _ => Err(Wrong(format!("{wrong} of {} protocols failed", chosen.len())).into()),
         }
     }
 
@@ -103,7 +103,7 @@ impl Emulate {
         if let Some(unknown) =
             self.names.iter().find(|name| !all.iter().any(|protocol| is(protocol, name)))
         {
-            let message = format!("no protocol is called {unknown}: see gridsync emulate --list");
+            let message = format!("no protocol is named {unknown}: see gridsync emulate --list");
             return Err(Usage(message).into());
         }
         let asked = |protocol: &Protocol| {

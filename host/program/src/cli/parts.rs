@@ -56,11 +56,11 @@ impl Parts {
         let asked = self.part.filter(|&asked| asked < len && taken != Some(asked));
         if let Some(asked) = asked.filter(|_| !job.global.quiet && !job.global.json) {
             let taken = taken.map_or_else(
-                || format!("all {len} elements are taken at once"),
+                || format!("all {len} elements are processed at once"),
                 |part| format!("parts are of {part} elements"),
             );
             output::say(format_args!(
-                "gridsync: --part {asked}: {taken}, so that the bits are those of the whole"
+                "gridsync: --part {asked}: {taken}, so that results stay bit-identical"
             ));
         }
         taken

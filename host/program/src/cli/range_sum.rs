@@ -66,7 +66,7 @@ impl RangeSum {
             .reads("INPUT", &self.input)
             .reads("QUERIES", &self.queries)
             .writes("output", Some(&self.output));
-        let remedy = "take fewer elements at a time, by --part, or fewer queries";
+        let remedy = "process fewer elements at a time with --part, or fewer queries";
         job::run(global, &files, remedy, |job| {
             let input = job.open(&self.input, self.dtype)?;
             let queries = self.queries()?;
@@ -84,7 +84,7 @@ impl RangeSum {
         let array = data::read(&input, None)?;
         let &[_, 2] = array.shape() else {
             return Err(Usage(format!(
-                "{input}: queries are an array of m × 2 integers, from and to; this one has the shape {:?}",
+                "{input}: queries must be an array of m × 2 integers, from and to; this one has the shape {:?}",
                 array.shape()
             ))
             .into());
@@ -94,7 +94,7 @@ impl RangeSum {
                 match array.dtype() {
                     $(Dtype::$dtype => ranges(array.as_slice::<$ty>()?),)*
                     dtype => Err(Usage(format!(
-                        "{input}: queries are integers, not {dtype}: convert them to i64"
+                        "{input}: queries must be integers, not {dtype}: convert them to i64"
                     ))
                     .into()),
                 }
@@ -155,7 +155,7 @@ fn ranges<T: Copy + Into<i128>>(ends: &[T]) -> anyhow::Result<Vec<[u64; 2]>> {
     let range = |(query, &[from, to]): (usize, &[T; 2])| match (place(from), place(to)) {
         (Ok(from), Ok(to)) => Ok([from, to]),
         _ => Err(Usage(format!(
-            "query {query}: {}..{} is no range: places are counted from 0",
+            "query {query}: {}..{} is not a valid range; indices start at 0",
             from.into(),
             to.into()
         ))

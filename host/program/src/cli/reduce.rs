@@ -183,9 +183,9 @@ impl Reduce {
     fn remedy(&self) -> &'static str {
         match self.axis.is_asked() {
             true => {
-                "take fewer elements at a time, by --part; with --axis a GPU holds all lines that interleave"
+                "process fewer elements at a time with --part; with --axis a GPU holds all lines that interleave"
             }
-            false => "take fewer elements at a time, by --part",
+            false => "process fewer elements at a time with --part",
         }
     }
 
@@ -200,7 +200,7 @@ impl Reduce {
         }
         if lines.find(op, dtype, None).is_none() {
             let types = listed(&lines.types_of(op));
-            return usage(format!("--op {op} is of integers ({types}); the elements are {dtype}"));
+            return usage(format!("--op {op} needs integers ({types}), got {dtype}"));
         }
         if self.modulus.is_some() && op != "prod-mod" {
             return usage(format!("--modulus is for prod-mod; --op {op} has none"));
@@ -218,16 +218,16 @@ impl Reduce {
                 "--acc is for floating-point elements; {dtype} is accumulated in 64-bit integers"
             )),
             Some(_) if !matches!(op, "sum" | "prod" | "mean") => {
-                usage(format!("--acc is for sum, prod and mean; {op} rounds nothing"))
+                usage(format!("--acc is for sum, prod and mean; {op} does not round"))
             }
             Some(Acc::F32) if dtype == Dtype::F64 => {
                 usage("--acc f32 would lose digits of f64 elements: leave it out".into())
             }
-            Some(Acc::Compensated) if op == "prod" => usage(
-                "--acc compensated is for sum and mean; for prod there are f32 and f64".into(),
-            ),
+            Some(Acc::Compensated) if op == "prod" => {
+                usage("--acc compensated is for sum and mean; for prod use f32 or f64".into())
+            }
             Some(Acc::Compensated) if matches!(dtype, Dtype::F16 | Dtype::Bf16) => usage(format!(
-                "--acc compensated is of f32 and f64 elements; for {dtype} there is --acc f64"
+                "--acc compensated needs f32 or f64 elements; for {dtype} use --acc f64"
             )),
             _ => Ok(()),
         }

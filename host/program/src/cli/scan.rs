@@ -115,7 +115,7 @@ impl Scan {
             true => {
                 "on a GPU, and with --check, all rows and their results are held: scan some of them at a time"
             }
-            false => "take fewer elements at a time, by --part",
+            false => "process fewer elements at a time with --part",
         }
     }
 
@@ -134,7 +134,7 @@ impl Scan {
                 "--acc is for floating-point elements; {dtype} is accumulated in 64-bit integers"
             )),
             Some(_) if !matches!(self.op.as_str(), "sum" | "prod") => {
-                usage(format!("--acc is for sum and prod; {} rounds nothing", self.op))
+                usage(format!("--acc is for sum and prod; {} does not round", self.op))
             }
             Some(PlainAcc::F32) if dtype == Dtype::F64 => {
                 usage("--acc f32 would lose digits of f64 elements: leave it out".into())

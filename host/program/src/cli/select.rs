@@ -79,7 +79,7 @@ impl Select {
             .writes("partition", self.partition.as_ref())
             .writes("positions", self.positions.as_ref())
             .writes("counts", self.counts.as_ref());
-        let remedy = "take fewer elements at a time, by --part";
+        let remedy = "process fewer elements at a time with --part";
         job::run(global, &files, remedy, |job| {
             let input = job.open(&self.input, self.dtype)?;
             let (work, what) = (Cost::SELECT.of(input.len()), About::of(&input).text("elements"));
@@ -102,7 +102,7 @@ impl Select {
             };
         }
         gridsync_entries::selected_elements!(select);
-        Err(Usage(format!("select takes no elements of {}", input.dtype())).into())
+        Err(Usage(format!("select does not support elements of {}", input.dtype())).into())
     }
 
     fn select<T>(&self, job: &Job<'_>, input: Incoming) -> anyhow::Result<Done>

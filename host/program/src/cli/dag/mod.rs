@@ -73,7 +73,7 @@ const MOST_NODES: u64 = 20_000;
 fn microseconds(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(number) if (0.0..=1e6).contains(&number) => Ok(number),
-        _ => Err("it is a number from 0 to 1e6".into()),
+        _ => Err("must be a number from 0 to 1e6".into()),
     }
 }
 
@@ -86,7 +86,7 @@ impl Dag {
             if nodes > charts::MOST {
                 let most = charts::MOST;
                 let why = format!(
-                    "{nodes} nodes cannot be summary apart in a drawing: at most {most} are drawn; leave --output out"
+                    "{nodes} nodes are too many for a drawing: at most {most} are drawn; leave --output out"
                 );
                 return Err(Usage(why).into());
             }
@@ -98,8 +98,7 @@ impl Dag {
         let by: Vec<Method> = by.collect();
         let (device, peers) = if self.peers {
             if device.properties().is_emulated() {
-                let why =
-                    "--peers measures times, and the emulator has none: choose a GPU with --device";
+                let why = "--peers measures times, which the emulator does not have: choose a GPU with --device";
                 return Err(Usage(why.into()).into());
             }
             // The peer runs alone on the GPU.
@@ -156,7 +155,7 @@ impl Dag {
         work.threads = self.threads.unwrap_or(work.threads);
         if !work.threads.is_multiple_of(32) {
             return Err(Usage(format!(
-                "a block of {} threads: one kernel for all nodes takes whole warps, so it is a multiple of 32",
+                "a block of {} threads: one kernel for all nodes needs whole warps, so use a multiple of 32",
                 work.threads
             ))
             .into());

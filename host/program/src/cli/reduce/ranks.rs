@@ -227,8 +227,7 @@ impl Reduce {
             return Ok(is_read_once);
         }
         let message = format!(
-            "{input} can be read once, and each of {size} ranks has to read its own part of it: save it to a file, \
-             or give each rank its own part by --shard"
+            "{input} can be read only once, but each of {size} ranks must read its own part of it: save it to a file, or give each rank its own file with --shard"
         );
         Err(Usage(message).into())
     }
@@ -316,13 +315,13 @@ fn compare(input: &Incoming, ranks: &mut Ranks) -> anyhow::Result<Vec<usize>> {
         });
         let Some((len, stored)) = read else {
             anyhow::bail!(
-                "rank {rank} does not say what its shard is: run the same gridsync everywhere"
+                "rank {rank} did not describe its shard: run the same gridsync everywhere"
             );
         };
         let first = *first.get_or_insert(stored);
         if stored.dtype() != first.dtype() {
             return Err(Usage(format!(
-                "rank 0 has {first} elements and rank {rank} {stored}: give all ranks elements of one type"
+                "rank 0 has {first} elements and rank {rank} {stored}: use one element type on all ranks"
             ))
             .into());
         }
@@ -377,7 +376,7 @@ impl Feed {
         let more = ranks.exchange(to, borders.tail * size)?.concat();
         if more.len() != borders.tail * size {
             anyhow::bail!(
-                "the other ranks have sent {} bytes of their files, and {} should have come: run the same gridsync everywhere",
+                "the other ranks sent {} bytes of their files, but {} were expected: run the same gridsync everywhere",
                 more.len(),
                 borders.tail * size
             );
