@@ -55,7 +55,7 @@ where
         check_range_sums(op, &host, &queries, &sums).filter(|scan| !scan.check.ok)
     {
         return Err(CaseError::Wrong(format!(
-            "{case}: {:?} for {:?}, the reference says {:?}; they differ by {:e}, allowed are {:e}",
+            "{case}: {:?} for {:?}, the reference says {:?}; they differ by {:e}, allowed {:e}",
             sums[at], queries[at], check.reference, check.abs_err, check.bound
         )));
     }

@@ -43,7 +43,7 @@ where
     let case = || format!("{} of {len} elements, seed {seed}", std::any::type_name::<O>());
     if !check.ok {
         return Err(CaseError::Wrong(format!(
-            "{}: {result:?}, the reference says {:?}; they differ by {:e}, allowed are {:e}",
+            "{}: {result:?}, the reference says {:?}; they differ by {:e}, allowed {:e}",
             case(),
             check.reference,
             check.abs_err,

@@ -139,7 +139,7 @@ fn is_within_its_bound<O: ScanChecked<Output: Debug>>(
     match check.filter(|scan| !scan.check.ok) {
         None => Ok(()),
         Some(ScanCheck { at, check }) => Err(CaseError::Wrong(format!(
-            "{case}: {:?} at {at}, the reference says {:?}; they differ by {:e}, allowed are {:e}",
+            "{case}: {:?} at {at}, the reference says {:?}; they differ by {:e}, allowed {:e}",
             results[at], check.reference, check.abs_err, check.bound
         ))),
     }
