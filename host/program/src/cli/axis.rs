@@ -6,10 +6,11 @@ use crate::data::Along;
 #[derive(Clone, Copy, Debug, clap::Args)]
 #[group(id = "lines", multiple = false)]
 pub(super) struct Axis {
-    /// Take each row of the array by itself, along its last dimension, by sum, min or max (reduce
-    /// also by mean, argmin and argmax): reduce to the bits that the row alone would give. The results
-    /// of reduce have the shape of the array without that dimension, those of scan the shape of the
-    /// array. scan takes f16 and bf16 as f32, and on a GPU or with --check holds the whole array.
+    /// Process each row of the array separately, along its last dimension, by sum, min or max
+    /// (reduce also by mean, argmin and argmax). reduce gives the same bits as for the row alone.
+    /// The results of reduce have the shape of the array without that dimension, those of scan the
+    /// shape of the array. scan converts f16 and bf16 to f32, and on a GPU or with --check holds
+    /// the whole array.
     #[arg(long)]
     rows: bool,
     /// Like --rows, along another dimension: 0 is the first one, -1 the last one, as with the axis

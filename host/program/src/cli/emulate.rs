@@ -14,9 +14,9 @@ use serde_json::{Value, json};
 /// Run barriers, locks and primitives under many schedules
 ///
 /// Each grid barrier, exchange, lock and primitive runs in a small grid whose results are checked: under schedules
-/// drawn from seeds, with weak memory, and looking for data races under every other one. With --weaken each place
-/// that orders memory or waits is then made weaker, one at a time, to see what notices. What nothing notices, no run
-/// needs, or no check sees.
+/// drawn from seeds, with weak memory, and checking for data races under every other one. With --weaken
+/// each place that orders memory or waits is then made weaker, one at a time, to see which runs fail. If
+/// none fails, no run needs that ordering, or no check sees the failure.
 #[derive(clap::Args)]
 pub(crate) struct Emulate {
     /// What to run: whole names or their beginnings, such as `barrier` or `barrier/tree` [default: all].

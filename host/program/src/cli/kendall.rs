@@ -17,8 +17,8 @@ use std::thread::{self, ScopedJoinHandle};
 
 /// Correlate two arrays by rank: Kendall's tau-b
 ///
-/// The arrays are taken as flat, in C order, and must have the same length and type: f32 f64 i32
-/// u32 i64 u64. All pairs of places are counted: concordant pairs have the same order in both
+/// The arrays are flattened in C order, and must have the same length and type: f32 f64 i32
+/// u32 i64 u64. All pairs of indices are counted: concordant pairs have the same order in both
 /// arrays, discordant pairs the opposite order, and ties are equal in one array or in both; -0
 /// equals +0. The counts are exact; tau is the same as from scipy.stats.kendalltau. It is NaN if an
 /// array is constant or has fewer than two elements. A NaN among the elements is an error, as with

@@ -26,15 +26,15 @@ use std::ffi::OsString;
 
 /// Sum many ranges of an array
 ///
-/// The array is taken as flat, in C order. QUERIES is an array of integers with m rows and two
+/// The array is flattened in C order. QUERIES is an array of integers with m rows and two
 /// columns, from and to: row i asks for the sum of the elements from..to, without element to, like
-/// x[from:to].sum() in numpy. The output has m sums. The array is scanned once; a query then takes
+/// x[from:to].sum() in numpy. The output has m sums. The array is scanned once; a query then needs
 /// two reads and a subtraction. Integers are summed in 64 bits, exactly, and wrap around there.
 /// Floating-point numbers are summed in f64, unless --acc says f32. A sum is the difference of two
 /// prefix sums, and as accurate as these: its error bound, which --check uses, is the bound for all
-/// elements up to the range's end. Sums that this leaves less than three digits are counted in a note
+/// elements up to the range's end. A note counts the sums that have fewer than three certain digits
 /// (in JSON "uncertain"). Ranges that begin after a NaN or an infinity are NaN; the sum of
-/// no elements is 0. A query that is no range of the array is an error, and nothing is written.
+/// no elements is 0. A query that is not a range of the array is an error, and nothing is written.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct RangeSum {

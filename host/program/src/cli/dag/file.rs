@@ -14,8 +14,8 @@ The file, in TOML:
   threads = 256          # of each block; 32 if not given
   [[node]]
   name = \"A\"
-  value = 5              # what the inputs are joined to; 0 if not given
-  microseconds = 20.0    # how long it takes at least; 0 if not given
+  value = 5              # combined with the inputs; 0 if not given
+  microseconds = 20.0    # its minimum time; 0 if not given
   blocks = 4             # 1 if not given
   [[node]]
   name = \"C\"

@@ -18,7 +18,7 @@ use run::Outcome;
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-/// Run a graph of kernels by every means, and compare the costs
+/// Run a graph of kernels by every method, and compare the costs
 ///
 /// By a launch for each node: in one stream, in several with events, overlapping, as a CUDA graph. By a kernel
 /// that launches the others. By one kernel for all nodes: with a barrier of the grid after each level, and with
@@ -34,7 +34,7 @@ pub(crate) struct Dag {
     /// A and B, which do not depend on each other, and C, the product of both.
     #[arg(long, conflicts_with_all = ["chain", "random"])]
     diamond: bool,
-    /// This many nodes, one after the other.
+    /// A chain of this many nodes.
     #[arg(long, value_name = "N", conflicts_with = "random", value_parser = within::<usize>(1..=MOST_NODES))]
     chain: Option<usize>,
     /// Nodes with up to four random inputs each.
@@ -43,7 +43,7 @@ pub(crate) struct Dag {
     /// The nodes of --random.
     #[arg(long, value_name = "N", default_value_t = 1000, requires = "random", value_parser = within::<usize>(1..=MOST_NODES))]
     nodes: usize,
-    /// By these means only; may be given several times.
+    /// Use only these methods; may be given several times.
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(Method::ALL.map(Method::name)))]
     by: Vec<String>,
     /// Write the graph (dag.svg) and, from a GPU, when each node ran (timelines.svg) to this folder, for up to 200
@@ -53,7 +53,7 @@ pub(crate) struct Dag {
     /// Elements of each node's array.
     #[arg(short = 'n', long, alias = "n", value_name = "N", value_parser = within::<u32>(1..=1 << 28))]
     elements: Option<u32>,
-    /// How long each node takes at least.
+    /// The minimum time of each node.
     #[arg(long, value_name = "US", value_parser = microseconds)]
     microseconds: Option<f64>,
     /// Threads of each block.

@@ -29,26 +29,26 @@ const GRACE: Duration = Duration::from_secs(5);
 
 #[derive(clap::Args)]
 pub(super) struct ByRanks {
-    /// Reduce the array together with other processes, the ranks, which a launcher (torchrun, mpirun,
-    /// srun) has started by the same call. Each reads its part of INPUT, which all must reach, and
-    /// rank 0 prints the result: the bits are those of one process. Ranks meet at MASTER_ADDR and
-    /// MASTER_PORT (or GRIDSYNC_PORT; without both at a port that follows from the job). Ranks of
-    /// another job (GRIDSYNC_JOB, or as the launcher names it), version, call or input are refused.
-    /// With --device auto each takes the GPU of its LOCAL_RANK. Ranks do not share rows: give each its
-    /// own rows, and call it without --ranks.
+    /// Reduce the array together with other processes, the ranks, which a launcher (torchrun,
+    /// mpirun, srun) has started with the same arguments. Each reads its part of INPUT, which all
+    /// must be able to open, and rank 0 prints the result: the same bits as from one process. Ranks
+    /// meet at MASTER_ADDR and MASTER_PORT (or GRIDSYNC_PORT; without both at a port that follows
+    /// from the job). Ranks of another job (GRIDSYNC_JOB, or the name from the launcher), version,
+    /// call or input are refused. With --device auto each rank uses the GPU of its LOCAL_RANK.
+    /// Ranks do not share rows: give each its own rows, and call it without --ranks.
     #[arg(long, conflicts_with = "lines")]
     ranks: bool,
-    /// Each rank has its own file: the array is all of them, in the order of the ranks. {rank}
-    /// in INPUT is the number of the rank.
+    /// Each rank has its own file; the array is all files in the order of the ranks. {rank} in INPUT
+    /// is the number of the rank.
     #[arg(long, requires = "ranks", conflicts_with = "check")]
     shard: bool,
-    /// How the ranks send each other their results; auto takes NCCL if all ranks have a GPU of their
-    /// own and find the library, else TCP.
+    /// How the ranks send each other their results; auto uses NCCL if all ranks have their own GPU
+    /// and find the library, else TCP.
     #[arg(long, requires = "ranks", value_enum)]
     transport: Option<Way>,
-    /// How many seconds to wait at the start for all ranks, and later for a sign of life of each;
-    /// 60 if not given. A rank that is alive may take longer: rank 0 then names the ranks that it
-    /// waits for, each time that as many seconds have passed.
+    /// Seconds to wait at the start for all ranks, and later for a heartbeat of each; 60 if not
+    /// given. A rank that is alive may take longer: rank 0 then names the ranks that it waits for,
+    /// every time that many seconds have passed.
     #[arg(long, requires = "ranks", value_name = "SECONDS", value_parser = within::<u64>(1..=1_000_000))]
     rank_timeout: Option<u64>,
 }
