@@ -91,7 +91,7 @@ fn the_first_invalid_range_is_reported() {
     let of = |queries: &[i64; 6]| files(&array, "(3, 2)", queries);
     refuses(&of(&[0, 5, 5, 3, 0, 99]), &["query 1: 5..3 is not a valid range of 10 elements"]);
     refuses(&of(&[0, 5, 3, 3, 10, 11]), &["query 2: 10..11", "10 elements"]);
-    refuses(&of(&[0, 5, -1, 3, 9, 8]), &["query 1: -1..3", "from 0"]);
+    refuses(&of(&[0, 5, -1, 3, 9, 8]), &["query 1: -1..3", "start at 0"]);
 }
 
 #[test]
