@@ -32,7 +32,7 @@ impl Files {
     /// Refuses files that would make the call hang or lose a result: an input given twice that can
     /// be read only once, one file for two outputs, an output that would replace an input, and
     /// standard output for both an array and JSON.
-    pub(super) fn refuse_what_collides(&self, global: &Global) -> Result<(), Usage> {
+    pub(super) fn check_conflicts(&self, global: &Global) -> Result<(), Usage> {
         let inputs = self.inputs.iter().map(|(name, input)| (name, input, input.identity()));
         let inputs: Vec<_> = inputs.collect();
         let outputs = self.outputs.iter();

@@ -278,10 +278,10 @@ impl Reduce {
     {
         let input = self.in_order(given.input);
         match given.share {
-            None => Ok(self.told(self.reduce_parts(op, job, input)?)),
+            None => Ok(self.done(self.reduce_parts(op, job, input)?)),
             Some(mut share) => {
                 let found = self.reduce_share(op, job, input, &mut share)?;
-                Ok(share.told(self.told(found)))
+                Ok(share.report(self.done(found)))
             }
         }
     }
@@ -331,7 +331,7 @@ impl Reduce {
     }
 
     /// The report of a result.
-    fn told<T: Shown>(&self, found: Found<T>) -> Done {
+    fn done<T: Shown>(&self, found: Found<T>) -> Done {
         let Found { output, check, about, variant, us, part } = found;
         let dtype = about.dtype();
         let check = check.map(|check| Check {

@@ -97,7 +97,7 @@ pub(super) struct Share<'a> {
 
 impl Share<'_> {
     /// The report, with the ranks added. Only rank 0 prints the result.
-    pub(super) fn told(&self, mut done: Done) -> Done {
+    pub(super) fn report(&self, mut done: Done) -> Done {
         let (ranks, transport) = (self.ranks.size(), self.transport.name());
         done.fields.insert("ranks".into(), ranks.into());
         done.fields.insert("transport".into(), transport.into());
