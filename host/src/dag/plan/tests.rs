@@ -134,7 +134,7 @@ fn a_refusal_names_the_path_that_fails() {
     let good = Plan::by_edges(&dag, 2);
     assert!(good.validate(&dag, 2).is_ok());
     let said = good.validate(&dag, 1).expect_err("too many blocks").to_string();
-    assert!(said.contains("for 2 blocks, and 1 can be resident"), "{said}");
+    assert!(said.contains("for 2 blocks, but only 1 can be resident"), "{said}");
 
     let mut plan = good.clone();
     let at = plan.blocks.iter().position(|list| list.len() == 2).expect("C's block");
