@@ -16,7 +16,7 @@ fn main() -> Result<(), DeviceError> {
     let (device, (rows, columns)) = match Device::cuda(0, &KERNELS) {
         Ok(device) => (device, (3000, 4000)),
         Err(DeviceError::NoCuda(why)) => {
-            println!("no GPU, hence the emulator: {why}");
+            println!("no GPU, using the emulator: {why}");
             (Device::new(Emulator::new(EmulatorConfig::checking(0))), (30, 40))
         }
         Err(error) => return Err(error),

@@ -314,7 +314,7 @@ impl Check {
                 let config = EmulatorConfig { races: true, ..self.config };
                 let rerun = Rerun::Path(every::written(path, &config));
                 return match follow(path, || once(rerun, config)) {
-                    Ok(stats) => Ok(Passed::told(1, 1, warning_of(None, &stats))),
+                    Ok(stats) => Ok(Passed::new(1, 1, warning_of(None, &stats))),
                     Err(failure) => Err(failure.retold(&run)),
                 };
             }
@@ -346,7 +346,7 @@ impl Check {
             distinct = locked(&runs).len() as u64;
         }
         let warning = *locked(&warning);
-        Ok(Passed::told(next - seeds.start, distinct, warning))
+        Ok(Passed::new(next - seeds.start, distinct, warning))
     }
 }
 

@@ -68,7 +68,7 @@ fn after_a_fault_every_call_fails_and_none_returns_an_old_result() {
     assert!(is_stopped(device.alloc::<u32>(1)));
     assert!(is_stopped(device.record(|| sum.launch(&input))));
     let said = device.synchronize().expect_err("it is lost").to_string();
-    for part in ["waiting for the stream is refused", "out of bounds", "make another Emulator"] {
+    for part in ["waiting for the stream failed", "out of bounds", "make a new Emulator"] {
         assert!(said.contains(part), "{part} in: {said}");
     }
 }

@@ -63,7 +63,7 @@ enum What {
 pub(crate) fn run(args: &Args) -> Result<Outcome> {
     let out = root().join(&args.out);
     if out.exists() {
-        ensure!(may_go(&out)?, "{} exists and is no bundle: not replaced", out.display());
+        ensure!(may_go(&out)?, "{} exists and is not a bundle: not replaced", out.display());
         fs::remove_dir_all(&out)?;
     }
     fs::create_dir_all(out.join("test-executables"))?;

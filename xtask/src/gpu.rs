@@ -158,7 +158,7 @@ fn read() -> Result<Record> {
 fn add(record: &mut Record, run: Run, sources: &Fingerprints) -> Result<()> {
     ensure!(PARTS.contains(&run.part.as_str()), "`{}` is not a part: {PARTS:?}", run.part);
     let changed = changed(&run.sources, sources);
-    ensure!(changed.is_empty(), "it ran at other sources: {} changed", changed.join(", "));
+    ensure!(changed.is_empty(), "it ran with other sources: {} changed", changed.join(", "));
     let failed: Vec<_> = run.steps.iter().filter(|step| !step.is_good()).collect();
     if let [first, ..] = failed.as_slice() {
         bail!("{} steps failed, first {}: {}", failed.len(), first.name, first.verdict);

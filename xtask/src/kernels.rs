@@ -41,7 +41,7 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
         let built = at_once(&args.arch, |arch| build(set, arch, &compiler));
         for (&arch, built) in args.arch.iter().zip(built) {
             let (built, text) = built?;
-            ensure!(!built.kernels.is_empty(), "{} holds no kernel", built.ptx.display());
+            ensure!(!built.kernels.is_empty(), "{} has no kernel", built.ptx.display());
             write(&set.image(arch), &pack(&text)?)?;
         }
     }
@@ -108,7 +108,7 @@ fn rebuild(set: &KernelSet, arch: Arch, committed: &[Vec<u8>]) -> Result<Outcome
     });
     ensure!(
         ours? == theirs?,
-        "{} does not hold the kernels that {} builds",
+        "{} does not contain the kernels that {} builds",
         path.display(),
         built.compiler
     );
@@ -209,7 +209,7 @@ fn compare(path: &Path, committed: &str, again: &str) -> Result<()> {
     let at = differing.unwrap_or_else(|| committed.lines().count().min(again.lines().count()));
     let line = |text: &str| text.lines().nth(at).unwrap_or("(end of file)").to_owned();
     bail!(
-        "{} differs from what its sources give, first in line {}:\n  committed: {}\n  built:     {}\nrun `cargo xtask build-kernels`",
+        "{} differs from what its sources produce, first in line {}:\n  committed: {}\n  built:     {}\nrun `cargo xtask build-kernels`",
         path.display(),
         at + 1,
         line(committed),

@@ -93,7 +93,7 @@ fn faults_of(package: &Package, files: &[&str], bytes: u64) -> Vec<String> {
     }
     if bytes > LIMIT {
         faults.push(format!(
-            "{name} has {bytes} bytes, and crates.io takes {LIMIT}: exclude files in its Cargo.toml"
+            "{name} has {bytes} bytes, but the limit of crates.io is {LIMIT}: exclude files in its Cargo.toml"
         ));
     }
     faults

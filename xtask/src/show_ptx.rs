@@ -81,7 +81,7 @@ fn machine_code(ptx: &str, gpu: u32) -> Result<String> {
     let tools = ptxas::find().map(|ptxas| (ptxas.with_file_name("nvdisasm"), ptxas));
     let Some((nvdisasm, ptxas)) = tools.filter(|(nvdisasm, _)| nvdisasm.is_file()) else {
         bail!(
-            "no ptxas with an nvdisasm beside it. Get both: `python3 -m venv target/cuda-tools && \
+            "no ptxas with an nvdisasm next to it. Get both: `python3 -m venv target/cuda-tools && \
              target/cuda-tools/bin/pip install --no-deps nvidia-cuda-nvcc nvidia-cuda-nvdisasm`, \
              or set PTXAS to the program or GRIDSYNC_CUDA_TOOLS to such a venv"
         );

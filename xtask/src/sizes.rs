@@ -25,7 +25,7 @@ fn check(dir: &Path) -> Result<Outcome> {
         if lines > LONG {
             let name = path.strip_prefix(dir).unwrap_or(&path).display().to_string();
             println!(
-                "warning: {name} has {lines} lines; over {LONG} is long, {TOO_LONG} is the end"
+                "warning: {name} has {lines} lines; over {LONG} is long, {TOO_LONG} is the limit"
             );
             if lines > TOO_LONG {
                 too_long.push(name);

@@ -20,7 +20,7 @@ where
         in_range.and_then(|count| count.try_into().ok()).ok_or_else(|| {
             let (from, to) = (range.start(), range.end());
             match *to {
-                u64::MAX => format!("counts are 1000, 2^20 or 1e6, from {from} on"),
+                u64::MAX => format!("counts are 1000, 2^20 or 1e6, at least {from}"),
                 _ => format!("counts are 1000, 2^20 or 1e6, from {from} to {to}"),
             }
         })
@@ -36,7 +36,7 @@ pub fn power_of_two(text: &str) -> Result<usize, String> {
     if count.is_power_of_two() {
         Ok(count)
     } else {
-        Err(format!("{count} is no power of two, as 2^20 is"))
+        Err(format!("{count} is not a power of two (e.g. 2^20)"))
     }
 }
 
@@ -102,7 +102,7 @@ mod tests {
         let told = refused(1..=8, "9").expect("it is too large");
         assert!(told.contains("from 1 to 8"), "{told}");
         let told = refused(1..=u64::MAX, "0").expect("it is too small");
-        assert!(told.contains("from 1 on"), "{told}");
+        assert!(told.contains("at least 1"), "{told}");
         assert!(refused(0..=u64::MAX, "2^32").is_some(), "it is no u32");
     }
 }

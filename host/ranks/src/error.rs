@@ -57,7 +57,7 @@ pub enum RanksError {
     /// Not all ranks joined before the deadline. Detected by rank 0.
     #[error(
         "{} of {size} did not join within {seconds} s{}: check that they have started and reach rank 0, or set a \
-         longer timeout", ranks_of(.missing), and_turned_away(.turned_away)
+         longer timeout", ranks_of(.missing), and_last_refusal(.last_refusal)
     )]
     Missing {
         /// The ranks that did not join, in order.
@@ -67,7 +67,7 @@ pub enum RanksError {
         /// Seconds waited.
         seconds: f64,
         /// Why the last rejected caller was rejected, if any was.
-        turned_away: Option<String>,
+        last_refusal: Option<String>,
     },
     /// Another program listens at rank 0's address.
     #[error(
@@ -327,7 +327,7 @@ impl fmt::Display for Difference {
     }
 }
 
-fn and_turned_away(why: &Option<String>) -> String {
+fn and_last_refusal(why: &Option<String>) -> String {
     why.as_ref().map_or(String::new(), |why| format!(" (a caller was rejected: {why})"))
 }
 

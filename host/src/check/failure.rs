@@ -45,7 +45,7 @@ impl fmt::Display for Failure {
         let Self { rerun, config, what, cause, story } = self;
         let Schedule { policy, lanes, .. } = config.schedule;
         let memory = if config.weak_memory { "weak memory" } else { "sequential memory" };
-        let races = if config.races { ", looking for races" } else { "" };
+        let races = if config.races { ", checking for races" } else { "" };
         match rerun {
             Rerun::Seed(seed) => {
                 write!(f, "seed {seed} ({memory}{races}, {policy:?}, lanes {lanes:?}): ")?;

@@ -15,7 +15,7 @@ pub struct Passed {
 
 impl Passed {
     /// Prints the warning, if there is one.
-    pub(super) fn told(schedules: u64, distinct: u64, warning: Option<Warning>) -> Self {
+    pub(super) fn new(schedules: u64, distinct: u64, warning: Option<Warning>) -> Self {
         if let Some(warning) = warning {
             eprintln!("warning: {warning}");
         }

@@ -8,12 +8,12 @@ use thiserror::Error;
 pub enum DagError {
     /// Nodes wait for each other in a cycle.
     #[error(
-        "the graph has a cycle: {}; take one of these edges away",
+        "the graph has a cycle: {}; remove one of these edges",
         path(.0)
     )]
     Cycle(Vec<String>),
     /// A node comes after one that is not in the graph.
-    #[error("`{node}` comes after node number {missing}, and there are {count} nodes")]
+    #[error("`{node}` comes after node number {missing}, but there are {count} nodes")]
     NoSuchNode {
         /// The node.
         node: String,
@@ -25,7 +25,7 @@ pub enum DagError {
     /// Two nodes access the same memory, at least one of them writes it, and no path of edges leads
     /// from one to the other.
     #[error(
-        "`{one}` and `{other}` are in no order, and both touch bytes {:#x} to {:#x}, which `{writer}` \
+        "`{one}` and `{other}` are not ordered, but both access bytes {:#x} to {:#x}, which `{writer}` \
          writes: add an edge between them",
         .bytes.start, .bytes.end
     )]
@@ -48,7 +48,7 @@ pub enum DagError {
         parts: u32,
     },
     /// A node uses values of its inputs that they do not have, or more than a task has room for.
-    #[error("`{node}` takes the values of its inputs, but {why}")]
+    #[error("`{node}` uses the values of its inputs, but {why}")]
     NoValue {
         /// The node.
         node: String,
@@ -62,7 +62,7 @@ pub enum DagError {
 pub enum PlanError {
     /// Not all blocks can be resident at once.
     #[error(
-        "the plan is for {blocks} blocks, and {resident} can be resident at once: the others would \
+        "the plan is for {blocks} blocks, but only {resident} can be resident at once: the others would \
          never start; plan for at most {resident}"
     )]
     NotResident {
@@ -72,7 +72,7 @@ pub enum PlanError {
         resident: u64,
     },
     /// A part of a node is missing from the plan, or occurs twice.
-    #[error("part {part} of `{node}` is {times} times in the plan: it has to be there once")]
+    #[error("part {part} of `{node}` appears {times} times in the plan; it must appear once")]
     NotOnce {
         /// The node.
         node: String,
@@ -82,7 +82,7 @@ pub enum PlanError {
         times: usize,
     },
     /// A task refers to a node, a part or a join that does not exist.
-    #[error("block {block} has {what} at place {place}, and there is no such thing")]
+    #[error("block {block} has {what} at index {place}, which does not exist")]
     NoSuchTask {
         /// The block.
         block: usize,
@@ -92,8 +92,8 @@ pub enum PlanError {
         what: String,
     },
     /// A task waits for a signal that is never sent.
-    #[error("{waiter} waits {how}, and {reason}: it would wait for ever")]
-    NeverSaid {
+    #[error("{waiter} waits {how}, but {reason}: it would wait forever")]
+    NoSignal {
         /// The task that waits.
         waiter: String,
         /// The signal it waits for.
@@ -102,7 +102,7 @@ pub enum PlanError {
         reason: String,
     },
     /// A task reads a value that is not in the block's memory.
-    #[error("{waiter} takes the value of `{of}` from its block, and {reason}")]
+    #[error("{waiter} reads the value of `{of}` from its block, but {reason}")]
     NotKept {
         /// The task.
         waiter: String,
@@ -112,11 +112,11 @@ pub enum PlanError {
         reason: String,
     },
     /// Tasks wait for each other in a cycle.
-    #[error("the plan locks up: {}", path(.0))]
+    #[error("the plan deadlocks: {}", path(.0))]
     LocksUp(Vec<String>),
     /// The blocks have different numbers of barriers.
     #[error(
-        "block {block} has {count} barriers and block 0 has {first}: all blocks have to meet at each"
+        "block {block} has {count} barriers and block 0 has {first}: all blocks must cross every barrier"
     )]
     Barriers {
         /// A block.
@@ -127,7 +127,7 @@ pub enum PlanError {
         first: usize,
     },
     /// A node may start before one of its dependencies has ended.
-    #[error("`{node}` depends on `{on}`, and no path of the plan makes it wait for that")]
+    #[error("`{node}` depends on `{on}`, but no path of the plan makes it wait for that")]
     Unordered {
         /// The node.
         node: String,
@@ -136,7 +136,7 @@ pub enum PlanError {
     },
     /// A node may not see the writes of another.
     #[error(
-        "`{reader}` uses memory after `{writer}`, and no path of the plan makes it visible: an edge \
+        "`{reader}` uses memory after `{writer}`, but no path of the plan makes it visible: an edge \
          on the way carries only a value"
     )]
     Invisible {
@@ -146,7 +146,7 @@ pub enum PlanError {
         writer: String,
     },
     /// A task has more inputs than fit in a record.
-    #[error("{task} has {count} inputs, and a task has at most {most}: put joins between")]
+    #[error("{task} has {count} inputs, but a task has at most {most}: insert joins")]
     TooManyInputs {
         /// The task.
         task: String,
@@ -156,7 +156,7 @@ pub enum PlanError {
         most: usize,
     },
     /// A node that uses values gets the wrong ones, or in the wrong order.
-    #[error("{task} takes the value of `{expected}` as input {at}, and the plan gives it {given}")]
+    #[error("{task} needs the value of `{expected}` as input {at}, but the plan gives it {given}")]
     WrongInput {
         /// The task.
         task: String,

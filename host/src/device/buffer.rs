@@ -216,7 +216,7 @@ impl<T: Pod> Buffer<T> {
     fn address_of(&self, start: usize, len: usize) -> u64 {
         assert!(
             start <= self.len && len <= self.len - start,
-            "a part of {len} elements from {start} on, of {} elements",
+            "the part of {len} elements from {start} is outside of a buffer of {} elements",
             self.len
         );
         self.address + (start * size_of::<T>()) as u64

@@ -54,7 +54,7 @@ pub enum DeviceError {
 
     /// The kernel launches other kernels, and the library that this needs was not found.
     #[error(
-        "`{kernel}` launches kernels, and the library that it has to be linked with, libcudadevrt.a, is not here; install CUDA's cuda-cudart-dev or the Python package nvidia-cuda-runtime, or name the file in {variable} (looked at {})",
+        "`{kernel}` launches kernels and must be linked with libcudadevrt.a, which was not found; install CUDA's cuda-cudart-dev or the Python package nvidia-cuda-runtime, or set {variable} to its path (tried {})",
         paths(.looked_at)
     )]
     NoDeviceRuntime {
@@ -68,7 +68,7 @@ pub enum DeviceError {
 
     /// None of the images that the device can run contains the kernel.
     #[error(
-        "there is no kernel `{name}` in the compute_{image} kernels; they may be older than this program: build them again"
+        "there is no kernel `{name}` in the compute_{image} kernels; they may be older than this program: rebuild them"
     )]
     UnknownKernel {
         /// The requested name.
@@ -92,7 +92,7 @@ pub enum DeviceError {
 
     /// A copy between a buffer and a slice of different lengths.
     #[error(
-        "a slice of {given} elements does not fill a buffer of {buffer}: the lengths must be the same"
+        "a slice of {given} elements does not match a buffer of {buffer}: the lengths must be equal"
     )]
     LengthMismatch {
         /// Elements of the buffer.
@@ -103,7 +103,7 @@ pub enum DeviceError {
 
     /// An array is distributed in stripes that split a tile.
     #[error(
-        "stripes of {stripe} elements are too short for {what}, whose tiles have {tile}: spread the array by Spread::alloc, or in longer stripes"
+        "stripes of {stripe} elements are too short for {what}, whose tiles have {tile}: allocate the array with Spread::alloc, or use longer stripes"
     )]
     ShortStripes {
         /// The operation on the array.
@@ -116,7 +116,7 @@ pub enum DeviceError {
 
     /// A matrix of a different size than planned.
     #[error(
-        "{given} elements are no matrix of {rows} rows of {columns}: plan for the size that the data has"
+        "{given} elements are not a matrix of {rows} rows of {columns}: make the plan for the size of the data"
     )]
     ShapeMismatch {
         /// Planned number of rows.
@@ -129,7 +129,7 @@ pub enum DeviceError {
 
     /// A buffer of one device was passed to an operation on another.
     #[error(
-        "a buffer on {other} was given to work on {own}: open each device once, make further streams of it by Device::new_stream, or copy the data"
+        "a buffer on {other} was passed to an operation on {own}: open each device once, make more streams with Device::new_stream, or copy the data"
     )]
     OtherDevice {
         /// The device of the operation.
@@ -140,7 +140,7 @@ pub enum DeviceError {
 
     /// A stream or memory belongs to another CUDA context than the device.
     #[error(
-        "{what} is of another CUDA context than {device} works in: make it while the context of the device is current"
+        "{what} belongs to a different CUDA context than {device}: create it while the device's context is current"
     )]
     OtherContext {
         /// The kind of object.
@@ -151,7 +151,7 @@ pub enum DeviceError {
 
     /// No allocation contains all of this memory.
     #[error(
-        "{bytes} bytes from {address:#x} on do not lie in one live allocation of {device}: give the address and the length of memory that has been allocated there and not freed"
+        "{bytes} bytes at {address:#x} are not inside one live allocation of {device}: pass the address and length of memory that is allocated there and not freed"
     )]
     NoMemory {
         /// The address.
@@ -164,7 +164,7 @@ pub enum DeviceError {
 
     /// Memory starts at an address that kernels cannot use.
     #[error(
-        "memory at {address:#x} cannot be a buffer, which begins at a multiple of {alignment} bytes: take the whole allocation, and name a part of it in the call"
+        "memory at {address:#x} cannot be a buffer, which must start at a multiple of {alignment} bytes: use the whole allocation, and select a part of it in the call"
     )]
     Misaligned {
         /// The address.
@@ -175,7 +175,7 @@ pub enum DeviceError {
 
     /// A block needs more shared memory than the device gives one.
     #[error(
-        "`{kernel}` needs {static_shared} B of static and {dynamic_shared} B of dynamic shared memory a block; the device has {limit} B: use smaller blocks or tiles"
+        "`{kernel}` needs {static_shared} B of static and {dynamic_shared} B of dynamic shared memory per block; the device allows {limit} B: use smaller blocks or tiles"
     )]
     SharedTooLarge {
         /// The kernel.
@@ -190,7 +190,7 @@ pub enum DeviceError {
 
     /// The blocks of a cooperative launch cannot all be resident.
     #[error(
-        "`{kernel}` needs all its blocks resident at once, and {geometry} are too many: {device} holds {resident} such blocks ({multiprocessors} multiprocessors); launch at most {resident} blocks, or smaller ones"
+        "`{kernel}` needs all its blocks resident at once, but {geometry} are too many: {device} holds {resident} such blocks ({multiprocessors} multiprocessors); launch at most {resident} blocks, or smaller ones"
     )]
     GridTooLarge {
         /// The kernel.
@@ -207,7 +207,7 @@ pub enum DeviceError {
 
     /// A block with no threads, or more than the kernel allows.
     #[error(
-        "`{kernel}` cannot run in blocks of {threads} threads: a block of it has 1 to {limit} here"
+        "`{kernel}` cannot run in blocks of {threads} threads: its blocks must have 1 to {limit} here"
     )]
     BadBlock {
         /// The kernel.
@@ -219,7 +219,7 @@ pub enum DeviceError {
     },
 
     /// A grid without blocks.
-    #[error("`{kernel}` was to be launched with 0 blocks: launch at least 1")]
+    #[error("`{kernel}` cannot be launched with 0 blocks: launch at least 1")]
     EmptyGrid {
         /// The kernel.
         kernel: &'static str,
@@ -249,7 +249,7 @@ pub enum DeviceError {
 
     /// The call cannot be part of a graph, and this thread is recording one.
     #[error(
-        "{doing} cannot be recorded: a graph is made of launches and of fillings with zero; do it before recording or after"
+        "{doing} cannot be recorded: a graph can contain only launches and zero fills; do this before or after recording"
     )]
     NotRecordable {
         /// The requested operation.
@@ -258,7 +258,7 @@ pub enum DeviceError {
 
     /// Another thread is recording a graph on this device.
     #[error(
-        "{doing} has to wait: another thread is recording a graph on this device; let threads that share a device take turns"
+        "{doing} must wait: another thread is recording a graph on this device; threads that share a device must take turns"
     )]
     RecordingElsewhere {
         /// The requested operation.
@@ -276,7 +276,7 @@ pub enum DeviceError {
 
     /// A longer array needs new memory, but a graph has recorded launches that use the old memory.
     #[error(
-        "{what} for {needed} places is refused: a graph has recorded launches that use its memory of {room} places, and replacing that would leave the graph without; make it for the longest array before recording"
+        "{what} cannot grow to {needed} elements: a graph has recorded launches that use its memory for {room} elements, and growing would replace it; create it for the longest array before recording"
     )]
     InGraph {
         /// The owner of the memory.
@@ -289,7 +289,7 @@ pub enum DeviceError {
 
     /// A launch exceeds a limit of the device or the kernel.
     #[error(
-        "`{kernel}` cannot be launched with {geometry}: {asked} {what} are {} more than the {limit} that there may be; {remedy}",
+        "`{kernel}` cannot be launched with {geometry}: {asked} {what} exceed the limit of {limit} by {}; {remedy}",
         .asked - .limit
     )]
     OverLimit {
@@ -343,7 +343,7 @@ pub enum DeviceError {
     /// The driver makes each launch wait for its kernel, but the kernel waits for one on another
     /// GPU.
     #[error(
-        "CUDA_LAUNCH_BLOCKING={value} lets each launch wait until its kernel has ended, and kernels on {gpus} GPUs that wait for each other would never end: start the program without CUDA_LAUNCH_BLOCKING"
+        "CUDA_LAUNCH_BLOCKING={value} makes each launch wait until its kernel ends, so kernels on {gpus} GPUs that wait for each other would hang: start the program without CUDA_LAUNCH_BLOCKING"
     )]
     LaunchBlocking {
         /// The value of the variable.
@@ -354,7 +354,7 @@ pub enum DeviceError {
 
     /// An array that is distributed over other GPUs.
     #[error(
-        "an array that is spread over {parts} GPUs was given to work on {gpus}: spread it over the same Devices"
+        "an array spread over {parts} GPUs was passed to an operation on {gpus}: spread it over the same Devices"
     )]
     SpreadElsewhere {
         /// Number of GPUs that hold the array.
@@ -374,7 +374,7 @@ pub enum DeviceError {
 
     /// The device works with others, and one of them has failed.
     #[error(
-        "{name} is given up: another GPU has failed, and what runs here may wait for it for ever. Start the program again"
+        "{name} cannot be used any more: another GPU has failed, and kernels here may wait for it forever. Restart the program"
     )]
     GivenUp {
         /// Name of the device.
@@ -382,7 +382,7 @@ pub enum DeviceError {
     },
 
     /// A kernel faulted, and the context is lost.
-    #[error("{during}: {result}, {}. The CUDA context is lost: every later call on this device fails. Start the program again; compute-sanitizer or the emulator shows where the fault is", meaning(.result))]
+    #[error("{during}: {result}, {}. The CUDA context is lost: every later call on this device fails. Restart the program; compute-sanitizer or the emulator can find the fault", meaning(.result))]
     Lost {
         /// The operation during which the fault was reported; earlier work may have caused it.
         during: String,
@@ -396,7 +396,7 @@ pub enum DeviceError {
 
     /// The emulator stopped a grid earlier, and has been lost since.
     #[error(
-        "{doing} is refused: the emulator is lost since it stopped a grid halfway, and its memory means nothing; make another Emulator. The fault was: {fault}"
+        "{doing} failed: the emulator stopped a grid halfway, so its memory is no longer valid; make a new Emulator. The fault was: {fault}"
     )]
     Stopped {
         /// The requested operation.

@@ -44,9 +44,7 @@ impl Device {
 
     /// The CUDA device, or an error if this is not one.
     pub(super) fn expect_cuda(&self) -> Result<&Cuda, DeviceError> {
-        self.backend()
-            .cuda()
-            .ok_or_else(|| self.unsupported("work with CUDA", "take a CUDA device"))
+        self.backend().cuda().ok_or_else(|| self.unsupported("work with CUDA", "use a CUDA device"))
     }
 
     pub(super) fn unsupported(&self, what: &'static str, needs: &'static str) -> DeviceError {

@@ -54,10 +54,10 @@ pub(super) fn exceeded(
             "blocks of a grid",
             grid.x.into(),
             device.max_grid_x,
-            "let blocks take more than one part",
+            "let blocks process more than one part",
         ),
-        ("blocks of a grid along y", grid.y.into(), along_y, "lay the blocks along x"),
-        ("blocks of a grid along z", grid.z.into(), along_y, "lay the blocks along x"),
+        ("blocks of a grid along y", grid.y.into(), along_y, "put the blocks along x"),
+        ("blocks of a grid along z", grid.z.into(), along_y, "put the blocks along x"),
         (
             "blocks of a cluster",
             cluster.unwrap_or(1).into(),

@@ -18,13 +18,13 @@ pub enum NoCuda {
     )]
     NoDevice,
     /// The driver is too old.
-    #[error("the driver is of CUDA {}.{}; this takes {}.{} or newer: update the NVIDIA driver", .found / 1000, .found % 1000 / 10, OLDEST_DRIVER / 1000, OLDEST_DRIVER % 1000 / 10)]
+    #[error("the driver supports CUDA {}.{}, but gridsync needs {}.{} or newer: update the NVIDIA driver", .found / 1000, .found % 1000 / 10, OLDEST_DRIVER / 1000, OLDEST_DRIVER % 1000 / 10)]
     DriverTooOld {
         /// CUDA version of the driver found, 1000·major + 10·minor.
         found: u32,
     },
     /// The driver does not start.
-    #[error("the CUDA driver does not start: {result}, {}; nvidia-smi may say more", .result.meaning().unwrap_or("an error it has no name for").trim_end_matches('.'))]
+    #[error("the CUDA driver does not start: {result}, {}; nvidia-smi may show more", .result.meaning().unwrap_or("an unknown error").trim_end_matches('.'))]
     Broken {
         /// The driver's result.
         result: CUresult,

@@ -158,7 +158,9 @@ impl<T: Pod + DeviceCopy> Buffer<T> {
         self.device().expect_cuda()?.wait_for_users()?;
         let Some((address, len)) = self.take_allocation() else {
             let needs = "drop the buffer, and take the memory from its owner";
-            return Err(self.device().unsupported("a transfer of memory of others", needs));
+            return Err(self
+                .device()
+                .unsupported("a transfer of memory that it does not own", needs));
         };
         // SAFETY: the memory was allocated with the same driver call that cust uses, for this many
         // elements, and nothing else frees it.

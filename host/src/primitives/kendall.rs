@@ -60,7 +60,7 @@ pub enum KendallError {
     #[error(transparent)]
     Memory(#[from] NoRoom),
     /// One array is longer than the other.
-    #[error("x has {x} elements and y {y}: correlate arrays of one length")]
+    #[error("x has {x} elements and y {y}: correlate arrays of the same length")]
     Lengths {
         /// Length of x.
         x: usize,
@@ -69,7 +69,7 @@ pub enum KendallError {
     },
     /// More elements than the counts can hold.
     #[error(
-        "{len} elements are too many: at most 4294967295 are correlated; take a sample of them"
+        "{len} elements are too many: at most 4294967295 can be correlated; use a sample of them"
     )]
     TooLong {
         /// Length of each array.
@@ -77,7 +77,7 @@ pub enum KendallError {
     },
     /// One grid is too small for all pairs of this many elements.
     #[error(
-        "all pairs of {len} elements are too many for one launch: at most {most} elements are compared with each other; leave the method to the length, or take Method::Sort"
+        "all pairs of {len} elements are too many for one launch: at most {most} elements can be compared with each other; let the length choose the method, or use Method::Sort"
     )]
     TooManyPairs {
         /// Length of each array.
@@ -86,7 +86,9 @@ pub enum KendallError {
         most: usize,
     },
     /// An element has no rank. Like SciPy's `nan_policy="raise"`.
-    #[error("{array}[{index}] is NaN, which has no rank: leave out the places where x or y is NaN")]
+    #[error(
+        "{array}[{index}] is NaN, which has no rank: leave out the indices where x or y is NaN"
+    )]
     NotANumber {
         /// `x` or `y`.
         array: char,

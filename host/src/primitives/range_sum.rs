@@ -15,7 +15,9 @@ const THREADS: u32 = 256;
 
 /// A query that is not a range of the array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("query {query}: {from}..{to} is no range of {len} elements: from ≤ to ≤ {len} has to hold")]
+#[error(
+    "query {query}: {from}..{to} is not a valid range of {len} elements: from ≤ to ≤ {len} must hold"
+)]
 pub struct BadRange {
     /// The index of the query, starting at 0.
     pub query: usize,

@@ -185,7 +185,7 @@ unsafe fn tiles(words: Global<u32>, out: Global<u32>, bug: u32) {
 const RELEASE: &str = "is not released: make it release, or put a fence right before it";
 const ACQUIRE: &str = "does not acquire: make it acquire, or put a fence right after it";
 const NARROW: &str = "has block scope, which does not reach the other thread: widen it";
-const GRID: &str = "nothing orders them: a barrier of the grid must stand between them";
+const GRID: &str = "nothing orders them: put a barrier of the grid between them";
 
 #[test]
 fn the_cause_of_each_bug_between_blocks_is_named() {
@@ -199,7 +199,7 @@ fn the_cause_of_each_bug_between_blocks_is_named() {
                 ("store of block scope", &["block scope"]),
                 ("plain store of the flag", &["weak store", "data race"]),
                 ("volatile store", &[RELEASE]),
-                ("no spin", &["call `spin` in each turn"]),
+                ("no spin", &["call `spin` in each iteration"]),
                 ("flag before data", &[GRID]),
                 ("load of block scope", &["block scope"]),
                 ("plain load of the flag", &["weak load", "data race"]),
@@ -219,7 +219,7 @@ fn the_cause_of_each_bug_between_blocks_is_named() {
             Geometry::new(3, 64),
             &[
                 ("no barrier before the arrival", &[GRID]),
-                ("no barrier after the wait", &["nothing orders them: a barrier of the "]),
+                ("no barrier after the wait", &["nothing orders them: put a barrier of the "]),
                 ("relaxed arrival", &[RELEASE]),
                 ("relaxed poll", &[ACQUIRE]),
                 ("two arrivals of a block", &["data race"]),
@@ -231,7 +231,7 @@ fn the_cause_of_each_bug_between_blocks_is_named() {
         Planted::new::<synced>(
             Geometry::new(3, 64).cooperative(),
             &[
-                ("no barrier", &["the grid barrier must be crossed between them"]),
+                ("no barrier", &["cross the grid barrier between them"]),
                 ("a block that leaves", &["deadlock", "1 of 3 blocks have already exited: 1"]),
                 ("a barrier more in one block", &["deadlock", "2 of 3 blocks have already exited"]),
             ],

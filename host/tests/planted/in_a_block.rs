@@ -120,8 +120,7 @@ unsafe fn arrived(words: Global<u32>, out: Global<u32>, bug: u32) {
     let _ = words;
 }
 
-const BLOCK: &str =
-    "nothing orders them: a barrier of the block or the warp must stand between them";
+const BLOCK: &str = "nothing orders them: put a barrier of the block or the warp between them";
 
 #[test]
 fn the_cause_of_each_bug_in_a_block_is_named() {
@@ -164,7 +163,7 @@ fn the_cause_of_each_bug_in_a_block_is_named() {
                     "one arrival too few",
                     &["deadlock", "end of a phase of parity 0", "still needs 1 of 65 arrivals"],
                 ),
-                ("the wrong parity", &["nothing orders them: a barrier of the block"]),
+                ("the wrong parity", &["nothing orders them: put a barrier of the block"]),
                 ("no barrier after init", &["never written|nothing orders them"]),
                 (
                     "two arrivals of a thread",

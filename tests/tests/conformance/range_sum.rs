@@ -60,7 +60,7 @@ fn the_first_invalid_range_is_reported_with_its_ends(device: &Device) {
         assert_eq!((bad.query, [bad.from, bad.to], bad.len), (query, range, 1000));
     }
     let told = ask(device, &queries).0.expect_err("it is no range").to_string();
-    assert!(told.starts_with("query 17: 5..3 is no range of 1000 elements"), "{told}");
+    assert!(told.starts_with("query 17: 5..3 is not a valid range of 1000 elements"), "{told}");
 }
 
 fn one_scan_answers_queries_after_an_invalid_one(device: &Device) {

@@ -175,11 +175,11 @@ fn parts_of_lines_give_the_bytes_of_the_whole() {
 fn a_missing_dimension_is_refused_with_the_existing_ones() {
     let folder = folder().with("number.npy", npy::shaped("()", &[0f32]));
     for (line, says) in [
-        ("reduce x.npy --op sum --axis 3", "--axis 3 is none of the 3 dimensions"),
-        ("reduce x.npy --op sum --axis -4", "take 0 to 2, or -3 to -1"),
+        ("reduce x.npy --op sum --axis 3", "--axis 3 is not one of the 3 dimensions"),
+        ("reduce x.npy --op sum --axis -4", "use 0 to 2, or -3 to -1"),
         ("scan x.npy --op sum -o out.npy --axis 9223372036854775807", "[37, 70, 41]"),
         ("scan x.npy --op sum -o out.npy --axis -9223372036854775808", "[37, 70, 41]"),
-        ("reduce number.npy --op sum --axis 0", "and this one has none"),
+        ("reduce number.npy --op sum --axis 0", "but this one has none"),
         ("reduce x.npy --op sum --axis 0 --rows", "cannot be used with"),
         ("scan x.npy --op xor --axis 0 -o out.npy", "--axis scans by sum min max, not by xor"),
     ] {

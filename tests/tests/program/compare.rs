@@ -84,7 +84,7 @@ fn fail_over_fails_only_what_is_slower_by_more() {
     assert!(call.stdout.contains("+5.0"), "the comparison is printed all the same: {call:?}");
     compare(&folder, &["--fail-over", "6"]).succeeds();
     compare(&folder, &["--fail-over", "-1"])
-        .fails(WRONG_USAGE, &["--fail-over", "percent from 0 on"]);
+        .fails(WRONG_USAGE, &["--fail-over", "percentage of 0 or more"]);
 }
 
 #[test]

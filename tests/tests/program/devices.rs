@@ -26,7 +26,7 @@ fn with_cuda_it_lists_the_limits_that_launches_are_planned_with() {
         assert!(text.contains(&device.properties().name), "{text}");
         let gpus = json["cuda"].as_array().map_or(0, Vec::len);
         assert!(first["reaches"].as_array().is_some_and(|others| others.len() < gpus), "{json}");
-        assert_eq!(text.contains("reaches the memory"), gpus > 1, "{text}");
+        assert_eq!(text.contains("can access the memory"), gpus > 1, "{text}");
     });
 }
 

@@ -27,7 +27,7 @@ fn standard_input_is_not_read_twice() {
         &["kendall", "/dev/stdin", "-"],
         &["kendall", "-", "-", "--dtype", "f32"],
     ] {
-        folder.call(args, &array).fails(WRONG_USAGE, &["read once", "save one of them"]);
+        folder.call(args, &array).fails(WRONG_USAGE, &["read only once", "save one of them"]);
     }
     let same = folder.call(&["kendall", "x.npy", "x.npy", "-q"], b"");
     assert_eq!(same.succeeds().stdout, "1.0\n", "a file can be read twice");
@@ -44,7 +44,7 @@ fn two_outputs_to_one_file_are_refused_under_any_spelling() {
             &["--unique", "--counts"],
         ] {
             let args = [&["select", "x.npy", "-o", "out.npy"], by, &[other]].concat();
-            let parts = ["--output", by[by.len() - 1], "name two files"];
+            let parts = ["--output", by[by.len() - 1], "each array needs its own file"];
             folder.call(&args, b"").fails(WRONG_USAGE, &parts);
         }
     }

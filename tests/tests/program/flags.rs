@@ -77,6 +77,6 @@ fn an_empty_part_is_refused_with_a_message() {
         &["kendall", "-", "/dev/null"],
     ] {
         let call = without_cuda(&[args, &["--part", "0"]].concat(), &array);
-        call.fails(WRONG_USAGE, &["--part", "from 1 on"]);
+        call.fails(WRONG_USAGE, &["--part", "at least 1"]);
     }
 }

@@ -62,7 +62,7 @@ fn a_read_only_output_is_not_changed() {
 fn an_invalid_array_name_is_refused_and_no_file_is_created() {
     let folder = Folder::new().with("x.npy", npy::of(&[1i32, 2, 3]));
     let scan = |to: &str| folder.call(&["scan", "x.npy", "--op", "sum", "-o", to], b"");
-    scan("y.npz:a").fails(WRONG_USAGE, &["y.npz:a", "only read", "np.savez"]);
+    scan("y.npz:a").fails(WRONG_USAGE, &["y.npz:a", "can only be read", "np.savez"]);
     scan("").fails(WRONG_USAGE, &["''", "empty", "standard output"]);
     let none = folder.call(&["reduce", "", "--op", "sum"], b"");
     none.fails(WRONG_USAGE, &["'': no such file"]);

@@ -54,7 +54,7 @@ fn arrays_that_cannot_be_ranked_or_paired_are_refused() {
     };
     x_y(&[1.0, f32::NAN, 2.0], &[1.0; 3], &["x[1] is NaN"]);
     x_y(&[1.0; 3], &[1.0, 2.0, f32::NAN], &["y[2] is NaN"]);
-    x_y(&[1.0; 3], &[1.0; 2], &["3", "2", "one length"]);
+    x_y(&[1.0; 3], &[1.0; 2], &["3", "2", "the same length"]);
     kendall(&files(&X, &[1i64; 5]), &[]).fails(WRONG_USAGE, &["i32", "i64", "convert"]);
     let halves = [half::f16::ONE; 3];
     kendall(&files(&halves, &halves), &[]).fails(WRONG_USAGE, &["f16", "convert"]);
@@ -65,7 +65,7 @@ fn many_small_parts_are_reported() {
     let (x, y) = Ties::Few.sample::<f32>(1000, 3);
     let folder = files(&x, &y);
     let call = kendall(&folder, &["--device", "cpu", "--part", "20"]);
-    let says = "parts of 20 of 1000 places take 5050 correlations: a larger --part takes less time";
+    let says = "parts of 20 of 1000 elements need 5050 correlations: a larger --part is faster";
     assert!(call.code == Some(0) && call.stderr.contains(says), "{call:?}");
     kendall(&folder, &["--device", "cpu", "--part", "500"]).succeeds();
     kendall(&folder, &["--device", "cpu", "--part", "20", "-q"]).says_nothing();

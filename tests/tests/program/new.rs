@@ -68,7 +68,7 @@ fn a_new_package_compiles_its_kernel_to_ptx_and_links_without_cuda() {
     if ran.stderr.contains("offline") {
         return skipped("the crates of Rust's own library are not here, and this test is offline");
     }
-    let ran = ran.says(&["no GPU, hence the emulator"]);
+    let ran = ran.says(&["no GPU, using the emulator"]);
     assert!(ran.stdout.starts_with("emulator: "), "{ran:?}");
 }
 
@@ -80,7 +80,7 @@ fn bad_names_and_folders_that_are_not_checkouts_create_nothing() {
     call(&["2d"]).fails(WRONG_USAGE, &["`2d`", "begin with a letter"]);
     call(&["a/b"]).fails(WRONG_USAGE, &["`a/b`", "digits"]);
     call(&["gridsync-x"]).fails(WRONG_USAGE, &["gridsync-x"]);
-    call(&["hello", "--path", "here"]).fails(WRONG_USAGE, &["here", "no checkout"]);
-    call(&["absent", "--path", "absent"]).fails(WRONG_USAGE, &["absent", "no checkout"]);
+    call(&["hello", "--path", "here"]).fails(WRONG_USAGE, &["here", "not a checkout"]);
+    call(&["absent", "--path", "absent"]).fails(WRONG_USAGE, &["absent", "not a checkout"]);
     assert_eq!(folder.names(), ["here"]);
 }

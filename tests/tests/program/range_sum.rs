@@ -71,7 +71,7 @@ fn the_sum_of_an_empty_range_of_floats_is_positive_zero() {
 fn sums_that_lose_their_digits_to_larger_elements_are_counted() {
     let folder = files(&[-9e33f64, 1.5, 2.5, 9e33], "(3, 2)", &[0i64, 1, 1, 3, 2, 4]);
     for device in ["cpu", "emulator"] {
-        let note = "1 of 3 sums have less than three certain digits";
+        let note = "1 of 3 sums have fewer than three certain digits";
         range_sum(&folder, &["--device", device]).says(&[note, "query 1, 1..3, is 0e0"]);
         let json = range_sum(&folder, &["--device", device, "--json", "--check"]).json();
         assert_eq!(json["uncertain"], 1, "{json}");
@@ -89,9 +89,9 @@ fn zero_queries_give_zero_sums() {
 fn the_first_invalid_range_is_reported() {
     let array = [1.0f64; 10];
     let of = |queries: &[i64; 6]| files(&array, "(3, 2)", queries);
-    refuses(&of(&[0, 5, 5, 3, 0, 99]), &["query 1: 5..3 is no range of 10 elements"]);
+    refuses(&of(&[0, 5, 5, 3, 0, 99]), &["query 1: 5..3 is not a valid range of 10 elements"]);
     refuses(&of(&[0, 5, 3, 3, 10, 11]), &["query 2: 10..11", "10 elements"]);
-    refuses(&of(&[0, 5, -1, 3, 9, 8]), &["query 1: -1..3", "from 0"]);
+    refuses(&of(&[0, 5, -1, 3, 9, 8]), &["query 1: -1..3", "start at 0"]);
 }
 
 #[test]

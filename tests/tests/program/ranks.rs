@@ -478,7 +478,7 @@ fn invalid_calls_are_refused() {
     call(&[], &["--shard"]).fails(WRONG_USAGE, &["--ranks"]);
     call(&[], &["--ranks", "--rows"]).fails(WRONG_USAGE, &["--ranks", "--rows"]);
     for call in ranks(&folder, 2, &["-", "--dtype", "f32", "--op", "sum"]) {
-        call.fails(WRONG_USAGE, &["standard input can be read once", "--shard"]);
+        call.fails(WRONG_USAGE, &["standard input can be read only once", "--shard"]);
     }
 }
 

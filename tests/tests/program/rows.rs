@@ -109,7 +109,7 @@ fn results_are_printed_while_they_are_few() {
     let lines: Vec<&str> = printed.lines().collect();
     assert_eq!(lines.len(), 101);
     assert!(lines[..100].iter().all(|line| *line == "154"), "{printed}");
-    assert!(lines[100].contains("3 rows more") && lines[100].contains("-o FILE"), "{printed}");
+    assert!(lines[100].contains("3 more rows") && lines[100].contains("-o FILE"), "{printed}");
     let json = folder.call(&[&args[..], &["--json"]].concat(), b"").json();
     assert_eq!(json["results"].as_array().map(Vec::len), Some(103));
     assert_eq!(json["results"][102], 154);

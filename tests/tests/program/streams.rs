@@ -63,7 +63,7 @@ fn a_system_that_refuses_threads_is_reported_in_one_line() {
         // A stack of this size cannot be allocated, so every thread is refused.
         command.env("RUST_MIN_STACK", (1_u64 << 60).to_string()).args(args);
         let call = Call::of(command.output().expect("the program should start"));
-        call.fails(WRONG_USAGE, &["no thread can be started", "ulimit -u", "RAYON_NUM_THREADS"]);
+        call.fails(WRONG_USAGE, &["cannot start a thread", "ulimit -u", "RAYON_NUM_THREADS"]);
     }
 }
 
@@ -111,7 +111,7 @@ fn with_any_thread_limit_a_call_ends_with_its_result_or_one_line() {
             let refused = output.status.code() == Some(WRONG_USAGE);
             let stderr = String::from_utf8_lossy(&output.stderr);
             if refused {
-                assert!(stderr.starts_with("gridsync: no thread can be started"), "{stderr}");
+                assert!(stderr.starts_with("gridsync: cannot start a thread"), "{stderr}");
                 assert_eq!(stderr.lines().count(), 1, "{stderr}");
             } else {
                 assert_eq!((output.status.code(), &*stderr), (Some(0), ""), "{args:?}, {most}");

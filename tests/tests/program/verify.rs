@@ -104,7 +104,7 @@ fn a_stopped_run_has_printed_its_results_so_far() {
 
 #[test]
 fn invalid_arguments_of_verify_are_refused() {
-    without_cuda(&["verify", "--seeds", "0"], b"").fails(WRONG_USAGE, &["--seeds", "from 1 on"]);
+    without_cuda(&["verify", "--seeds", "0"], b"").fails(WRONG_USAGE, &["--seeds", "at least 1"]);
     without_cuda(&["verify", "--max-log2", "35"], b"").fails(WRONG_USAGE, &["35", "34"]);
     without_cuda(&["verify", "--device", "cpu"], b"").fails(WRONG_USAGE, &["emulator"]);
 }

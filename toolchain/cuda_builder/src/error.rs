@@ -12,7 +12,7 @@ use thiserror::Error;
 pub enum BuildError {
     /// No compiler with the sources of its `core` was found.
     #[error(
-        "no rustc with the sources of its own `core` (looked at: {looked_at}). Get one of:\n  \
+        "no rustc with the sources of its own `core` (tried: {looked_at}). Get one of:\n  \
          rustup component add rust-src\n  \
          apt-get install rustc-web cargo-web rust-web-src"
     )]
@@ -22,7 +22,7 @@ pub enum BuildError {
     },
 
     /// An architecture that [`Arch`](crate::Arch) does not list.
-    #[error("unknown architecture `{given}`: know {known}")]
+    #[error("unknown architecture `{given}`: known are {known}")]
     UnknownArch {
         /// The given name.
         given: String,

@@ -23,8 +23,7 @@ const USUAL: &str = "libnccl.so.2";
 pub enum Unavailable {
     /// The library could not be opened.
     #[error(
-        "there is no NCCL ({said}); install it, for example as libnccl2 or as the Python package nvidia-nccl-cu12, \
-         or name its libnccl.so.2 in {LIBRARY_VARIABLE}"
+        "NCCL was not found ({said}); install it, for example as libnccl2 or as the Python package nvidia-nccl-cu12, or set {LIBRARY_VARIABLE} to the path of its libnccl.so.2"
     )]
     NotOpened {
         /// The dynamic loader's error.
@@ -32,8 +31,7 @@ pub enum Unavailable {
     },
     /// The library lacks a function, or does not report its version.
     #[error(
-        "{library} is not the NCCL that is needed: {missing} is missing; install NCCL 2.14 or newer, \
-         or name its libnccl.so.2 in {LIBRARY_VARIABLE}"
+        "{library} is not a suitable NCCL: {missing} is missing; install NCCL 2.14 or newer, or set {LIBRARY_VARIABLE} to the path of its libnccl.so.2"
     )]
     NotComplete {
         /// The library.
@@ -43,8 +41,7 @@ pub enum Unavailable {
     },
     /// The library is too old.
     #[error(
-        "NCCL {}.{}.{} is too old, since its calls block without end when a rank is lost: install NCCL 2.14 or newer, \
-         or name its libnccl.so.2 in {LIBRARY_VARIABLE}",
+        "NCCL {}.{}.{} is too old, since its calls block forever when a rank is lost: install NCCL 2.14 or newer, or set {LIBRARY_VARIABLE} to the path of its libnccl.so.2",
         version_of(*.found)[0], version_of(*.found)[1], version_of(*.found)[2]
     )]
     TooOld {

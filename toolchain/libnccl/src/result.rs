@@ -38,10 +38,10 @@ results! {
     ncclUnhandledCudaError = 1, "A call of CUDA failed.";
     ncclSystemError = 2, "A call of the operating system failed.";
     ncclInternalError = 3, "NCCL is broken, or its memory is.";
-    ncclInvalidArgument = 4, "An argument makes no sense.";
-    ncclInvalidUsage = 5, "The call makes no sense here, such as two ranks on one GPU.";
+    ncclInvalidArgument = 4, "An argument is invalid.";
+    ncclInvalidUsage = 5, "The call is invalid here, such as two ranks on one GPU.";
     ncclRemoteError = 6, "Another rank has ended or cannot be reached.";
-    ncclInProgress = 7, "The call goes on after it has returned.";
+    ncclInProgress = 7, "The call continues after it has returned.";
 }
 
 impl fmt::Display for ncclResult_t {

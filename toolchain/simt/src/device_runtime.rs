@@ -48,7 +48,7 @@ pub fn launch_child(queue: Queue, child: Child) -> Result<(), Refusal> {
         touch(here);
         let block = here.position.block_number();
         here.world.children.launch(queue, block, child, spot.place).unwrap_or_else(|| {
-            trap(here, spot, &format!("{queue:?} is no stream of this block"));
+            trap(here, spot, &format!("{queue:?} is not a stream of this block"));
         })
     })
 }

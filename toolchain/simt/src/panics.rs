@@ -9,7 +9,7 @@ use crate::here;
 /// The location of a panic that the hook did not see.
 const NOWHERE: &str = "an unknown place";
 /// The message for a payload that is not a string.
-const NO_TEXT: &str = "a payload that is no string";
+const NO_TEXT: &str = "a payload that is not a string";
 
 /// A panic in an emulated thread.
 #[derive(Debug)]

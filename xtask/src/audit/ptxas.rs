@@ -15,7 +15,7 @@ use crate::audit::sass::{self, Code};
 use crate::workspace::root;
 
 /// Shown if ptxas is not installed.
-pub(super) const HOW_TO_GET: &str = "no ptxas, so registers, stack and spills were not looked at. Get one: \
+pub(super) const HOW_TO_GET: &str = "no ptxas, so registers, stack and spills were not checked. Get one: \
     `python3 -m venv target/cuda-tools && target/cuda-tools/bin/pip install --no-deps nvidia-cuda-nvcc`, \
     or set PTXAS to the program or GRIDSYNC_CUDA_TOOLS to such a venv";
 

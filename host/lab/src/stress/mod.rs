@@ -167,7 +167,7 @@ mod tests {
         assert_eq!((tally.settings, tally.crossings), (16, 16 * 40));
         assert_eq!(tally.stale, Found { settings: 8, times: 56 });
         assert_eq!(tally.wrong_in(), 8);
-        let first = "blocks of 64 threads, 2 in all, 1 word a thread, up to 300 cycles late, seed 0, looking for races: 7 stale words";
+        let first = "blocks of 64 threads, 2 in all, 1 word a thread, up to 300 cycles late, seed 0, checking for races: 7 stale words";
         assert_eq!(tally.first.as_deref(), Some(first));
 
         let lost = Contender {

@@ -56,7 +56,7 @@ impl fmt::Display for Setting {
             write!(f, ", seed {seed}")?;
         }
         f.write_str(match (self.seed, self.races) {
-            (Some(_), true) => ", looking for races",
+            (Some(_), true) => ", checking for races",
             (Some(_), false) => ", weak memory",
             (None, _) => "",
         })

@@ -6,10 +6,11 @@ use crate::data::Along;
 #[derive(Clone, Copy, Debug, clap::Args)]
 #[group(id = "lines", multiple = false)]
 pub(super) struct Axis {
-    /// Take each row of the array by itself, along its last dimension, by sum, min or max (reduce
-    /// also by mean, argmin and argmax): reduce to the bits that the row alone would give. The results
-    /// of reduce have the shape of the array without that dimension, those of scan the shape of the
-    /// array. scan takes f16 and bf16 as f32, and on a GPU or with --check holds the whole array.
+    /// Process each row of the array separately, along its last dimension, by sum, min or max
+    /// (reduce also by mean, argmin and argmax). reduce gives the same bits as for the row alone.
+    /// The results of reduce have the shape of the array without that dimension, those of scan the
+    /// shape of the array. scan converts f16 and bf16 to f32, and on a GPU or with --check holds
+    /// the whole array.
     #[arg(long)]
     rows: bool,
     /// Like --rows, along another dimension: 0 is the first one, -1 the last one, as with the axis
@@ -37,7 +38,7 @@ impl Axis {
         let dimensions = shape.len();
         if dimensions == 0 {
             return Err(Usage(format!(
-                "{} is for arrays of one dimension or more, and this one has none",
+                "{} needs an array of one dimension or more, but this one has none",
                 self.flag()
             )));
         }
@@ -46,7 +47,7 @@ impl Axis {
         let number = axis.checked_add(from_the_end).and_then(|axis| usize::try_from(axis).ok());
         number.filter(|&number| number < dimensions).ok_or_else(|| {
             Usage(format!(
-                "--axis {axis} is none of the {dimensions} dimensions of the array, whose shape is {shape:?}: take 0 to {}, or -{dimensions} to -1",
+                "--axis {axis} is not one of the {dimensions} dimensions of the array, whose shape is {shape:?}: use 0 to {}, or -{dimensions} to -1",
                 dimensions - 1
             ))
         })
@@ -54,7 +55,7 @@ impl Axis {
 
     /// The lines of an array of this shape.
     pub(super) fn along(self, shape: &[u64]) -> Result<Along, Usage> {
-        let too_many = || Usage(format!("the lines of an array of shape {shape:?} are too many"));
+        let too_many = || Usage(format!("an array of shape {shape:?} has too many lines"));
         Along::of(shape, self.number(shape)?).ok_or_else(too_many)
     }
 

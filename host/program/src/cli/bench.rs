@@ -249,7 +249,9 @@ fn distinct(names: impl Iterator<Item = &'static str>) -> Vec<&'static str> {
 
 fn build_peers(global: &Global) -> anyhow::Result<()> {
     if env::var_os("GRIDSYNC_PEERS").is_none_or(|folder| folder.is_empty()) {
-        return Err(Usage("GRIDSYNC_PEERS names no folder to build the peers into".into()).into());
+        return Err(
+            Usage("GRIDSYNC_PEERS does not name a folder to build the peers into".into()).into()
+        );
     }
     let built = bench::build_peers()?;
     output::result(global, || format!("{built} peers are built"), || json!({ "peers": built }))
@@ -310,7 +312,7 @@ impl Bench {
         match others.iter().find(|(_, unused)| !unused) {
             None => Ok(()),
             Some((flag, _)) => Err(Usage(format!(
-                "{flag} says nothing to the suite {name}, which takes {}",
+                "{flag} does not apply to suite {name}, which accepts {}",
                 takes.iter().map(|(flag, _)| *flag).collect::<Vec<_>>().join(", ")
             ))),
         }

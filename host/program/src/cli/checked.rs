@@ -12,7 +12,7 @@ impl Verdict {
     pub(super) fn of(result: Number, check: Check<Number>) -> Self {
         let wrong = || {
             format!(
-                "the result is wrong: {} where the reference says {}, off by {}, allowed are {}",
+                "the result is wrong: {}, the reference is {}; off by {}, allowed {}",
                 result.text(),
                 check.reference.text(),
                 rounded(check.abs_err),
@@ -43,7 +43,7 @@ impl Verdict {
         };
         let wrong = || {
             format!(
-                "{what} {at} is wrong, and nothing was written: the reference says {}, it is off by {}, allowed are {}",
+                "{what} {at} is wrong, and nothing was written: the reference is {}; off by {}, allowed {}",
                 check.reference.text(),
                 rounded(check.abs_err),
                 rounded(check.bound)

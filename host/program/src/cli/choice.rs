@@ -130,7 +130,7 @@ impl DeviceChoice {
             Self::Emulator(1) => Ok(emulator()),
             Self::Cuda(_) | Self::AllCuda | Self::Emulator(_) => self.one_device("this command"),
             Self::Cpu => Err(Usage(
-                "there is no CPU form of this: use --device emulator, which runs the kernels on the CPU"
+                "this has no CPU form: use --device emulator, which runs the kernels on the CPU"
                     .into(),
             )
             .into()),
@@ -160,7 +160,7 @@ impl DeviceChoice {
             Self::Cuda(_) | Self::AllCuda => self.one_device(what),
             Self::Emulator(_) | Self::Cpu => {
                 return Err(Usage(format!(
-                    "{what} needs a GPU, since the time of an emulated grid says nothing: use --device cuda"
+                    "{what} needs a GPU, since the time of an emulated grid is meaningless: use --device cuda"
                 ))
                 .into());
             }
@@ -184,7 +184,7 @@ fn gpu_of_rank(local_rank: u32) -> Option<Device> {
         Ok(device) => Some(device),
         Err(DeviceError::NoCuda(NoCuda::NoLibrary(_) | NoCuda::NoDevice)) => None,
         Err(error) => {
-            output::say(format_args!("gridsync: going on without the GPU: {error}"));
+            output::say(format_args!("gridsync: continuing without the GPU: {error}"));
             None
         }
     }

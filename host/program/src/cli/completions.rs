@@ -5,7 +5,7 @@ use clap::ValueEnum;
 use clap_complete::Shell;
 use serde_json::json;
 
-/// Print the script by which a shell completes calls
+/// Print a script for shell completion
 ///
 /// It belongs where the shell looks for it:
 ///

@@ -33,7 +33,7 @@ impl Devices {
                 text += &format!("{}\n\n", describe_in_words(&gpu.properties));
             }
             if gpus.len() > 1 {
-                text += "Which GPU (row) reaches the memory of which (column):\n";
+                text += "Which GPU (row) can access the memory of which (column):\n";
                 text += &format!("{}\n\n", reach_in_words(&gpus, &reach));
             }
             if let Some(reason) = &none {
@@ -91,7 +91,7 @@ fn describe_in_words(p: &Properties) -> Table {
             f64::from(p.memory_clock_khz) / 1e3,
             p.memory_bus_bits
         ),
-        None => "not told by the driver".into(),
+        None => "not reported by the driver".into(),
     };
     let rows = [
         ("compute capability", format!("{}.{}", p.compute / 10, p.compute % 10)),

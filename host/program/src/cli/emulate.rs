@@ -14,9 +14,9 @@ use serde_json::{Value, json};
 /// Run barriers, locks and primitives under many schedules
 ///
 /// Each grid barrier, exchange, lock and primitive runs in a small grid whose results are checked: under schedules
-/// drawn from seeds, with weak memory, and looking for data races under every other one. With --weaken each place
-/// that orders memory or waits is then made weaker, one at a time, to see what notices. What nothing notices, no run
-/// needs, or no check sees.
+/// drawn from seeds, with weak memory, and checking for data races under every other one. With --weaken
+/// each place that orders memory or waits is then made weaker, one at a time, to see which runs fail. If
+/// none fails, no run needs that ordering, or no check sees the failure.
 #[derive(clap::Args)]
 pub(crate) struct Emulate {
     /// What to run: whole names or their beginnings, such as `barrier` or `barrier/tree` [default: all].
@@ -89,7 +89,7 @@ impl Emulate {
         let wrong = outcomes.iter().filter(|outcome| outcome.is_err()).count();
         match wrong {
             0 => Ok(()),
-            _ => Err(Wrong(format!("{wrong} of {} protocols went wrong", chosen.len())).into()),
+            _ => Err(Wrong(format!("{wrong} of {} protocols failed", chosen.len())).into()),
         }
     }
 
@@ -103,7 +103,7 @@ impl Emulate {
         if let Some(unknown) =
             self.names.iter().find(|name| !all.iter().any(|protocol| is(protocol, name)))
         {
-            let message = format!("no protocol is called {unknown}: see gridsync emulate --list");
+            let message = format!("no protocol is named {unknown}: see gridsync emulate --list");
             return Err(Usage(message).into());
         }
         let asked = |protocol: &Protocol| {

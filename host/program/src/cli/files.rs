@@ -32,7 +32,7 @@ impl Files {
     /// Refuses files that would make the call hang or lose a result: an input given twice that can
     /// be read only once, one file for two outputs, an output that would replace an input, and
     /// standard output for both an array and JSON.
-    pub(super) fn refuse_what_collides(&self, global: &Global) -> Result<(), Usage> {
+    pub(super) fn check_conflicts(&self, global: &Global) -> Result<(), Usage> {
         let inputs = self.inputs.iter().map(|(name, input)| (name, input, input.identity()));
         let inputs: Vec<_> = inputs.collect();
         let outputs = self.outputs.iter();
@@ -47,7 +47,7 @@ impl Files {
             });
             if let Some((other, ..)) = twice {
                 return Err(Usage(format!(
-                    "{other} and {name} are both {input}, which can be read once: save one of them to a file"
+                    "{other} and {name} are both {input}, which can be read only once: save one of them to a file"
                 )));
             }
         }
@@ -60,7 +60,7 @@ impl Files {
                     false => format!("are one file, {known} and {to}"),
                 };
                 return Err(Usage(format!(
-                    "--{other} and --{name} {one}: each takes an array of its own, so name two files"
+                    "--{other} and --{name} {one}: each array needs its own file"
                 )));
             }
             let both_ways = identity.as_ref().is_some_and(Identity::goes_both_ways);
@@ -68,7 +68,7 @@ impl Files {
             let replaced = inputs.find(|(.., known)| is_one(identity, known) && !both_ways);
             if let Some((input, path, _)) = replaced {
                 return Err(Usage(format!(
-                    "--{name} {to} is the file that {input} names, {path}, and would replace it: name another file"
+                    "--{name} {to} is the same file as {input}, {path}, and would replace it: name another file"
                 )));
             }
         }
@@ -78,7 +78,7 @@ impl Files {
         };
         match outputs.iter().find(|output| on_stdout(output)) {
             Some((name, ..)) if global.json => Err(Usage(format!(
-                "standard output takes the array of --{name} or the JSON, not both: name a file"
+                "standard output can get the array of --{name} or the JSON, not both: name a file"
             ))),
             _ => Ok(()),
         }

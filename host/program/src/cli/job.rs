@@ -136,7 +136,7 @@ pub(super) fn run(
     remedy: &str,
     compute: impl FnOnce(&Job<'_>) -> anyhow::Result<Done>,
 ) -> anyhow::Result<()> {
-    files.refuse_what_collides(global)?;
+    files.check_conflicts(global)?;
     let job = Job {
         global,
         files,

@@ -17,8 +17,8 @@ use std::thread::{self, ScopedJoinHandle};
 
 /// Correlate two arrays by rank: Kendall's tau-b
 ///
-/// The arrays are taken as flat, in C order, and must have the same length and type: f32 f64 i32
-/// u32 i64 u64. All pairs of places are counted: concordant pairs have the same order in both
+/// The arrays are flattened in C order, and must have the same length and type: f32 f64 i32
+/// u32 i64 u64. All pairs of indices are counted: concordant pairs have the same order in both
 /// arrays, discordant pairs the opposite order, and ties are equal in one array or in both; -0
 /// equals +0. The counts are exact; tau is the same as from scipy.stats.kendalltau. It is NaN if an
 /// array is constant or has fewer than two elements. A NaN among the elements is an error, as with
@@ -45,7 +45,7 @@ pub(crate) struct Tau {
 impl Tau {
     pub(crate) fn run(self, global: &Global) -> anyhow::Result<()> {
         let files = Files::default().reads("X", &self.x).reads("Y", &self.y);
-        let remedy = "sort fewer places at a time, by --part, or correlate a sample of them";
+        let remedy = "sort fewer elements at a time with --part, or correlate a sample of them";
         job::run(global, &files, remedy, |job| {
             let open = |path| job.open(path, self.dtype);
             let (x, y) = (open(&self.x)?, open(&self.y)?);
@@ -83,7 +83,7 @@ impl Tau {
         }
         gridsync_entries::correlated_elements!(by_dtype);
         Err(Usage(format!(
-            "kendall correlates f32 f64 i32 u32 i64 u64, not {}: convert the arrays",
+            "kendall supports f32 f64 i32 u32 i64 u64, not {}: convert the arrays",
             x.dtype()
         ))
         .into())
@@ -162,7 +162,7 @@ fn warn_of_many(job: &Job<'_>, len: usize, part: usize) {
     let steps = halves.saturating_mul(halves + 1) / 2;
     if steps >= MANY && !job.global.quiet && !job.global.json {
         output::say(format_args!(
-            "gridsync: parts of {part} of {len} places take {steps} correlations: a larger --part takes less time"
+            "gridsync: parts of {part} of {len} elements need {steps} correlations: a larger --part is faster"
         ));
     }
 }
@@ -183,8 +183,7 @@ fn verdict(got: &Kendall, reference: &Kendall) -> Verdict {
     Verdict {
         json: json!({ "ok": ok }),
         line: format!("counted again on the CPU: {verdict}"),
-        wrong: (!ok).then(|| {
-            format!("the counts are wrong: {got:?}, where the reference says {reference:?}")
-        }),
+        wrong: (!ok)
+            .then(|| format!("the counts are wrong: {got:?}, the reference is {reference:?}")),
     }
 }

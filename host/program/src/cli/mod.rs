@@ -67,9 +67,9 @@ Examples:
 Exit codes:
   0  all is right, or the reader of standard output has closed it
   1  a result is wrong: a check failed, or a kernel was found to be wrong
-  2  the call is at fault: bad usage, an input that cannot be read or makes no
-     sense, an output that cannot be written, more memory than the host has
-  3  the device is at fault: there is none where one is needed, or it, its
+  2  an error in the call: bad usage, an input that cannot be read or is
+     invalid, an output that cannot be written, more memory than the host has
+  3  a fault of the device: there is none where one is needed, or it, its
      driver or a kernel failed; or another rank is missing, lost or failed";
 
 /// The heading of the options of every subcommand.
@@ -89,13 +89,13 @@ struct Global {
         display_order = 1000, help_heading = COMMON
     )]
     device: DeviceChoice,
-    /// Print one JSON value on standard output; all else goes to standard error.
+    /// Print one JSON value on standard output; everything else goes to standard error.
     #[arg(long, global = true, display_order = 1001, help_heading = COMMON)]
     json: bool,
     /// Print results only.
     #[arg(short, long, global = true, conflicts_with = "verbose", display_order = 1002, help_heading = COMMON)]
     quiet: bool,
-    /// Say more about what is done.
+    /// Print more about what is done.
     #[arg(short, long, global = true, display_order = 1003, help_heading = COMMON)]
     verbose: bool,
 }

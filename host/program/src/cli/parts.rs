@@ -8,11 +8,12 @@ use gridsync_lab::count::within;
 
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(super) struct Parts {
-    /// Take so many elements at a time through the memory of the device and of the host, with what
-    /// is made of them; the results are the same. The next part is read, and the one before
-    /// written, while one is computed. Without it: on a device what takes 32 MiB with its results,
-    /// on the CPU 1048576 elements. Parts are rounded to what leaves every bit as it is, which is
-    /// said; reduce --rows takes whole rows, or pieces of one that is longer. kendall holds its arrays in host memory, and takes all at once if the device has room.
+    /// Process this many elements at a time, so that the memory of the device and of the host holds
+    /// only these and their results; the results are the same. While a part is computed, the next
+    /// one is read and the previous one written. Default: on a device as many as need 32 MiB with
+    /// their results, on the CPU 1048576. Rounded so results stay bit-identical; prints a note.
+    /// reduce --rows processes whole rows, or pieces of one that is longer. kendall holds its
+    /// arrays in host memory, and processes all at once if the device has room.
     #[arg(long, value_name = "ELEMENTS", value_parser = within::<usize>(1..=u64::MAX))]
     part: Option<usize>,
 }
@@ -56,11 +57,11 @@ impl Parts {
         let asked = self.part.filter(|&asked| asked < len && taken != Some(asked));
         if let Some(asked) = asked.filter(|_| !job.global.quiet && !job.global.json) {
             let taken = taken.map_or_else(
-                || format!("all {len} elements are taken at once"),
+                || format!("all {len} elements are processed at once"),
                 |part| format!("parts are of {part} elements"),
             );
             output::say(format_args!(
-                "gridsync: --part {asked}: {taken}, so that the bits are those of the whole"
+                "gridsync: --part {asked}: {taken}, so that results stay bit-identical"
             ));
         }
         taken

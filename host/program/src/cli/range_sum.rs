@@ -26,15 +26,15 @@ use std::ffi::OsString;
 
 /// Sum many ranges of an array
 ///
-/// The array is taken as flat, in C order. QUERIES is an array of integers with m rows and two
+/// The array is flattened in C order. QUERIES is an array of integers with m rows and two
 /// columns, from and to: row i asks for the sum of the elements from..to, without element to, like
-/// x[from:to].sum() in numpy. The output has m sums. The array is scanned once; a query then takes
+/// x[from:to].sum() in numpy. The output has m sums. The array is scanned once; a query then needs
 /// two reads and a subtraction. Integers are summed in 64 bits, exactly, and wrap around there.
 /// Floating-point numbers are summed in f64, unless --acc says f32. A sum is the difference of two
 /// prefix sums, and as accurate as these: its error bound, which --check uses, is the bound for all
-/// elements up to the range's end. Sums that this leaves less than three digits are counted in a note
+/// elements up to the range's end. A note counts the sums that have fewer than three certain digits
 /// (in JSON "uncertain"). Ranges that begin after a NaN or an infinity are NaN; the sum of
-/// no elements is 0. A query that is no range of the array is an error, and nothing is written.
+/// no elements is 0. A query that is not a range of the array is an error, and nothing is written.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct RangeSum {
@@ -66,7 +66,7 @@ impl RangeSum {
             .reads("INPUT", &self.input)
             .reads("QUERIES", &self.queries)
             .writes("output", Some(&self.output));
-        let remedy = "take fewer elements at a time, by --part, or fewer queries";
+        let remedy = "process fewer elements at a time with --part, or fewer queries";
         job::run(global, &files, remedy, |job| {
             let input = job.open(&self.input, self.dtype)?;
             let queries = self.queries()?;
@@ -84,7 +84,7 @@ impl RangeSum {
         let array = data::read(&input, None)?;
         let &[_, 2] = array.shape() else {
             return Err(Usage(format!(
-                "{input}: queries are an array of m × 2 integers, from and to; this one has the shape {:?}",
+                "{input}: queries must be an array of m × 2 integers, from and to; this one has the shape {:?}",
                 array.shape()
             ))
             .into());
@@ -94,7 +94,7 @@ impl RangeSum {
                 match array.dtype() {
                     $(Dtype::$dtype => ranges(array.as_slice::<$ty>()?),)*
                     dtype => Err(Usage(format!(
-                        "{input}: queries are integers, not {dtype}: convert them to i64"
+                        "{input}: queries must be integers, not {dtype}: convert them to i64"
                     ))
                     .into()),
                 }
@@ -155,7 +155,7 @@ fn ranges<T: Copy + Into<i128>>(ends: &[T]) -> anyhow::Result<Vec<[u64; 2]>> {
     let range = |(query, &[from, to]): (usize, &[T; 2])| match (place(from), place(to)) {
         (Ok(from), Ok(to)) => Ok([from, to]),
         _ => Err(Usage(format!(
-            "query {query}: {}..{} is no range: places are counted from 0",
+            "query {query}: {}..{} is not a valid range; indices start at 0",
             from.into(),
             to.into()
         ))

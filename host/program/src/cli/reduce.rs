@@ -33,24 +33,24 @@ use std::ffi::OsString;
 
 /// Reduce an array to one value, or each row or column of a matrix
 ///
-/// Integers are accumulated in 64 bits and wrap around there; a sum that did is told with what it is
-/// exactly (in JSON as "exact", for rows as "wrapped"), and a mean is the true one. Floating-point sums are taken in a
-/// fixed order, in f32 for f32, f16 and bf16 and in f64 for f64, unless --acc says otherwise.
-/// NaN makes a sum, product, minimum, maximum and mean NaN; -0 is less than +0; count counts what
-/// differs from zero. argmin and argmax give the index, from 0 on, of the least and the greatest
-/// element, the first of equal ones (-0 equals +0), and the first NaN if there is one;
+/// Integers are accumulated in 64 bits and wrap around there; a sum that wrapped is printed with its
+/// exact value (in JSON as "exact", for rows as "wrapped"), and a mean is the true one. Floating-point
+/// sums are added in a fixed order, in f32 for f32, f16 and bf16 and in f64 for f64, unless --acc says
+/// otherwise. NaN makes a sum, product, minimum, maximum and mean NaN; -0 is less than +0; count counts
+/// the elements that are not zero. argmin and argmax give the index, starting at 0, of the least and
+/// the greatest element, the first of equal ones (-0 equals +0), and the first NaN if there is one;
 /// their JSON has the element as "value". prod-mod is the product modulo M, from 0 to M - 1. An empty
 /// array gives 0 for sum (-0.0 if floating point), count, xor and or, 1 for prod and prod-mod (modulo
 /// 1: 0), all bits for and; min, max, argmin, argmax and mean of it are an error. An array in Fortran
-/// order is taken in the order of its file, but for argmin and argmax, whose indices are those of C
-/// order. In JSON, NaN and the infinities are strings.
+/// order is reduced in the order of its file, except for argmin and argmax, whose indices are those of
+/// C order. In JSON, NaN and the infinities are strings.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Reduce {
     /// A .npy file, an array of an archive as file.npz:NAME, or raw little-endian numbers (with
     /// --dtype); `-` is standard input.
     input: OsString,
-    /// What to combine the elements by.
+    /// The operation that combines the elements.
     #[arg(long, value_parser = PossibleValuesParser::new(lines().names()))]
     op: String,
     #[command(flatten)]
@@ -66,13 +66,13 @@ pub(crate) struct Reduce {
     /// bool, which are widened.
     #[arg(long)]
     dtype: Option<Stored>,
-    /// What to accumulate a floating-point sum, product or mean in.
+    /// How to accumulate a floating-point sum, product or mean.
     #[arg(long)]
     acc: Option<Acc>,
-    /// What prod-mod is taken modulo: 1 to 4294967296.
+    /// The modulus of prod-mod: 1 to 4294967296.
     #[arg(long, value_name = "M", conflicts_with = "lines", value_parser = within::<u64>(0..=u64::MAX))]
     modulus: Option<u64>,
-    /// How to go about it.
+    /// The algorithm.
     #[arg(long, default_value = "auto")]
     variant: Variant,
     #[command(flatten)]
@@ -149,7 +149,7 @@ fn lines() -> Lines<Run> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Variant {
-    /// The best there is for the device.
+    /// The best one for the device.
     Auto,
     /// On a GPU or the emulator: one launch, a block for each tile; the block that started last
     /// combines the results.
@@ -183,9 +183,9 @@ impl Reduce {
     fn remedy(&self) -> &'static str {
         match self.axis.is_asked() {
             true => {
-                "take fewer elements at a time, by --part; with --axis a GPU holds all lines that interleave"
+                "process fewer elements at a time with --part; with --axis a GPU holds all lines that interleave"
             }
-            false => "take fewer elements at a time, by --part",
+            false => "process fewer elements at a time with --part",
         }
     }
 
@@ -200,7 +200,7 @@ impl Reduce {
         }
         if lines.find(op, dtype, None).is_none() {
             let types = listed(&lines.types_of(op));
-            return usage(format!("--op {op} is of integers ({types}); the elements are {dtype}"));
+            return usage(format!("--op {op} needs integers ({types}), got {dtype}"));
         }
         if self.modulus.is_some() && op != "prod-mod" {
             return usage(format!("--modulus is for prod-mod; --op {op} has none"));
@@ -218,16 +218,16 @@ impl Reduce {
                 "--acc is for floating-point elements; {dtype} is accumulated in 64-bit integers"
             )),
             Some(_) if !matches!(op, "sum" | "prod" | "mean") => {
-                usage(format!("--acc is for sum, prod and mean; {op} rounds nothing"))
+                usage(format!("--acc is for sum, prod and mean; {op} does not round"))
             }
             Some(Acc::F32) if dtype == Dtype::F64 => {
                 usage("--acc f32 would lose digits of f64 elements: leave it out".into())
             }
-            Some(Acc::Compensated) if op == "prod" => usage(
-                "--acc compensated is for sum and mean; for prod there are f32 and f64".into(),
-            ),
+            Some(Acc::Compensated) if op == "prod" => {
+                usage("--acc compensated is for sum and mean; for prod use f32 or f64".into())
+            }
             Some(Acc::Compensated) if matches!(dtype, Dtype::F16 | Dtype::Bf16) => usage(format!(
-                "--acc compensated is of f32 and f64 elements; for {dtype} there is --acc f64"
+                "--acc compensated needs f32 or f64 elements; for {dtype} use --acc f64"
             )),
             _ => Ok(()),
         }
@@ -278,10 +278,10 @@ impl Reduce {
     {
         let input = self.in_order(given.input);
         match given.share {
-            None => Ok(self.told(self.reduce_parts(op, job, input)?)),
+            None => Ok(self.done(self.reduce_parts(op, job, input)?)),
             Some(mut share) => {
                 let found = self.reduce_share(op, job, input, &mut share)?;
-                Ok(share.told(self.told(found)))
+                Ok(share.report(self.done(found)))
             }
         }
     }
@@ -331,7 +331,7 @@ impl Reduce {
     }
 
     /// The report of a result.
-    fn told<T: Shown>(&self, found: Found<T>) -> Done {
+    fn done<T: Shown>(&self, found: Found<T>) -> Done {
         let Found { output, check, about, variant, us, part } = found;
         let dtype = about.dtype();
         let check = check.map(|check| Check {

@@ -24,25 +24,26 @@ use gridsync_entries::scan::Scannable;
 use gridsync_kernels::op::{And, Count, Max, Min, Or, Product, Sum, Xor};
 use std::ffi::OsString;
 
-/// Write, for each element, what all up to it combine to
+/// Write, for each element, the combination of all elements up to it
 ///
-/// The array is taken as flat, in C order, and the output has one dimension, as numpy.cumsum without
-/// an axis; --rows and --axis scan along one dimension. Integers are summed and multiplied in 64 bits and wrap around there: the output of i32
-/// is i64, that of u32 u64. Floating-point sums and products are taken in a fixed order, in f32 for
-/// f32, f16 and bf16 and in f64 for f64, unless --acc says otherwise; the output is of that type.
-/// Counts are written as u64. From a NaN on a sum, product, minimum and maximum is NaN; -0 is less than
-/// +0; count counts what differs from zero. sum is for all element types; prod, min and max for those
-/// of 4 and 8 bytes; xor, and and or for i32 and u32; count for those and f32. An exclusive scan
-/// begins with the value of no elements: 0 for sum (-0.0 if floating point), count, xor and or, 1 for
-/// prod, all bits for and, the greatest value for min (inf if floating point), the least for max.
-/// An output is written whole or not at all, and not if --check finds it wrong.
+/// The array is flattened in C order, and the output has one dimension, as numpy.cumsum without an
+/// axis; --rows and --axis scan along one dimension. Integers are summed and multiplied in 64 bits and
+/// wrap around there: the output of i32 is i64, that of u32 u64. Floating-point sums and products are
+/// computed in a fixed order, in f32 for f32, f16 and bf16 and in f64 for f64, unless --acc says
+/// otherwise; the output is of that type. Counts are written as u64. After a NaN, a sum, product,
+/// minimum and maximum is NaN; -0 is less than +0; count counts the elements that are not zero. sum is
+/// for all element types; prod, min and max for those of 4 and 8 bytes; xor, and and or for i32 and
+/// u32; count for those and f32. An exclusive scan begins with the value of no elements: 0 for sum
+/// (-0.0 if floating point), count, xor and or, 1 for prod, all bits for and, the greatest value for
+/// min (inf if floating point), the least for max. An output is written whole or not at all, and not if
+/// --check finds it wrong.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Scan {
     /// A .npy file, an array of an archive as file.npz:NAME, or raw little-endian numbers (with
     /// --dtype); `-` is standard input.
     input: OsString,
-    /// What to combine the elements by.
+    /// The operation that combines the elements.
     #[arg(long, value_parser = PossibleValuesParser::new(lines().names()))]
     op: String,
     /// The .npy file to write; `-` is standard output, which then has nothing else.
@@ -115,7 +116,7 @@ impl Scan {
             true => {
                 "on a GPU, and with --check, all rows and their results are held: scan some of them at a time"
             }
-            false => "take fewer elements at a time, by --part",
+            false => "process fewer elements at a time with --part",
         }
     }
 
@@ -134,7 +135,7 @@ impl Scan {
                 "--acc is for floating-point elements; {dtype} is accumulated in 64-bit integers"
             )),
             Some(_) if !matches!(self.op.as_str(), "sum" | "prod") => {
-                usage(format!("--acc is for sum and prod; {} rounds nothing", self.op))
+                usage(format!("--acc is for sum and prod; {} does not round", self.op))
             }
             Some(PlainAcc::F32) if dtype == Dtype::F64 => {
                 usage("--acc f32 would lose digits of f64 elements: leave it out".into())

@@ -26,12 +26,12 @@ use std::ffi::OsString;
 
 /// Select elements that meet a condition, or the first of each run
 ///
-/// The array is taken as flat, in C order, and each output has one dimension: --where is x[x > 0.5]
+/// The array is flattened in C order, and each output has one dimension: --where is x[x > 0.5]
 /// in NumPy, --partition also writes x[~(x > 0.5)], and --positions is numpy.flatnonzero(x > 0.5).
 /// A condition is one of < <= > >= == != and a number, or one of the words nonzero, finite and
 /// notnan. The number may have a fraction even if the elements are integers. Comparisons follow
 /// IEEE 754: NaN meets != only, and -0 equals +0. --unique keeps the first of each run of equal
-/// elements; each NaN is a run of its own. --positions says where each run begins and --counts how
+/// elements; each NaN is a separate run. --positions says where each run begins and --counts how
 /// long it is: run-length encoding. Positions and counts are written as u64, and elements of bf16 as
 /// f32, since .npy has no bf16. Each output is written whole or not at all, and none is written if
 /// --check finds one wrong.
@@ -79,7 +79,7 @@ impl Select {
             .writes("partition", self.partition.as_ref())
             .writes("positions", self.positions.as_ref())
             .writes("counts", self.counts.as_ref());
-        let remedy = "take fewer elements at a time, by --part";
+        let remedy = "process fewer elements at a time with --part";
         job::run(global, &files, remedy, |job| {
             let input = job.open(&self.input, self.dtype)?;
             let (work, what) = (Cost::SELECT.of(input.len()), About::of(&input).text("elements"));
@@ -102,7 +102,7 @@ impl Select {
             };
         }
         gridsync_entries::selected_elements!(select);
-        Err(Usage(format!("select takes no elements of {}", input.dtype())).into())
+        Err(Usage(format!("select does not support elements of {}", input.dtype())).into())
     }
 
     fn select<T>(&self, job: &Job<'_>, input: Incoming) -> anyhow::Result<Done>

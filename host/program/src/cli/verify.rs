@@ -32,14 +32,14 @@ pub(crate) struct Verify {
     /// Run all long inputs on the emulator too, however long that takes.
     #[arg(long, conflicts_with = "seconds")]
     thorough: bool,
-    /// After so many seconds, no more long inputs are begun on the emulator.
+    /// Start no more long inputs on the emulator after this many seconds.
     #[arg(long, default_value_t = 110, value_parser = within::<u64>(0..=u64::MAX))]
     seconds: u64,
     /// The longest input is 2 to the power of this many elements. Grids that cross barriers have
     /// from one thread to all that the device holds, for any value of this.
     #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(0..=34))]
     max_log2: u32,
-    /// How many inputs of each length, each from another seed.
+    /// Inputs of each length, each from a different seed.
     #[arg(long, default_value_t = 1, value_parser = within::<u64>(1..=u64::MAX))]
     seeds: u64,
 }

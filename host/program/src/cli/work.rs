@@ -58,12 +58,12 @@ impl Work {
         let seconds = |ns: f64| format!("{:.3} s", ns / 1e9);
         match self.cpu.is_finite() {
             true => format!(
-                "computing is expected to take {} on {} cores of the CPU, and {} on a GPU, which has to be opened first",
+                "computing is expected to take {} on {} CPU cores, and {} on a GPU, which must be opened first",
                 seconds(self.cpu),
                 parallel::cores(),
                 seconds(self.gpu)
             ),
-            false => "--variant asks for kernels".into(),
+            false => "--variant needs kernels".into(),
         }
     }
 }

@@ -85,7 +85,7 @@ pub enum DataError {
         input: Input,
     },
     /// A raw input ends within an element.
-    #[error("{input}: {bytes} bytes are no whole number of {}-byte {stored} elements ({} left over); check --dtype, or whether it was cut short", stored.size(), bytes % stored.size() as u64)]
+    #[error("{input}: {bytes} bytes are not a whole number of {}-byte {stored} elements ({} left over); check --dtype, or whether it was cut short", stored.size(), bytes % stored.size() as u64)]
     PartialElement {
         /// The input.
         input: Input,
@@ -161,7 +161,7 @@ pub enum DataError {
         shape: Vec<u64>,
     },
     /// The `.npy` format cannot represent the element type.
-    #[error("{output}: .npy has no name for {dtype}; convert the elements to f32")]
+    #[error("{output}: .npy does not support {dtype}; convert the elements to f32")]
     NoNpyDescr {
         /// The output.
         output: Output,
@@ -170,7 +170,7 @@ pub enum DataError {
     },
     /// Memory cannot hold the elements for a stream. A `.npy` file begins with the number of
     /// elements, so that a stream gets them only after the last one.
-    #[error("{output}: {no_room}, and a pipe or a device gets the array at its end; name a file")]
+    #[error("{output}: {no_room}; a pipe or a device needs the whole array in memory; name a file")]
     NotHeld {
         /// The output.
         output: Output,
@@ -179,8 +179,7 @@ pub enum DataError {
     },
     /// The system cannot start another thread.
     #[error(
-        "no thread can be started: {cause}; raise the limit of threads (`ulimit -u`, or that of the container), \
-         or use fewer: RAYON_NUM_THREADS=1"
+        "cannot start a thread: {cause}; raise the limit of threads (`ulimit -u`, or the limit of the container), or use fewer: RAYON_NUM_THREADS=1"
     )]
     NoThread {
         /// The error of the operating system.

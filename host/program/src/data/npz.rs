@@ -22,7 +22,7 @@ pub enum NpzError {
     #[error("the archive cannot be read: {0}; save it again with `np.savez`")]
     Broken(zip::result::ZipError),
     /// The archive does not have this array.
-    #[error("has no array {name:?}, but {}; name one as in file.npz:NAME", list(.names))]
+    #[error("has no array {name:?}, only {}; name one as in file.npz:NAME", list(.names))]
     NoSuchMember {
         /// The requested name.
         name: String,
@@ -37,7 +37,7 @@ pub enum NpzError {
     },
     /// The array cannot be unpacked.
     #[error(
-        "the array {name:?} is {how}, and only stored and deflated ones are read; save it again with `np.savez`"
+        "the array {name:?} is {how}, but only stored and deflated ones can be read; save it again with `np.savez`"
     )]
     Packed {
         /// Name of the array.
@@ -46,7 +46,7 @@ pub enum NpzError {
         how: String,
     },
     /// The archive is a stream. Its directory is at the end, and a stream cannot seek there.
-    #[error("is a zip or .npz archive, whose arrays are found from its end; save it to a file")]
+    #[error("is a zip or .npz archive, whose directory is at its end; save it to a file")]
     Piped,
 }
 

@@ -62,7 +62,7 @@ impl Outgoing {
             Output::Path(path) => match fs::metadata(path) {
                 Err(_) if npz::is_member(path) => {
                     return Err(bad_name(
-                        "arrays of archives are only read; name a .npy file, and pack it with `np.savez`",
+                        "arrays of archives can only be read; name a .npy file, and pack it with `np.savez`",
                     ));
                 }
                 Ok(there) if there.is_file() && !is_writable(path, &there) => {

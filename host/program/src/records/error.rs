@@ -23,7 +23,7 @@ pub enum RecordsError {
     },
     /// A line is not a record.
     #[error(
-        "{}:{line}: not a record: {fault}; mend or remove the line, or name other files", .path.display()
+        "{}:{line}: not a record: {fault}; fix or remove the line, or name other files", .path.display()
     )]
     Line {
         /// The file.
@@ -34,7 +34,7 @@ pub enum RecordsError {
         fault: String,
     },
     /// A file is not JSON, or contains an invalid record.
-    #[error("{}:{line}: {fault}; mend or remove the file, or name other files", .path.display())]
+    #[error("{}:{line}: {fault}; fix or remove the file, or name other files", .path.display())]
     Document {
         /// The file.
         path: PathBuf,

@@ -129,7 +129,7 @@ impl Runs {
         }
         let document = |line, fault| RecordsError::Document { path: path.clone(), line, fault };
         let value: Value = serde_json::from_str(&text)
-            .map_err(|error| document(error.line(), format!("not JSON: {}", told(&error))))?;
+            .map_err(|error| document(error.line(), format!("not JSON: {}", message(&error))))?;
         if self.take(&value, source).map_err(|fault| document(1, fault))? == 0 {
             self.unknown.push(source.clone());
         }
@@ -240,12 +240,12 @@ fn date_of(path: &Path) -> Option<String> {
 
 /// The record with today's names, or the reason why it is invalid.
 fn recorded(read: serde_json::Result<Record>) -> Result<Record, String> {
-    let record = read.map_err(|error| told(&error))?.with_new_names();
+    let record = read.map_err(|error| message(&error))?.with_new_names();
     record.fault().map_or(Ok(record), Err)
 }
 
 /// The message of serde_json with the column, but without the line, which is reported elsewhere.
-fn told(error: &serde_json::Error) -> String {
+fn message(error: &serde_json::Error) -> String {
     let text = error.to_string();
     match text.rsplit_once(" at line ") {
         Some((what, _)) => format!("{what}, at column {}", error.column()),

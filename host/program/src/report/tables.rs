@@ -126,7 +126,7 @@ fn all_lines(of: &Of<'_>) -> Table {
     };
     Table {
         file: of.file("lines"),
-        title: format!("All {} lines beside a peer, every design", lines.len()),
+        title: format!("All {} lines with a peer, every design", lines.len()),
         is_long: true,
         columns: [&[("line", false)][..], &TIMES, &[(FROM, false)]].concat(),
         rows: lines.iter().map(row).collect(),

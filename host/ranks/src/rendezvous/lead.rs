@@ -133,7 +133,7 @@ struct Meeting<'a> {
     missing: usize,
     callers: VecDeque<Caller>,
     /// Why the last rejected caller was rejected.
-    turned_away: Option<String>,
+    last_refusal: Option<String>,
 }
 
 impl<'a> Meeting<'a> {
@@ -141,7 +141,7 @@ impl<'a> Meeting<'a> {
         let size = party.size() as usize;
         let mut streams = Vec::new();
         streams.resize_with(size, || None);
-        Self { party, streams, missing: size - 1, callers: VecDeque::new(), turned_away: None }
+        Self { party, streams, missing: size - 1, callers: VecDeque::new(), last_refusal: None }
     }
 
     fn wait(&mut self, listener: &TcpListener) -> Result<(), RanksError> {
@@ -169,7 +169,7 @@ impl<'a> Meeting<'a> {
                 Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
                 Err(error) => {
                     // Too many connections for this process: drop the oldest caller.
-                    self.turned_away = Some(format!("it cannot be connected: {error}"));
+                    self.last_refusal = Some(format!("it cannot be connected: {error}"));
                     self.callers.pop_front();
                     return false;
                 }
@@ -205,7 +205,7 @@ impl<'a> Meeting<'a> {
         let fits = greeting.fits(&self.party.greeting);
         if greeting.job != self.party.greeting.job {
             let refused = fits.map_err(|error| refuse(stream, error).to_string());
-            self.turned_away = refused.err();
+            self.last_refusal = refused.err();
             return Ok(());
         }
         let (rank, size) = (greeting.rank, self.party.size());
@@ -225,7 +225,7 @@ impl<'a> Meeting<'a> {
         let size = self.party.size();
         let missing = (1..size).filter(|&rank| self.streams[rank as usize].is_none()).collect();
         let seconds = self.party.timeout.as_secs_f64();
-        RanksError::Missing { missing, size, seconds, turned_away: self.turned_away.take() }
+        RanksError::Missing { missing, size, seconds, last_refusal: self.last_refusal.take() }
     }
 }
 

@@ -134,7 +134,7 @@ fn a_refusal_names_the_path_that_fails() {
     let good = Plan::by_edges(&dag, 2);
     assert!(good.validate(&dag, 2).is_ok());
     let said = good.validate(&dag, 1).expect_err("too many blocks").to_string();
-    assert!(said.contains("for 2 blocks, and 1 can be resident"), "{said}");
+    assert!(said.contains("for 2 blocks, but only 1 can be resident"), "{said}");
 
     let mut plan = good.clone();
     let at = plan.blocks.iter().position(|list| list.len() == 2).expect("C's block");
@@ -148,7 +148,7 @@ fn a_refusal_names_the_path_that_fails() {
     }
     plan.signal_what_is_waited_for(&dag);
     let said = refused(&plan, &dag);
-    assert!(said.contains("locks up") && said.contains("`C` (block"), "{said}");
+    assert!(said.contains("deadlocks") && said.contains("`C` (block"), "{said}");
     assert!(said.contains("waits for the end of"), "{said}");
 
     let mut plan = good;
@@ -225,5 +225,5 @@ fn a_value_is_kept_until_its_block_overwrites_it() {
     }
     let (dag, plan) = apart(KEPT + 1);
     let said = refused(&plan, &dag);
-    assert!(said.contains("it ran 33 places before; a block keeps 32 values"), "{said}");
+    assert!(said.contains("it ran 33 items earlier; a block keeps 32 values"), "{said}");
 }

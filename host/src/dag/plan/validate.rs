@@ -97,10 +97,10 @@ impl<'a> Proof<'a> {
                     1 => String::new(),
                     parts => format!("part {part} of {parts} of "),
                 };
-                format!("{of}`{}` (block {block}, place {place})", node.name())
+                format!("{of}`{}` (block {block}, index {place})", node.name())
             }
-            Item::Join { join, .. } => format!("join {join} (block {block}, place {place})"),
-            Item::Barrier => format!("a barrier (block {block}, place {place})"),
+            Item::Join { join, .. } => format!("join {join} (block {block}, index {place})"),
+            Item::Barrier => format!("a barrier (block {block}, index {place})"),
         }
     }
 
@@ -143,7 +143,7 @@ impl<'a> Proof<'a> {
 
     fn check_input(&self, at: At, input: Input) -> Result<(), PlanError> {
         let never = |how: String, reason: String| {
-            Err(PlanError::NeverSaid { waiter: self.describe(at), how, reason })
+            Err(PlanError::NoSignal { waiter: self.describe(at), how, reason })
         };
         let (node, how) = match input {
             Input::Joined(join) if join < self.joins.len() => return Ok(()),
@@ -172,7 +172,7 @@ impl<'a> Proof<'a> {
         });
         match silent {
             None => Ok(()),
-            Some(&part) => never(how, format!("{} does not say that", self.describe(part))),
+            Some(&part) => never(how, format!("{} does not signal that", self.describe(part))),
         }
     }
 
@@ -182,9 +182,9 @@ impl<'a> Proof<'a> {
         let reason = if from.0 != at.0 {
             format!("it runs in block {}", from.0)
         } else if from.1 >= at.1 {
-            format!("it comes later, at place {}", from.1)
+            format!("it comes later, at index {}", from.1)
         } else if at.1 - from.1 > KEPT {
-            format!("it ran {} places before; a block keeps {KEPT} values", at.1 - from.1)
+            format!("it ran {} items earlier; a block keeps {KEPT} values", at.1 - from.1)
         } else {
             return Ok(());
         };

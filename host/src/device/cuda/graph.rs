@@ -69,7 +69,7 @@ impl<'a> Capturing<'a> {
             return Err(DeviceError::Unsupported {
                 what: "recording in the default stream",
                 device: cuda.gpu.properties.name.clone(),
-                needs: "record in a stream of its own (Device::new_stream)",
+                needs: "record in a separate stream (Device::new_stream)",
             });
         }
         let recorder = {

@@ -9,7 +9,7 @@ use libcuda::{
 use std::{ffi::c_void, ptr, sync::Arc};
 
 /// Requirement for `cuLaunchKernelEx`.
-const NEEDS_11_8: &str = "it takes a driver of CUDA 11.8 or newer";
+const NEEDS_11_8: &str = "it needs a driver of CUDA 11.8 or newer";
 
 /// The first image whose kernels can wait for the previous kernel.
 pub(super) const OVERLAPPING_IMAGE: u32 = 90;
@@ -174,17 +174,17 @@ impl Cuda {
         if geometry.cooperative && !self.gpu.properties.cooperative {
             return unsupported(
                 "cooperative launches",
-                "it takes compute capability 6.0, and no MPS or driver mode that forbids them",
+                "it needs compute capability 6.0, and no MPS or driver mode that forbids them",
             );
         }
         if geometry.cluster.is_some() && !self.gpu.properties.cluster {
-            return unsupported("cluster launches", "they take compute capability 9.0");
+            return unsupported("cluster launches", "they need compute capability 9.0");
         }
         // A kernel built for an older target cannot wait for the previous one.
         if geometry.overlapping && image < OVERLAPPING_IMAGE {
             return unsupported(
                 "overlapping launches",
-                "they take compute capability 9.0, and kernels built for it",
+                "they need compute capability 9.0, and kernels built for it",
             );
         }
         let attributes = [

@@ -46,7 +46,7 @@ fn cluster_launches_have_the_limits_of_the_driver() {
 
 /// Waits a second for a value that never arrives, and then at the block barrier.
 #[kernel]
-unsafe fn wait_in_vain(seen: Global<u32>) {
+unsafe fn wait_until_timeout(seen: Global<u32>) {
     if !spin::until_timeout(1_000_000_000, || false) {
         seen.fetch_add(0, 1, Ordering::Relaxed, Scope::Device);
     }
@@ -84,12 +84,12 @@ fn fault(launched: Result<Device, DeviceError>) -> Fault {
 #[test]
 fn launches_respect_the_limits_of_the_configuration() {
     let config = EmulatorConfig::default();
-    assert!(launched::<wait_in_vain>(config).is_ok());
+    assert!(launched::<wait_until_timeout>(config).is_ok());
     assert!(launched::<take_a_frame>(config).is_ok());
     let step_limit = 3;
-    let stopped = fault(launched::<wait_in_vain>(EmulatorConfig { step_limit, ..config }));
+    let stopped = fault(launched::<wait_until_timeout>(EmulatorConfig { step_limit, ..config }));
     assert!(matches!(stopped, Fault::StepLimit { limit: 3, .. }), "{stopped}");
-    let stopped = fault(launched::<wait_in_vain>(EmulatorConfig { patience: 2, ..config }));
+    let stopped = fault(launched::<wait_until_timeout>(EmulatorConfig { patience: 2, ..config }));
     assert!(matches!(stopped, Fault::Deadlock(_)), "{stopped}");
     let stopped =
         fault(launched::<take_a_frame>(EmulatorConfig { stack_bytes: 32 << 10, ..config }));
@@ -99,7 +99,7 @@ fn launches_respect_the_limits_of_the_configuration() {
 
 #[test]
 fn statistics_of_launches_are_available() {
-    let device = launched::<wait_in_vain>(EmulatorConfig::default()).expect("it ends");
+    let device = launched::<wait_until_timeout>(EmulatorConfig::default()).expect("it ends");
     let one = device.emulated().expect("this is an emulator");
     assert_eq!((one.launches, one.blocks, one.threads), (1, 2, 64));
     assert_eq!((one.barriers, one.accesses), (2, 64));

@@ -191,7 +191,7 @@ impl<O: PartReducible<Element: Pod>> Leaves<O> {
     /// If it is longer than a [`part`](Self::part).
     pub fn next(&mut self, elements: &[O::Element]) -> Result<(), PartError> {
         let len = elements.len();
-        assert!(len <= self.part, "{len} elements are no part of {}", self.part);
+        assert!(len <= self.part, "{len} elements are not a part of {}", self.part);
         if len == 0 {
             return Ok(());
         }

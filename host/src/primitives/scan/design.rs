@@ -39,7 +39,7 @@ pub(in crate::primitives) fn expect_bulk<O: Scannable>(device: &Device) -> Resul
         Err(DeviceError::Unsupported {
             what: "a scan by bulk copies",
             device: device.properties().name.clone(),
-            needs: "it takes a sum of numbers of 4 or 8 bytes in their own type, compute capability 9.0, and 192 KiB of shared memory a block",
+            needs: "it needs a sum of numbers of 4 or 8 bytes in their own type, compute capability 9.0, and 192 KiB of shared memory per block",
         })
     }
 }

@@ -64,7 +64,10 @@ impl<T: Scalar + Pod> Spread<T> {
     /// # Panics
     /// If `stripe` is not a power of two.
     pub fn in_stripes(devices: &Devices, len: usize, stripe: usize) -> Result<Self, DeviceError> {
-        assert!(stripe.is_power_of_two(), "stripes of {stripe} elements, which is no power of two");
+        assert!(
+            stripe.is_power_of_two(),
+            "stripes of {stripe} elements, which is not a power of two"
+        );
         let count = devices.len();
         let part = |gpu| stripes(len, stripe, gpu, count).map(|stripe| stripe.len()).sum();
         let parts = devices.each(|gpu, device| device.alloc(part(gpu)))?;

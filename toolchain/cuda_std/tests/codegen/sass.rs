@@ -53,7 +53,7 @@ fn for_each_arch(check: impl Fn(&Probes, &BTreeMap<String, Vec<String>>)) {
         return;
     }
     let Some((ptxas, nvdisasm)) = find() else {
-        skipped("no ptxas with an nvdisasm beside it, so the machine code was not looked at");
+        skipped("no ptxas with an nvdisasm next to it, so the machine code was not looked at");
         return;
     };
     for probes in all {

@@ -73,7 +73,7 @@ pub enum Fault {
     },
     /// One static shared variable requested with two sizes or alignments.
     #[error(
-        "shared memory: {name} has {first} bytes, asked for as {now} bytes: give each variable its own name ({site})"
+        "shared memory: {name} has {first} bytes, but {now} bytes were requested: give each variable its own name ({site})"
     )]
     SharedConflict {
         /// The thread and its location.
@@ -128,7 +128,7 @@ pub enum Fault {
     /// Lanes of one warp that reach a block or cluster barrier through different calls (undefined
     /// on hardware: `bar.sync` and `barrier.cluster` are `.aligned`).
     #[error(
-        "{barrier}: lanes of one warp come to it by different calls ({} and {}): all lanes of a warp must execute the same one, so move it out of the branch", .sites[0], .sites[1]
+        "{barrier}: lanes of one warp reach it by different calls ({} and {}): all lanes of a warp must execute the same one, so move it out of the branch", .sites[0], .sites[1]
     )]
     BarrierDiverged {
         /// The barrier.
@@ -186,7 +186,7 @@ pub enum Fault {
     /// A thread that accesses the same memory repeatedly while nothing changes: a loop that waits
     /// for another thread without [`spin`](crate::spin).
     #[error(
-        "no progress: the thread has looked {looks} times at memory that does not change, and handed over to nobody ({site}): call `spin` in each turn of a loop that waits for another thread"
+        "no progress: the thread has polled memory that does not change {looks} times without yielding ({site}): call `spin` in each iteration of a loop that waits for another thread"
     )]
     NoProgress {
         /// The thread and its location.
@@ -195,7 +195,7 @@ pub enum Fault {
         looks: u32,
     },
     /// More steps than the launch allows.
-    #[error("step limit: kernel {kernel} still runs after {limit} steps, {}: a loop that does not end, or raise step_limit", .site.as_ref().map_or("whose next thread has not started".to_owned(), ToString::to_string))]
+    #[error("step limit: kernel {kernel} still runs after {limit} steps, {}: fix a loop that never ends, or raise step_limit", .site.as_ref().map_or("whose next thread has not started".to_owned(), ToString::to_string))]
     StepLimit {
         /// The kernel.
         kernel: Arc<str>,
@@ -294,7 +294,7 @@ pub enum Fault {
     },
     /// A launch with too many threads for race detection.
     #[error(
-        "kernel {kernel}: {threads} threads, but data races are looked for among {limit} at most: launch fewer, or leave `races` off"
+        "kernel {kernel}: {threads} threads, but checks for data races support {limit} at most: launch fewer, or leave `races` off"
     )]
     TooLargeForRaces {
         /// The kernel.
@@ -306,7 +306,7 @@ pub enum Fault {
     },
     /// A launch with too many warps for a search.
     #[error(
-        "kernel {kernel}: {warps} warps at once, but a search takes {limit} at most: launch fewer, or draw schedules"
+        "kernel {kernel}: {warps} warps at once, but a search supports {limit} at most: launch fewer, or draw schedules"
     )]
     TooLargeForSearch {
         /// The kernel.

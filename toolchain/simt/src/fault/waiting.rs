@@ -19,7 +19,7 @@ impl fmt::Display for Missing {
         match &self.stuck {
             None => write!(f, "thread {} has exited", self.thread),
             Some((what, place)) => {
-                write!(f, "thread {} waits for ever at {what}, at {place}", self.thread)
+                write!(f, "thread {} waits forever at {what}, at {place}", self.thread)
             }
         }
     }

@@ -91,8 +91,7 @@ pub enum Flaw {
 
 /// The remedy for a copy of device memory that the launch has accessed.
 pub(crate) const NEEDS_GLOBAL_FENCE: &str = "a bulk copy of device memory that this launch has accessed by ordinary loads or stores needs \
-     `fence.proxy.async.global`, which cuda_std does not offer: copy it in another launch, or go on with \
-     ordinary accesses";
+     `fence.proxy.async.global`, which cuda_std does not offer: copy it in another launch, or keep using ordinary accesses";
 
 impl fmt::Display for RacingAccess {
     /// `4-byte release store at device scope (kernel k, block (0, 0, 0), …)`.
@@ -121,8 +120,7 @@ impl fmt::Display for Race {
         }
         match missing {
             MissingOrder::Everything { same_block: true } if !target.is_shared() => f.write_str(
-                "; nothing orders them: a barrier of the block or the warp must stand between them, or one of the \
-                 grid if other blocks come to the same memory",
+                "; nothing orders them: put a barrier of the block or the warp between them, or one of the grid if other blocks access the same memory",
             ),
             _ => write!(f, "; {missing}"),
         }
@@ -144,14 +142,11 @@ impl fmt::Display for MissingOrder {
             Self::Crossing(barrier) => missing_crossing(f, barrier),
             Self::Protocol(name) => write!(
                 f,
-                "nothing orders them: {name}, by which the later thread has heard of the earlier one, \
-                 orders no other memory: cross a barrier of the grid between them, or release and \
+                "nothing orders them: {name}, through which the later thread learned of the earlier one, orders no other memory: cross a barrier of the grid between them, or release and \
                  acquire at device scope"
             ),
             Self::Copy => f.write_str(
-                "nothing orders them: a bulk copy goes on beside its thread, from where it is asked \
-                 for to where its end is waited for, and the other access must come before the one or \
-                 after the other",
+                "nothing orders them: a bulk copy runs concurrently with its thread, from its request to the wait for its end, and the other access must come before the request or after the wait",
             ),
             Self::Proxy(Space::Shared) => f.write_str(
                 "no proxy fence is between the ordinary access and the bulk copy: call `fence_shared` \
@@ -164,11 +159,10 @@ impl fmt::Display for MissingOrder {
                  `CacheHint`",
             ),
             Self::Everything { same_block: true } => f.write_str(
-                "nothing orders them: a barrier of the block or the warp must stand between them",
+                "nothing orders them: put a barrier of the block or the warp between them",
             ),
             Self::Everything { same_block: false } => f.write_str(
-                "nothing orders them: a barrier of the grid must stand between them, or the one must release at \
-                 device scope, and the other acquire what it wrote",
+                "nothing orders them: put a barrier of the grid between them, or let one release at device scope, and the other acquire what it wrote",
             ),
         }
     }
@@ -209,7 +203,7 @@ impl fmt::Display for Link {
 }
 
 fn missing_crossing(f: &mut fmt::Formatter<'_>, barrier: &str) -> fmt::Result {
-    write!(f, "nothing orders them: {barrier} must be crossed between them")
+    write!(f, "nothing orders them: cross {barrier} between them")
 }
 
 fn too_narrow(f: &mut fmt::Formatter<'_>, what: impl fmt::Display, scope: Scope) -> fmt::Result {

@@ -122,7 +122,7 @@ impl<'d> Line<'d> {
         self.last = deed;
     }
 
-    pub(super) fn told(&self, names_launch: bool) -> StoryStep {
+    pub(super) fn step(&self, names_launch: bool) -> StoryStep {
         let many = self.threads.len() > 1;
         let s = if many { "" } else { "s" };
         let what = match &self.first.what {

@@ -93,7 +93,7 @@ impl Story {
             let launch = line.first.launch;
             let ended = last.replace(launch).filter(|&last| last != launch);
             steps.extend(ended.map(StoryStep::end_of));
-            steps.push(line.told(launches > 1));
+            steps.push(line.step(launches > 1));
         }
         Self { steps, left_out }
     }

@@ -62,7 +62,7 @@ impl fmt::Display for Path {
 
 /// A text that is not a valid [`Path`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is no path: a path has numbers and small letters, as in 12b3c")]
+#[error("{text:?} is not a path: a path has numbers and lowercase letters, as in 12b3c")]
 pub struct BadPath {
     /// The text.
     pub text: String,

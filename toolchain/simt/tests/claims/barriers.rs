@@ -136,5 +136,5 @@ fn a_thread_stuck_in_its_warp_skips_the_barrier() {
     assert_site(&fault, 0, 0, file!(), line);
     let Fault::BarrierSkipped { missing, .. } = &fault else { panic!("{fault}") };
     assert_eq!(missing.thread, Dim3::new(16, 0, 0));
-    assert!(fault.to_string().contains("waits for ever at warp collective syncwarp"), "{fault}");
+    assert!(fault.to_string().contains("waits forever at warp collective syncwarp"), "{fault}");
 }

@@ -302,7 +302,7 @@ fn a_wait_without_spin_is_reported_with_its_line() {
             assert!(matches!(fault, Fault::NoProgress { .. }), "{fault}");
             assert_site(&fault, waiter, 0, file!(), line);
             let told = fault.to_string();
-            assert!(told.contains("call `spin` in each turn of a loop"), "{told}");
+            assert!(told.contains("call `spin` in each iteration of a loop"), "{told}");
         }
     }
 }

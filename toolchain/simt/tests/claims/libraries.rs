@@ -148,7 +148,7 @@ fn an_uncrossed_barrier_is_reported_and_its_atomics_are_not_blamed() {
         })
         .expect_err("two blocks read too early");
         let told = fault.to_string();
-        let cross = "nothing orders them: the barrier must be crossed between them";
+        let cross = "nothing orders them: cross the barrier between them";
         assert!(told.ends_with(cross), "seed {seed}: {told}");
     }
 }
@@ -228,7 +228,7 @@ fn a_flag_is_reported_along_with_a_barrier_that_would_help_too() {
     assert!(matches!(fault, Fault::Race(_)), "{fault}");
     let told = fault.to_string();
     for part in [
-        "the barrier must be crossed between them; or else: the 4-byte acquire load",
+        "cross the barrier between them; or else: the 4-byte acquire load",
         "but the write is not released",
     ] {
         assert!(told.contains(part), "{told}");

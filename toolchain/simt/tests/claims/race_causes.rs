@@ -169,7 +169,7 @@ fn a_missing_barrier_of_a_warp_is_not_blamed_on_a_counter() {
 #[test]
 fn between_blocks_the_advice_is_a_barrier_of_the_grid() {
     let told = told(|words| words.set(DATA, position().block_idx.x));
-    assert!(told.contains("a barrier of the grid must stand between them"), "{told}");
+    assert!(told.contains("put a barrier of the grid between them"), "{told}");
     assert!(!told.contains("barrier of the block"), "{told}");
 }
 

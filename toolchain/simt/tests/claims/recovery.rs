@@ -46,7 +46,7 @@ fn a_kernel_that_unwinds_without_a_panic_is_a_fault() {
     let ended = panicked(&|| resume_unwind(Box::new(format!("gave {}", "up"))));
     assert_eq!(ended, ("gave up".to_owned(), unknown.clone()));
     let ended = panicked(&|| resume_unwind(Box::new(7)));
-    assert_eq!(ended, ("a payload that is no string".to_owned(), unknown));
+    assert_eq!(ended, ("a payload that is not a string".to_owned(), unknown));
 }
 
 #[test]

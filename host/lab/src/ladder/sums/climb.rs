@@ -132,7 +132,7 @@ impl<T: Step> Ladder for Climb<T> {
         let check = T::check(input, sum, rung.depth(len, geometry));
         Ok((!check.ok).then(|| {
             format!(
-                "{sum:?}, the reference says {:?}; they differ by {:e}, allowed are {:e}",
+                "{sum:?}, the reference says {:?}; they differ by {:e}, allowed {:e}",
                 check.reference, check.abs_err, check.bound
             )
         }))

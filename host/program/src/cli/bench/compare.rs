@@ -39,7 +39,7 @@ impl Compare {
         if compared.changes.is_empty() {
             let lines = [&compared.only_first, &compared.only_second].map(Vec::len);
             return Err(Usage(format!(
-                "nothing to compare: of {} lines in {} and {} in {} none measured the same",
+                "nothing to compare: none of {} lines in {} and {} in {} measured the same",
                 lines[0],
                 self.first.display(),
                 lines[1],
@@ -86,7 +86,7 @@ fn percent(text: &str) -> Result<f64, String> {
     let number = text.trim_end_matches('%').parse::<f64>().ok();
     number
         .filter(|percent| percent.is_finite() && *percent >= 0.0)
-        .ok_or_else(|| "give a number of percent from 0 on, as 2 or 0.5".into())
+        .ok_or_else(|| "give a percentage of 0 or more, such as 2 or 0.5".into())
 }
 
 fn text(compared: &Comparison) -> String {

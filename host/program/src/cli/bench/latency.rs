@@ -57,7 +57,7 @@ impl Bench {
         }
         if run.records.is_empty() {
             return Err(Usage(format!(
-                "nothing to measure: of {} designs at {} shapes of grids none has a kernel for {} and fits on it (gridsync devices tells its limits)",
+                "nothing to measure: none of {} designs at {} grid shapes has a kernel for {} and fits on it (see gridsync devices for its limits)",
                 designs.len(),
                 shapes.len(),
                 device.properties().name

@@ -56,7 +56,7 @@ impl Bench {
         rows.finish(&records)?;
         if records.is_empty() {
             return Err(Usage(format!(
-                "nothing to measure: of {} collectives at {} shapes of grids none fits (gridsync devices tells the limits; all-reduce takes threads in multiples of 32)",
+                "nothing to measure: none of {} collectives at {} grid shapes fits (see gridsync devices for the limits; all-reduce needs threads in multiples of 32)",
                 collectives.len(),
                 shapes.len(),
             ))
@@ -101,7 +101,7 @@ impl Bench {
         match self.svg.is_some() && lines > MOST_LINES {
             false => Ok(()),
             true => Err(Usage(format!(
-                "--svg draws {MOST_LINES} lines at most, and this would be {lines}: name fewer of --only, --blocks and --threads"
+                "--svg draws {MOST_LINES} lines at most, but this would be {lines}: name fewer of --only, --blocks and --threads"
             ))),
         }
     }
@@ -140,7 +140,7 @@ fn peers(ordinals: &[u32], sampling: &Sampling) -> anyhow::Result<HashMap<usize,
     let times = times.context("measuring NCCL")?;
     if times.is_empty() {
         output::say(format_args!(
-            "gridsync: leaving out the peer: NCCL works on two GPUs or more, each of them once"
+            "gridsync: leaving out the peer: NCCL needs at least two GPUs, each named once"
         ));
     }
     Ok(times)

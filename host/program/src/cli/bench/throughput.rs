@@ -90,7 +90,7 @@ fn chosen(suite: &Throughput, ops: &[String], dtypes: &[String]) -> Result<Vec<C
         .collect();
     if chosen.is_empty() {
         return Err(Usage(format!(
-            "nothing to measure: the suite {} takes --ops {}, --dtypes {}, and not every one of each",
+            "nothing to measure: the suite {} supports --ops {}, --dtypes {}, but not every combination",
             suite.name,
             distinct(cases.clone().map(|case| case.op)).join(","),
             distinct(cases.map(|case| case.dtype.name())).join(","),

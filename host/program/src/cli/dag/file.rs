@@ -14,8 +14,8 @@ The file, in TOML:
   threads = 256          # of each block; 32 if not given
   [[node]]
   name = \"A\"
-  value = 5              # what the inputs are joined to; 0 if not given
-  microseconds = 20.0    # how long it takes at least; 0 if not given
+  value = 5              # combined with the inputs; 0 if not given
+  microseconds = 20.0    # its minimum time; 0 if not given
   blocks = 4             # 1 if not given
   [[node]]
   name = \"C\"
@@ -82,32 +82,32 @@ fn parse(text: &str) -> Result<Work, String> {
         format!("line {}: {}", before.matches('\n').count() + 1, error.message().replace('\n', " "))
     })?;
     if entries.is_empty() {
-        return Err("there is no [[node]] in it: a graph has at least one".into());
+        return Err("there is no [[node]] in it: a graph needs at least one".into());
     }
     if elements == 0 {
-        return Err("elements = 0: each node has at least one element".into());
+        return Err("elements = 0: each node needs at least one element".into());
     }
     if threads == 0 {
-        return Err("threads = 0: each block has at least one warp of 32 threads".into());
+        return Err("threads = 0: each block needs at least one warp of 32 threads".into());
     }
     let mut ids = HashMap::new();
     for (id, entry) in entries.iter().enumerate() {
         if ids.insert(entry.name.clone(), id).is_some() {
-            return Err(format!("there are two nodes `{}`: names are unique", entry.name));
+            return Err(format!("there are two nodes `{}`: names must be unique", entry.name));
         }
     }
     let step = |entry: Entry| {
         let Entry { name, operation, value, microseconds, blocks, after } = entry;
         if !(0.0..=1e6).contains(&microseconds) {
-            return Err(format!("`{name}`: microseconds = {microseconds}: it is from 0 to 1e6"));
+            return Err(format!("`{name}`: microseconds = {microseconds}: must be from 0 to 1e6"));
         }
         if blocks == 0 {
-            return Err(format!("`{name}`: blocks = 0: a node has at least one block"));
+            return Err(format!("`{name}`: blocks = 0: a node needs at least one block"));
         }
         let id = |before: String| {
             ids.get(&before)
                 .copied()
-                .ok_or(format!("`{name}` is after `{before}`, and there is none"))
+                .ok_or(format!("`{name}` is after `{before}`, which does not exist"))
         };
         let after = after.into_iter().map(id).collect::<Result<_, _>>()?;
         let operation = match operation {

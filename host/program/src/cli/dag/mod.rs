@@ -3,7 +3,7 @@
 mod charts;
 mod file;
 mod run;
-mod told;
+mod summary;
 
 use super::exit::{Usage, Wrong};
 use super::lab::folder;
@@ -18,7 +18,7 @@ use run::Outcome;
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-/// Run a graph of kernels by every means, and compare the costs
+/// Run a graph of kernels by every method, and compare the costs
 ///
 /// By a launch for each node: in one stream, in several with events, overlapping, as a CUDA graph. By a kernel
 /// that launches the others. By one kernel for all nodes: with a barrier of the grid after each level, and with
@@ -34,7 +34,7 @@ pub(crate) struct Dag {
     /// A and B, which do not depend on each other, and C, the product of both.
     #[arg(long, conflicts_with_all = ["chain", "random"])]
     diamond: bool,
-    /// This many nodes, one after the other.
+    /// A chain of this many nodes.
     #[arg(long, value_name = "N", conflicts_with = "random", value_parser = within::<usize>(1..=MOST_NODES))]
     chain: Option<usize>,
     /// Nodes with up to four random inputs each.
@@ -43,7 +43,7 @@ pub(crate) struct Dag {
     /// The nodes of --random.
     #[arg(long, value_name = "N", default_value_t = 1000, requires = "random", value_parser = within::<usize>(1..=MOST_NODES))]
     nodes: usize,
-    /// By these means only; may be given several times.
+    /// Use only these methods; may be given several times.
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(Method::ALL.map(Method::name)))]
     by: Vec<String>,
     /// Write the graph (dag.svg) and, from a GPU, when each node ran (timelines.svg) to this folder, for up to 200
@@ -53,7 +53,7 @@ pub(crate) struct Dag {
     /// Elements of each node's array.
     #[arg(short = 'n', long, alias = "n", value_name = "N", value_parser = within::<u32>(1..=1 << 28))]
     elements: Option<u32>,
-    /// How long each node takes at least.
+    /// The minimum time of each node.
     #[arg(long, value_name = "US", value_parser = microseconds)]
     microseconds: Option<f64>,
     /// Threads of each block.
@@ -73,7 +73,7 @@ const MOST_NODES: u64 = 20_000;
 fn microseconds(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(number) if (0.0..=1e6).contains(&number) => Ok(number),
-        _ => Err("it is a number from 0 to 1e6".into()),
+        _ => Err("must be a number from 0 to 1e6".into()),
     }
 }
 
@@ -86,7 +86,7 @@ impl Dag {
             if nodes > charts::MOST {
                 let most = charts::MOST;
                 let why = format!(
-                    "{nodes} nodes cannot be told apart in a drawing: at most {most} are drawn; leave --output out"
+                    "{nodes} nodes are too many for a drawing: at most {most} are drawn; leave --output out"
                 );
                 return Err(Usage(why).into());
             }
@@ -98,8 +98,7 @@ impl Dag {
         let by: Vec<Method> = by.collect();
         let (device, peers) = if self.peers {
             if device.properties().is_emulated() {
-                let why =
-                    "--peers measures times, and the emulator has none: choose a GPU with --device";
+                let why = "--peers measures times, which the emulator does not have: choose a GPU with --device";
                 return Err(Usage(why.into()).into());
             }
             // The peer runs alone on the GPU.
@@ -135,8 +134,8 @@ impl Dag {
         }
         output::result(
             global,
-            || told::text(global, &device, &work, &runner, blocks, &outcomes),
-            || told::json(&device, &work, &runner, blocks, &outcomes),
+            || summary::text(global, &device, &work, &runner, blocks, &outcomes),
+            || summary::json(&device, &work, &runner, blocks, &outcomes),
         )?;
         match outcomes.iter().find_map(|it| it.wrong.as_ref().map(|wrong| (it.method, wrong))) {
             Some((method, wrong)) => Err(Wrong(format!("{}: {wrong}", method.name())).into()),
@@ -156,7 +155,7 @@ impl Dag {
         work.threads = self.threads.unwrap_or(work.threads);
         if !work.threads.is_multiple_of(32) {
             return Err(Usage(format!(
-                "a block of {} threads: one kernel for all nodes takes whole warps, so it is a multiple of 32",
+                "a block of {} threads: one kernel for all nodes needs whole warps, so use a multiple of 32",
                 work.threads
             ))
             .into());

@@ -28,7 +28,7 @@ impl Dependencies {
     pub(super) fn find(named: Option<&Path>, here: &Path, program: &Path) -> anyhow::Result<Self> {
         if let Some(named) = named {
             if !is_checkout(named) {
-                let message = format!("{}: is no checkout of gridsync", named.display());
+                let message = format!("{}: is not a checkout of gridsync", named.display());
                 return Err(Usage(message).into());
             }
             return Ok(Self::Checkout(from_package(named)));
@@ -41,8 +41,7 @@ impl Dependencies {
         }
         match env!("CARGO_PKG_REPOSITORY") {
             "" => {
-                let message = "no checkout of gridsync is around the current folder or this program, and gridsync is \
-                               not on crates.io yet; name a checkout by --path DIR";
+                let message = "neither the current folder nor this program is in a checkout of gridsync, and gridsync is not on crates.io yet; name a checkout with --path DIR";
                 Err(Usage(message.into()).into())
             }
             _ => Ok(Self::Registry),

@@ -54,7 +54,7 @@ impl New {
         match fs::create_dir(folder) {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                let message = format!("{name}: is there already; choose another name");
+                let message = format!("{name}: already exists; choose another name");
                 return Err(Usage(message).into());
             }
             Err(error) => return Err(Usage(format!("{name}: {error}")).into()),
@@ -64,7 +64,9 @@ impl New {
                 let message = format!("{name}/{file}: {error}");
                 return match fs::remove_dir_all(folder) {
                     Ok(()) => Err(Usage(message).into()),
-                    Err(left) => Err(Usage(format!("{message}; {name} is left: {left}")).into()),
+                    Err(left) => {
+                        Err(Usage(format!("{message}; {name} could not be removed: {left}")).into())
+                    }
                 };
             }
         }
@@ -89,12 +91,14 @@ fn is_package_name(name: &str) -> Result<(), &'static str> {
     let is_letter = |letter: char| letter.is_ascii_alphanumeric() || "-_".contains(letter);
     match name {
         _ if !name.starts_with(|first: char| first.is_ascii_alphabetic()) => {
-            Err("it has to begin with a letter from a to z")
+            Err("it must begin with a letter from a to z")
         }
-        _ if !name.chars().all(is_letter) => Err("it may have letters, digits, `-` and `_` only"),
-        _ if TAKEN.contains(&name) => Err("cargo or rustc keep it for themselves"),
+        _ if !name.chars().all(is_letter) => {
+            Err("it may contain only letters, digits, `-` and `_`")
+        }
+        _ if TAKEN.contains(&name) => Err("cargo or rustc reserve it"),
         _ if name.starts_with("gridsync") || name.starts_with("cuda_") => {
-            Err("the packages of gridsync begin like that")
+            Err("the names of gridsync's packages begin like that")
         }
         _ => Ok(()),
     }

@@ -79,7 +79,7 @@ impl Uncertain {
         let (number, sum, bound) = self.first?;
         let [from, to] = queries[number];
         Some(format!(
-            "{} of {} sums have less than three certain digits, because larger elements come before them: query {number}, {from}..{to}, is {sum:e} and may be off by {bound:.1e}; sum such a range by itself",
+            "{} of {} sums have fewer than three certain digits, because larger elements come before them: query {number}, {from}..{to}, is {sum:e} and may be off by {bound:.1e}; sum such a range separately",
             self.count,
             queries.len()
         ))

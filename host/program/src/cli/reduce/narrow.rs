@@ -79,6 +79,6 @@ impl Reduce {
         let output = first.found().map(|(index, value)| Indexed { value: value.into(), index });
         let depth = reference::reduce_depth::<O>(len);
         let check = checking.map(|checking| checking.check(output, depth));
-        Ok(self.told(Found { output, check, about, variant, us, part: taken }))
+        Ok(self.done(Found { output, check, about, variant, us, part: taken }))
     }
 }

@@ -29,26 +29,26 @@ const GRACE: Duration = Duration::from_secs(5);
 
 #[derive(clap::Args)]
 pub(super) struct ByRanks {
-    /// Reduce the array together with other processes, the ranks, which a launcher (torchrun, mpirun,
-    /// srun) has started by the same call. Each reads its part of INPUT, which all must reach, and
-    /// rank 0 prints the result: the bits are those of one process. Ranks meet at MASTER_ADDR and
-    /// MASTER_PORT (or GRIDSYNC_PORT; without both at a port that follows from the job). Ranks of
-    /// another job (GRIDSYNC_JOB, or as the launcher names it), version, call or input are refused.
-    /// With --device auto each takes the GPU of its LOCAL_RANK. Ranks do not share rows: give each its
-    /// own rows, and call it without --ranks.
+    /// Reduce the array together with other processes, the ranks, which a launcher (torchrun,
+    /// mpirun, srun) has started with the same arguments. Each reads its part of INPUT, which all
+    /// must be able to open, and rank 0 prints the result: the same bits as from one process. Ranks
+    /// meet at MASTER_ADDR and MASTER_PORT (or GRIDSYNC_PORT; without both at a port that follows
+    /// from the job). Ranks of another job (GRIDSYNC_JOB, or the name from the launcher), version,
+    /// call or input are refused. With --device auto each rank uses the GPU of its LOCAL_RANK.
+    /// Ranks do not share rows: give each its own rows, and call it without --ranks.
     #[arg(long, conflicts_with = "lines")]
     ranks: bool,
-    /// Each rank has its own file: the array is all of them, in the order of the ranks. {rank}
-    /// in INPUT is the number of the rank.
+    /// Each rank has its own file; the array is all files in the order of the ranks. {rank} in INPUT
+    /// is the number of the rank.
     #[arg(long, requires = "ranks", conflicts_with = "check")]
     shard: bool,
-    /// How the ranks send each other their results; auto takes NCCL if all ranks have a GPU of their
-    /// own and find the library, else TCP.
+    /// How the ranks send each other their results; auto uses NCCL if all ranks have their own GPU
+    /// and find the library, else TCP.
     #[arg(long, requires = "ranks", value_enum)]
     transport: Option<Way>,
-    /// How many seconds to wait at the start for all ranks, and later for a sign of life of each;
-    /// 60 if not given. A rank that is alive may take longer: rank 0 then names the ranks that it
-    /// waits for, each time that as many seconds have passed.
+    /// Seconds to wait at the start for all ranks, and later for a heartbeat of each; 60 if not
+    /// given. A rank that is alive may take longer: rank 0 then names the ranks that it waits for,
+    /// every time that many seconds have passed.
     #[arg(long, requires = "ranks", value_name = "SECONDS", value_parser = within::<u64>(1..=1_000_000))]
     rank_timeout: Option<u64>,
 }
@@ -97,7 +97,7 @@ pub(super) struct Share<'a> {
 
 impl Share<'_> {
     /// The report, with the ranks added. Only rank 0 prints the result.
-    pub(super) fn told(&self, mut done: Done) -> Done {
+    pub(super) fn report(&self, mut done: Done) -> Done {
         let (ranks, transport) = (self.ranks.size(), self.transport.name());
         done.fields.insert("ranks".into(), ranks.into());
         done.fields.insert("transport".into(), transport.into());
@@ -227,8 +227,7 @@ impl Reduce {
             return Ok(is_read_once);
         }
         let message = format!(
-            "{input} can be read once, and each of {size} ranks has to read its own part of it: save it to a file, \
-             or give each rank its own part by --shard"
+            "{input} can be read only once, but each of {size} ranks must read its own part of it: save it to a file, or give each rank its own file with --shard"
         );
         Err(Usage(message).into())
     }
@@ -316,13 +315,13 @@ fn compare(input: &Incoming, ranks: &mut Ranks) -> anyhow::Result<Vec<usize>> {
         });
         let Some((len, stored)) = read else {
             anyhow::bail!(
-                "rank {rank} does not say what its shard is: run the same gridsync everywhere"
+                "rank {rank} did not describe its shard: run the same gridsync everywhere"
             );
         };
         let first = *first.get_or_insert(stored);
         if stored.dtype() != first.dtype() {
             return Err(Usage(format!(
-                "rank 0 has {first} elements and rank {rank} {stored}: give all ranks elements of one type"
+                "rank 0 has {first} elements and rank {rank} {stored}: use one element type on all ranks"
             ))
             .into());
         }
@@ -377,7 +376,7 @@ impl Feed {
         let more = ranks.exchange(to, borders.tail * size)?.concat();
         if more.len() != borders.tail * size {
             anyhow::bail!(
-                "the other ranks have sent {} bytes of their files, and {} should have come: run the same gridsync everywhere",
+                "the other ranks sent {} bytes of their files, but {} were expected: run the same gridsync everywhere",
                 more.len(),
                 borders.tail * size
             );

@@ -104,11 +104,11 @@ impl Reduce {
         let (lines, op, dtype) = (lines(), &self.op, input.dtype());
         if !lines.names().contains(&op.as_str()) {
             let names = lines.names().join(" ");
-            return Err(Usage(format!("{flag} takes --op {names}, not {op}")).into());
+            return Err(Usage(format!("{flag} supports --op {names}, not {op}")).into());
         }
         if lines.find(op, dtype, None).is_none() {
             return Err(Usage(format!(
-                "{flag} takes {op} of {}, not of {dtype}: convert them",
+                "{flag} supports {op} of {}, not of {dtype}: convert them",
                 listed(&lines.types_of(op))
             ))
             .into());
@@ -212,7 +212,7 @@ impl Reduce {
                 if rows > MOST_PRINTED {
                     let left = rows - MOST_PRINTED;
                     lines.push(format!(
-                        "… and {left} rows more: -o FILE writes all, --json prints all"
+                        "… and {left} more rows: -o FILE writes all, --json prints all"
                     ));
                 }
                 (Some(lines.join("\n")), Vec::new())

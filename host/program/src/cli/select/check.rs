@@ -64,7 +64,7 @@ impl<S: Selectable<Element: Pod>> Against<S> {
     pub(super) fn wrong(&self) -> Option<String> {
         let differ = |what, results: &Compared| {
             let at = results.differs?;
-            Some(format!("a loop gives another {what} at {at}, or no such one"))
+            Some(format!("a loop gives a different {what} at {at}, or none"))
         };
         differ("element that is kept", &self.kept)
             .or_else(|| differ("element that is not kept", &self.rest))

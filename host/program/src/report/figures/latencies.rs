@@ -93,7 +93,7 @@ pub(super) fn barrier_beside_peer(of: &Of<'_>) -> Result<Vec<Figure>, ChartError
     };
     let texts = |ticks: &[f64]| ticks.iter().map(ToString::to_string).collect();
     let chart = HeatMap {
-        title: format!("The grid barrier beside {}", peer.name),
+        title: format!("The grid barrier compared with {}", peer.name),
         x: Axis { label: "blocks".into(), ticks: texts(&blocks) },
         y: Axis { label: "threads of a block".into(), ticks: texts(&threads) },
         values: threads

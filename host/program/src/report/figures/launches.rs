@@ -86,8 +86,7 @@ pub(super) fn by_blocks(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
             0 => "launches-by-blocks".to_owned(),
             _ => format!("launches-by-blocks-{}", number + 1),
         };
-        let caption = "One launch with a grid barrier, spun in three ways, beside a launch for each \
-                       stage and a graph of these.";
+        let caption = "One launch with a grid barrier, spun in three ways, compared with a launch for each stage and a graph of these.";
         figures.push(of.figure(
             &file,
             (chart.svg()?, chart.csv()),

@@ -74,7 +74,7 @@ pub(super) const GROUPS: &[Group] = &[
                 draw: latencies::barrier,
             },
             Wanted {
-                what: "The grid barrier beside its peer at each shape",
+                what: "The grid barrier compared with its peer at each shape",
                 needs: "gridsync bench barrier --peers",
                 draw: latencies::barrier_beside_peer,
             },

@@ -95,6 +95,6 @@ pub(super) fn scaling(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
     if chart.series.is_empty() {
         return Ok(Vec::new());
     }
-    let caption = "The array lies in stripes, one to each GPU in turn. The value is a sum until the host has it.";
+    let caption = "The array is stored in stripes, one to each GPU in turn. The value is a sum until the host has it.";
     Ok(vec![of.figure("scaling", (chart.svg()?, chart.csv()), caption, records.iter().copied())])
 }

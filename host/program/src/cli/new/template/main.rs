@@ -28,7 +28,7 @@ const PTX: PtxImage = PtxImage::text(75, include_str!(concat!(env!("OUT_DIR"), "
 fn device() -> Result<Device, DeviceError> {
     #[cfg(feature = "gpu")]
     match Device::cuda(0, &[PTX]) {
-        Err(DeviceError::NoCuda(why)) => eprintln!("no GPU, hence the emulator: {why}"),
+        Err(DeviceError::NoCuda(why)) => eprintln!("no GPU, using the emulator: {why}"),
         device => return device,
     }
     Ok(Device::new(Emulator::new(EmulatorConfig::checking(0))))

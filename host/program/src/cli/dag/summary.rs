@@ -123,7 +123,7 @@ pub(super) fn text(
         if joins > 0 { format!("; {joins} of the tasks are joins") } else { String::new() },
     );
     if !measured {
-        text += "The emulator says nothing about time.\n";
+        text += "The emulator does not measure time.\n";
     }
     for note in notes.lines() {
         text += &format!("{note}\n");
