@@ -53,7 +53,7 @@ fn wrong(
     [abs_err, bound]: [f64; 2],
 ) -> CaseError {
     CaseError::Wrong(format!(
-        "{case}: {result:?}, the reference says {reference:?}; they differ by {abs_err:e}, allowed are {bound:e}"
+        "{case}: {result:?}, the reference says {reference:?}; they differ by {abs_err:e}, allowed {bound:e}"
     ))
 }
 

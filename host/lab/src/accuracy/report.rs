@@ -108,7 +108,7 @@ fn judge(page: &mut Page, sums: &Sums, what: &str, summed: &Summed) {
         page.wrong(format!("{} has not the bits of the one on the CPU", of()));
     } else if !summed.is_right() {
         page.wrong(format!(
-            "{} is off by {}, allowed are {}",
+            "{} is off by {}, allowed {}",
             of(),
             rounded(summed.error),
             rounded(summed.bound)

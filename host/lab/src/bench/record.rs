@@ -192,7 +192,7 @@ impl Record {
         }
         if !(0.0 < median && min <= median && median <= max && max.is_finite()) {
             return Some(format!(
-                "min {min}, median {median} and max {max} are no times in order, above 0"
+                "min {min}, median {median} and max {max} are not times in order, above 0"
             ));
         }
         peer.filter(|peer| !(0.0 < *peer && peer.is_finite()))
