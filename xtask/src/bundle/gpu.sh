@@ -49,7 +49,7 @@ note() {
 skip() { note "$1" "skipped: $2" 0; }
 
 tests() {
-  # The compiler of the peers needs no GPU, so it works meanwhile.
+  # The compiler of the peers needs no GPU, so it runs in the background.
   command -v nvcc >/dev/null && { "$gridsync" bench build-peers >"$out/logs/peers.log" 2>&1 & }
   run_tests on_a_gpu on_a_gpu 100
   # It makes the GPU fail, so nothing else runs there.
