@@ -164,7 +164,7 @@ fn invalid_grid_shapes_are_refused() {
     demo(&["--blocks", "0"]).fails(WRONG_USAGE, &["0 blocks"]);
     demo(&["--threads", "0"]).fails(WRONG_USAGE, &["0 threads", "1 to 1024"]);
     demo(&["--threads", "2000"]).fails(WRONG_USAGE, &["2000 threads", "1 to 1024"]);
-    demo(&["--runs", "0"]).fails(WRONG_USAGE, &["--runs", "from 1"]);
+    demo(&["--runs", "0"]).fails(WRONG_USAGE, &["--runs", "at least 1"]);
     demo(&["--blocks", "-1"]).fails(WRONG_USAGE, &["-1"]);
     demo(&["--device", "cpu"]).fails(WRONG_USAGE, &["--device emulator"]);
 }

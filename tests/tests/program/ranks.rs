@@ -388,7 +388,7 @@ fn two_jobs_on_one_port_do_not_mix() {
     };
     let first = of_job("a", "a.npy", 0);
     let parts = [
-        "rank 1 has another job",
+        "the job of rank 1 is",
         "TORCHELASTIC_RUN_ID=b",
         "TORCHELASTIC_RUN_ID=a",
         "GRIDSYNC_PORT",
@@ -414,7 +414,7 @@ fn ranks_that_were_called_differently_are_refused() {
     let args = ["reduce", "--ranks", "x.npy", "--op", "sum", "--device", "cpu"];
     let twice = [0, 1, 1].map(|number| start(rank(&folder, port, number, 4, &args)));
     for child in twice {
-        end(child).fails(DEVICE_FAILURE, &["two processes say that they are rank 1 of 4"]);
+        end(child).fails(DEVICE_FAILURE, &["two processes are rank 1 of 4"]);
     }
 }
 
