@@ -78,7 +78,7 @@ fn lanes_of_a_warp_at_different_barrier_calls_are_reported_with_both_lines() {
         assert_eq!(lines, [line, line + 2], "{fault}");
         assert!(sites.iter().all(|site| site.thread.x >= 32), "{fault}");
         let told = fault.to_string();
-        assert!(told.starts_with("the block barrier: lanes of one warp come"), "{told}");
+        assert!(told.starts_with("the block barrier: lanes of one warp reach"), "{told}");
     }
 }
 

@@ -203,7 +203,7 @@ fn a_race_names_a_protocol_that_orders_no_other_memory() {
     };
     let race = mailed(false).expect("the mail is relaxed");
     assert_eq!(race, MissingOrder::Protocol("the mail"));
-    assert!(race.to_string().contains("the mail, by which"), "{race}");
+    assert!(race.to_string().contains("the mail, through which"), "{race}");
     assert_eq!(mailed(true), None, "fences on both sides make it a message");
 }
 

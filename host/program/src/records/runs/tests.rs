@@ -88,9 +88,9 @@ fn errors_of_bad_json_and_missing_records_have_the_path() {
 
 #[test]
 fn json_of_all_experiments_and_arrays_of_records_are_split() {
-    let divergence = r#"{"device": "a GPU", "paths": []}"#;
+    let banks = r#"{"device": "a GPU", "loads": [], "tiles": []}"#;
     let folder = folder(&[
-        ("all.json", &format!(r#"{{"divergence": {divergence}, "spin": {{"device": "a GPU"}}}}"#)),
+        ("all.json", &format!(r#"{{"banks": {banks}, "spin": {{"device": "a GPU"}}}}"#)),
         ("bench.json", &format!("[{},{}]", line(1.0), line(2.0))),
         ("other.json", r#"{"device": "a GPU"}"#),
     ]);
