@@ -65,6 +65,7 @@ const MODULES: [(&str, &[&str]); 4] = [
             "display",
             "bench",
             "sampled",
+            "number",
             "experiment",
             "accuracy",
             "atomics",

@@ -118,7 +118,7 @@ impl FromStr for Dtype {
 
 /// A Rust type for elements of an array.
 ///
-/// Sealed: [`Array::as_slice`](super::Array::as_slice) relies on `DTYPE` having the size of the
+/// Sealed: the program reads bytes as elements and relies on `DTYPE` having the size of the
 /// type.
 pub trait Scalar: bytemuck::Pod + sealed::Sealed {
     /// The element type of this Rust type.

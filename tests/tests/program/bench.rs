@@ -45,7 +45,8 @@ fn an_unknown_suite_design_or_shape_is_refused() {
     bench(&["reduce", "--dtypes", "f16"]).fails(WRONG_USAGE, &["f16", "f32, f64, i32, u64, u32"]);
     bench(&["reduce", "--sizes", "2^20,2^64"])
         .fails(WRONG_USAGE, &["2^64", "from 1 to 72057594037927936"]);
-    bench(&["scaling", "--stripe", "1000"]).fails(WRONG_USAGE, &["--stripe", "1000 is not a power"]);
+    bench(&["scaling", "--stripe", "1000"])
+        .fails(WRONG_USAGE, &["--stripe", "1000 is not a power"]);
 }
 
 #[test]
