@@ -150,7 +150,7 @@ fn an_nccl_that_hangs_is_aborted_after_the_timeout() {
     let folder = folder();
     let mut started = Started::new(&library, &folder, "hangs", &[1, 2], &more);
     for call in started.end() {
-        call.fails(DEVICE_FAILURE, &["not done with gathering the leaves within 3 s"]);
+        call.fails(DEVICE_FAILURE, &["did not finish gathering the leaves within 3 s"]);
     }
     assert!(started.has("aborted", 0) && started.has("aborted", 1));
 }
