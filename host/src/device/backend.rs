@@ -37,22 +37,22 @@ use std::{any::Any, ffi::c_void, ptr, sync::Arc};
 ///     fn lend_mailbox(&self, _: usize) -> Result<Option<u64>, DeviceError> {
 ///         Ok(Some(64)) // No memory is allocated at this address.
 ///     }
-/// #   fn properties(&self) -> &Properties { todo!() }
-/// #   fn free_memory(&self) -> Did<usize> { todo!() }
-/// #   fn alloc(&self, _: usize) -> Did<u64> { todo!() }
+/// #   fn properties(&self) -> &Properties { unreachable!() }
+/// #   fn free_memory(&self) -> Did<usize> { unreachable!() }
+/// #   fn alloc(&self, _: usize) -> Did<u64> { unreachable!() }
 /// #   unsafe fn free(&self, _: u64) {}
-/// #   unsafe fn upload(&self, _: u64, _: &[u8]) -> Did<()> { todo!() }
-/// #   unsafe fn download(&self, _: u64, _: &mut [u8]) -> Did<()> { todo!() }
-/// #   unsafe fn zero(&self, _: u64, _: usize) -> Did<()> { todo!() }
+/// #   unsafe fn upload(&self, _: u64, _: &[u8]) -> Did<()> { unreachable!() }
+/// #   unsafe fn download(&self, _: u64, _: &mut [u8]) -> Did<()> { unreachable!() }
+/// #   unsafe fn zero(&self, _: u64, _: usize) -> Did<()> { unreachable!() }
 /// #   unsafe fn launch(
 /// #       &self, _: &KernelInfo, _: &Geometry, _: &[*const std::ffi::c_void],
-/// #   ) -> Did<()> { todo!() }
-/// #   fn attributes(&self, _: &KernelInfo) -> Did<KernelAttributes> { todo!() }
-/// #   fn occupancy(&self, _: &KernelInfo, _: u32, _: u32) -> Did<u32> { todo!() }
-/// #   fn synchronize(&self) -> Did<()> { todo!() }
+/// #   ) -> Did<()> { unreachable!() }
+/// #   fn attributes(&self, _: &KernelInfo) -> Did<KernelAttributes> { unreachable!() }
+/// #   fn occupancy(&self, _: &KernelInfo, _: u32, _: u32) -> Did<u32> { unreachable!() }
+/// #   fn synchronize(&self) -> Did<()> { unreachable!() }
 /// #   fn time(
 /// #       &self, _: &mut dyn FnMut() -> Did<()>, _: &mut dyn FnMut() -> Did<()>,
-/// #   ) -> Did<f64> { todo!() }
+/// #   ) -> Did<f64> { unreachable!() }
 /// }
 /// ```
 pub unsafe trait Backend: Send + Sync {
