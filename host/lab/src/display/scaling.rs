@@ -30,13 +30,19 @@ pub fn scaling_chart(times: &[Scaled]) -> Lines {
             let same = times.iter().filter(|time| time.what == one.what);
             let same = same.filter(|time| time.n == if grows { n * time.gpus } else { n });
             let gain = |time: &Scaled| time.us.map(|us| time.n / n * one.us.value / us);
-            let points = same.map(|time| (time.gpus, gain(time)));
-            series.push(Series::new(format!("{}{name}", one.what), points));
+            let points: Vec<_> = same.map(|time| (time.gpus, gain(time))).collect();
+            // One GPU alone is in the line of the fixed length.
+            if !grows || points.len() > 1 {
+                series.push(Series::new(format!("{}{name}", one.what), points));
+            }
         }
     }
-    let most = times.iter().map(|time| time.gpus).fold(1.0, f64::max);
     if !series.is_empty() {
-        series.push(Series::new(Role::Roof.named("as many"), [(1.0, 1.0), (most, most)]));
+        // A point for each number of GPUs, because the axis is logarithmic.
+        let mut gpus: Vec<f64> = times.iter().map(|time| time.gpus).collect();
+        gpus.sort_by(f64::total_cmp);
+        gpus.dedup();
+        series.push(Series::new(Role::Roof.named("as many"), gpus.iter().map(|&n| (n, n))));
     }
     Lines {
         title: format!("{} f32 over several GPUs", elements(n)),
@@ -71,12 +77,15 @@ mod tests {
             time("sum", 2.0, 512.0, 4.0),
             time("sum", 2.0, 1024.0, 8.0),
             time("sum", 2.0, 2048.0, 10.0),
+            time("sum", 4.0, 1024.0, 4.0),
+            time("scan", 1.0, 1024.0, 9.0),
         ]);
         assert_eq!(chart.title, "2^10 f32 over several GPUs");
         let expected = [
-            Series::new("sum", [(1.0, 1.0), (2.0, 1.25)]),
+            Series::new("sum", [(1.0, 1.0), (2.0, 1.25), (4.0, 2.5)]),
+            Series::new("scan", [(1.0, 1.0)]),
             Series::new("sum, so many on each", [(1.0, 1.0), (2.0, 2.0)]),
-            Series::new(Role::Roof.named("as many"), [(1.0, 1.0), (2.0, 2.0)]),
+            Series::new(Role::Roof.named("as many"), [(1.0, 1.0), (2.0, 2.0), (4.0, 4.0)]),
         ];
         assert_eq!(chart.series, expected);
     }
