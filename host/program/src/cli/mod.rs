@@ -19,7 +19,6 @@ mod kendall;
 mod lab;
 mod man;
 mod new;
-mod notes;
 mod number;
 mod output;
 mod parts;
@@ -38,6 +37,7 @@ use crate::data::DataError;
 use choice::DeviceChoice;
 use clap::{Args, FromArgMatches, Parser, Subcommand};
 use gridsync::parallel;
+use gridsync_lab::display::notes;
 use help::command;
 use std::process::ExitCode;
 

@@ -52,8 +52,3 @@ impl Found {
         self.wrong.map_or(Ok(()), |wrong| Err(Wrong(wrong).into()))
     }
 }
-
-/// Files with names of their own.
-pub(super) fn owned(files: Vec<(&str, String)>) -> Vec<(String, String)> {
-    files.into_iter().map(|(name, content)| (name.to_owned(), content)).collect()
-}

@@ -1,9 +1,10 @@
 //! Graphs of kernels: the time of each method.
 
-use super::{Figure, count, time};
+use super::{Figure, time};
 use crate::records::{Record, Sourced};
 use crate::report::Of;
 use gridsync_lab::display::svg::{Bars, ChartError, Role, Row};
+use gridsync_lab::display::words::count;
 
 /// A figure for each graph.
 pub(super) fn by_method(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
