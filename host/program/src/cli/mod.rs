@@ -111,7 +111,7 @@ enum Command {
     Demo(demo::Demo),
     Lab(lab::Lab),
     Emulate(emulate::Emulate),
-    Dag(dag::Dag),
+    Dag(gridsync_lab::dag::Args),
     New(new::New),
     Devices(devices::Devices),
     Verify(verify::Verify),
@@ -134,7 +134,7 @@ pub fn main() -> ExitCode {
     let done = match command {
         Command::Bench(bench) => bench.run(&global),
         Command::Completions(completions) => completions.run(&global),
-        Command::Dag(dag) => dag.run(&global),
+        Command::Dag(dag) => dag::run(&dag, &global),
         Command::Demo(demo) => demo.run(&global),
         Command::Devices(devices) => devices.run(&global),
         Command::Emulate(emulate) => emulate.run(&global),

@@ -10,8 +10,9 @@ use super::{DeviceChoice, Global};
 use clap::{FromArgMatches, Subcommand};
 use found::Found;
 use gridsync::device::{Device, Emulator, EmulatorConfig};
-use gridsync_lab::{Experiment, ExperimentError, RunsOn};
+use gridsync_lab::{Experiment, ExperimentError, Report, RunsOn};
 use std::ffi::OsStr;
+use std::path::Path;
 
 /// Look closely at one thing: what it costs, and what breaks it
 #[derive(clap::Args)]
@@ -112,18 +113,32 @@ fn find<E: Experiment>(experiment: &E, global: &Global, device: &Device) -> anyh
         && device.properties().is_emulated()
         && !matches!(global.device, DeviceChoice::Emulator(_));
     let report = if is_on_cpu { experiment.run_on_cpu(&bar) } else { experiment.run(device, &bar) };
-    let report = report.map_err(|error| match error {
-        ExperimentError::Device(error) => anyhow::Error::from(error),
-        ExperimentError::Usage(error) => Usage(error).into(),
-        ExperimentError::Wrong(error) => Wrong(error).into(),
-        ExperimentError::Failed(error) => anyhow::Error::msg(error),
-    })?;
+    let report = report.map_err(failed)?;
     bar.finish_and_clear();
-    let found = Found::of(&report, global)?;
-    if let Some(folder) = experiment.output() {
+    found(&report, experiment.output(), global)
+}
+
+/// Writes the files of a result to `folder`.
+pub(super) fn found<R: Report>(
+    report: &R,
+    folder: Option<&Path>,
+    global: &Global,
+) -> anyhow::Result<Found> {
+    let found = Found::of(report, global)?;
+    if let Some(folder) = folder {
         folder::write(folder, &found.files)?;
     }
     Ok(found)
+}
+
+/// The error of the program for that of an experiment.
+pub(super) fn failed(error: ExperimentError) -> anyhow::Error {
+    match error {
+        ExperimentError::Device(error) => error.into(),
+        ExperimentError::Usage(error) => Usage(error).into(),
+        ExperimentError::Wrong(error) => Wrong(error).into(),
+        ExperimentError::Failed(error) => anyhow::Error::msg(error),
+    }
 }
 
 impl Lab {
