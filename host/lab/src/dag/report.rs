@@ -152,7 +152,7 @@ impl Dag {
         if self.is_timed() {
             times.extend(["µs", "µs beyond the work", "per level, µs", "per node, µs"]);
             if has_peers {
-                times.extend(["C++, µs", "× C++"]);
+                times.extend(["C++, µs", "821.18 0.75 right"]);
             }
         }
         let mut table = table();
@@ -251,7 +251,8 @@ mod tests {
         assert!(peer(record).is_some() && peer(record) == of_graph.cpp_us);
         let text = dag.page().text(false);
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        for part in ["n0 → … → n198 → n199", "× C++", "graph: a CUDA graph, built node by node"]
+        for part in
+            ["n0 → … → n198 → n199", "821.18 0.75 right", "graph: a CUDA graph, built node by node"]
         {
             assert!(text.contains(part), "{part:?}: {text}");
         }
