@@ -36,7 +36,7 @@ use std::fmt::Debug;
 /// Elements on a GPU.
 const ON_A_GPU: u64 = 1 << 28;
 
-/// What one ladder does not share with the other.
+/// The names, texts and sizes in which the two ladders differ.
 #[derive(Debug)]
 pub struct Kind {
     /// The computation, in one word.
@@ -92,7 +92,7 @@ pub trait Ladder: Sized {
     /// The launches of a rung for a number of elements.
     type Plan: Clone + Debug + PartialEq;
 
-    /// What it does not share with the other ladder.
+    /// Its names, texts and sizes.
     const KIND: &'static Kind;
     /// The name of the type of the elements.
     const DTYPE: &'static str;
@@ -146,7 +146,8 @@ pub trait Ladder: Sized {
     /// If the kernel faults.
     fn count(rung: &Rung<Self::Launched>) -> Result<Option<Counted>, DeviceError>;
 
-    /// What only this ladder has in the result of a rung, with its rate in percent of the roof's.
+    /// The fields of a result that only this ladder has. `percent` is the rate relative to the
+    /// roof's.
     fn own(plan: &Self::Plan, counted: Option<&Counted>, percent: Option<f64>) -> Own;
 
     /// The best rate of the roof in a result.

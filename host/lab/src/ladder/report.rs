@@ -74,12 +74,12 @@ pub struct Measured {
     pub bank_conflicts: Option<u64>,
     /// Barriers of the block.
     pub barriers: Option<u64>,
-    /// What only this ladder has.
+    /// The fields that only this ladder has.
     #[serde(flatten)]
     pub own: Own,
 }
 
-/// What the rungs of only one ladder have.
+/// The fields of a rung that only one of the ladders has.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]

@@ -114,7 +114,7 @@ pub struct Comparison {
     pub forms: Vec<Timed>,
     /// The forms that did not run.
     pub absent: Vec<Absent>,
-    /// What one launch with the grid barrier saves, by two models. Null if it did not run, or if
+    /// The savings of one launch with the grid barrier, by two models. Null if it did not run, or if
     /// the clock is not known.
     pub cost_model: Option<Prediction>,
 }

@@ -15,7 +15,7 @@ use gridsync::device::{Device, Emulator, EmulatorConfig};
 use indicatif::ProgressBar;
 use std::path::{Path, PathBuf};
 
-/// What only this ladder has.
+/// The names, texts and sizes of this ladder.
 pub(super) const KIND: Kind = Kind {
     name: "scan",
     suite: "scans",

@@ -14,7 +14,7 @@ use gridsync::device::Device;
 use indicatif::ProgressBar;
 use std::path::{Path, PathBuf};
 
-/// What only this ladder has.
+/// The names, texts and sizes of this ladder.
 pub(super) const KIND: Kind = Kind {
     name: "sum",
     suite: "ladder",
