@@ -37,7 +37,12 @@ impl Page {
 
     /// Adds a paragraph about what the numbers mean.
     pub fn means(&mut self, paragraph: impl Into<String>) {
-        self.meaning.push(paragraph.into());
+        self.meaning.push(wrapped(&paragraph.into()));
+    }
+
+    /// Adds lines about what the numbers mean, as they are.
+    pub fn lists(&mut self, lines: impl Into<String>) {
+        self.meaning.push(lines.into());
     }
 
     /// Adds a file for `--output`, next to the charts.
@@ -68,9 +73,8 @@ impl Page {
             return self.numbers.join("\n\n");
         }
         let question = Some(wrapped(&self.question)).filter(|question| !question.is_empty());
-        let meaning = self.meaning.iter().map(|paragraph| wrapped(paragraph));
-        let parts = question.into_iter().chain(self.numbers.iter().cloned()).chain(meaning);
-        parts.collect::<Vec<_>>().join("\n\n")
+        let parts = question.iter().chain(&self.numbers).chain(&self.meaning);
+        parts.cloned().collect::<Vec<_>>().join("\n\n")
     }
 
     /// The files, by name and content, and what is wrong, if anything is.

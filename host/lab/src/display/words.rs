@@ -8,6 +8,24 @@ pub fn three_digits(value: f64) -> String {
     format!("{value:.*}", svg::three_digits(value))
 }
 
+/// A number of elements, as a power of two if it is one.
+#[must_use]
+pub fn length(n: f64) -> String {
+    let log = n.log2();
+    if log.fract() == 0.0 && log >= 10.0 {
+        format!("2{}", svg::superscript(log))
+    } else {
+        n.to_string()
+    }
+}
+
+/// A number and its noun, in the plural if needed.
+#[must_use]
+pub fn count(number: f64, one: &str) -> String {
+    let end = if number == 1.0 { "" } else { "s" };
+    format!("{number} {one}{end}")
+}
+
 /// `a, b and c`.
 #[must_use]
 pub fn and(mut parts: Vec<String>) -> String {

@@ -1,98 +1,129 @@
-//! Charts of a ladder.
+//! Charts of a ladder: the rates from records, and the counts from a result.
 
-use super::{Climbed, Counted, Ladder, Report};
-use crate::display::svg::{Bars, Estimate, Role, Row};
+use super::report::{Climbed, Measured, Own};
+use super::sums::{INTEGER_RUNG, NO_INTEGER_RUNG};
+use super::{Kind, scans, sums};
+use crate::Chart;
+use crate::bench::Record;
+use crate::display::svg::{Bars, ChartError, Estimate, Role, Row};
+use crate::display::words::length;
 
-/// The chart of the counts.
-#[derive(Clone, Copy, Debug)]
-pub struct Operations {
-    /// Its title.
-    pub title: &'static str,
-    /// Label of the axis.
-    pub x_label: &'static str,
-    /// Label of the first bar of each rung. The other bars are bank conflicts and barriers.
-    pub first: &'static str,
-    /// The three bars of a rung.
-    pub bars: fn(&Counted) -> [f64; 3],
-}
-
-/// GB/s of each rung, and the rate of the roof. `None` if nothing was timed.
-#[must_use]
-pub fn rates_chart<L: Ladder>(report: &Report<L>, device: &str) -> Option<Bars> {
-    let roof = report.roof.as_ref()?;
-    Some(Bars {
-        title: format!("The {} of {} {} on {device}", L::NAME, report.len, L::DTYPE),
+/// GB/s of each rung, and the rate of the roof. The records are those of one ladder, in the order
+/// of the rungs. None without records.
+///
+/// # Errors
+/// If a value has no place in the chart.
+pub fn rates(records: &[&Record]) -> Result<Option<Chart>, ChartError> {
+    let Some(first) = records.first() else { return Ok(None) };
+    let kind = if first.suite == scans::KIND.suite { &scans::KIND } else { &sums::KIND };
+    let Kind { name, roof, rate, suite, .. } = kind;
+    let key = |record: &Record, name| record.number(name).unwrap_or(0.0);
+    let n = records.iter().map(|record| key(record, "n")).fold(0.0, f64::max);
+    let row = |record: &&Record| {
+        let gb_per_s = record.bytes.map(|bytes| {
+            Estimate::between(record.median, record.min, record.max)
+                .map(|us| bytes as f64 / us / 1e3)
+        });
+        Row::new(format!("{} {}", key(record, "rung"), record.variant), [gb_per_s])
+    };
+    let dtype = first.word("dtype").unwrap_or_default();
+    let chart = Bars {
+        title: format!("The {name} of {} {dtype}, rung by rung", length(n)),
         x_label: "GB/s".into(),
         note: String::new(),
         series: vec![Role::Ours.named("rate")],
-        rows: rows(report, |rung| Some(vec![rung.gb_per_s()?.into()])),
-        roof: Some((format!("{} only", L::ROOF), roof.gb_per_s)),
-    })
+        rows: records.iter().map(row).collect(),
+        roof: records
+            .iter()
+            .find_map(|record| Some((format!("only {roof}"), record.number(rate)?))),
+    };
+    let fewer = records.iter().filter(|record| key(record, "n") < n).count();
+    let fewer = match fewer {
+        0 => String::new(),
+        1 => "1 slow rung has fewer elements.".into(),
+        _ => format!("{fewer} slow rungs have fewer elements."),
+    };
+    let sentences = [fewer].into_iter().chain(missing(records));
+    let sentences: Vec<_> = sentences.filter(|sentence| !sentence.is_empty()).collect();
+    let chart = Chart::bars(suite, sentences.join(" "), &chart)?;
+    Ok(Some(Chart { in_report: kind.in_report, ..chart }))
+}
+
+/// A sentence for each rung between the first and the last that has no record.
+fn missing(records: &[&Record]) -> Vec<String> {
+    let rungs: Vec<u64> =
+        records.iter().filter_map(|rung| rung.number("rung")).map(|number| number as u64).collect();
+    let (Some(&first), Some(&last)) = (rungs.first(), rungs.last()) else { return Vec::new() };
+    let dtype = records[0].word("dtype").unwrap_or_default();
+    let sentence = |number: u64| {
+        let is_of_integers = number == u64::from(INTEGER_RUNG);
+        if is_of_integers && lacks_the_integer_rung(&records[0].suite, dtype) {
+            NO_INTEGER_RUNG.to_owned()
+        } else {
+            format!("Rung {number} was not measured.")
+        }
+    };
+    (first..=last).filter(|number| !rungs.contains(number)).map(sentence).collect()
+}
+
+/// Whether the ladder of this suite has no integer rung for this type.
+pub(super) fn lacks_the_integer_rung(suite: &str, dtype: &str) -> bool {
+    suite == sums::KIND.suite && dtype.starts_with('f')
 }
 
 /// Counts of one block for each rung.
-#[must_use]
-pub fn operations_chart<L: Ladder>(report: &Report<L>) -> Bars {
-    let Operations { title, x_label, first, bars } = L::OPERATIONS;
-    Bars {
+pub(super) fn operations(climbed: &Climbed) -> Result<Chart, ChartError> {
+    let [title, x_label, first] = climbed.kind().operations;
+    let row = |rung: &Measured| {
+        let Measured { bank_conflicts, barriers, .. } = *rung;
+        let (first, per) = match rung.own {
+            Own::Sum { warp_additions, .. } => (warp_additions, 1.0),
+            // The counts of a scan are shown for 256 elements.
+            Own::Scan { warp_operations, tile, .. } => (warp_operations, tile? as f64 / 256.0),
+        };
+        first?;
+        let values = [first, bank_conflicts, barriers];
+        let scaled = values.map(|times| times.map(|times| Estimate::from(times as f64 / per)));
+        Some(Row::new(rung.label(), scaled))
+    };
+    let chart = Bars {
         title: title.into(),
         x_label: x_label.into(),
         note: "counted by the emulator, not measured on a GPU".into(),
         series: [first, "bank conflicts", "barriers of the block"].map(Into::into).into(),
-        rows: rows(report, |rung| Some(bars(rung.counted.as_ref()?).map(Estimate::from).into())),
+        rows: climbed.rungs.iter().filter_map(row).collect(),
         roof: None,
-    }
-}
-
-/// A row for each rung that has `values`.
-fn rows<L: Ladder>(
-    report: &Report<L>,
-    values: impl Fn(&Climbed<L>) -> Option<Vec<Estimate>>,
-) -> Vec<Row> {
-    let row = |rung: &Climbed<L>| {
-        let name = format!("{} {}", rung.number, rung.name);
-        Some(Row::new(name, values(rung)?.into_iter().map(Some)))
     };
-    report.climbed.iter().filter_map(row).collect()
+    Chart::bars(climbed.kind().counts, "", &chart)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::report::{Roof, tests::timed};
     use super::*;
-    use crate::ladder::{scans, sums};
-    use gridsync::device::Geometry;
-
-    /// A chart of two rungs; only the second was counted.
-    fn chart<L: Ladder>(plan: L::Plan, counted: Counted) -> Bars {
-        let climbed = |number, name, counted| Climbed {
-            number,
-            name,
-            len: 512,
-            plan: plan.clone(),
-            measured: None,
-            counted,
-        };
-        let report = Report::<L> {
-            len: 512,
-            roof: None,
-            climbed: vec![climbed(1, "one thread", None), climbed(5, "padded", Some(counted))],
-            absent: vec![],
-        };
-        assert_eq!(rates_chart(&report, "a GPU"), None);
-        operations_chart(&report)
-    }
 
     #[test]
     fn a_counted_rung_is_a_row_and_the_note_names_the_emulator() {
-        let counted = Counted { elements: 512, barriers: 18, ..Counted::default() };
-        let sums = chart::<sums::Climb<f32>>(Geometry::new(1, 256), counted);
-        let scans = chart::<scans::Climb>(scans::Moves::default(), counted);
-        // The counts of a scan are shown for 256 elements.
-        for (chart, barriers) in [(sums, 18.0), (scans, 9.0)] {
-            assert_eq!(chart.rows.len(), 1);
-            assert_eq!(chart.rows[0].name, "5 padded");
-            assert_eq!(chart.rows[0].values, [0.0, 0.0, barriers].map(|value| Some(value.into())));
-            assert!(chart.note.contains("emulator"), "{}", chart.note);
+        let (percent, geometry) = (None, None);
+        let sum =
+            |warp_additions| Own::Sum { percent_of_reading: percent, warp_additions, geometry };
+        let scan = Own::Scan {
+            percent_of_copying: percent,
+            launches: 1,
+            words_moved: 0,
+            tile: Some(512),
+            warp_operations: Some(0),
+            shuffles: Some(0),
+        };
+        let mut sums = timed(Roof::Reading(None), 5, "padded", sum(Some(0)));
+        let uncounted = timed(Roof::Reading(None), 1, "one thread", sum(None));
+        sums.rungs.extend(uncounted.rungs);
+        let scans = timed(Roof::Copying(None), 5, "padded", scan);
+        for (climbed, barriers) in [(sums, 18), (scans, 9)] {
+            let Chart { svg, csv, .. } = operations(&climbed).expect("a whole chart");
+            assert!(csv.contains("5 padded") && !csv.contains("one thread"), "{csv}");
+            assert!(csv.contains(&format!(",{barriers}")), "{csv}");
+            assert!(svg.contains("counted by the emulator"), "{svg}");
         }
     }
 }

@@ -42,12 +42,6 @@ impl Counted {
     pub const fn warp_operations(&self) -> u64 {
         self.shared_accesses + self.shuffles
     }
-
-    /// `times` scaled to 256 elements.
-    #[must_use]
-    pub fn for_256_elements(&self, times: u64) -> f64 {
-        times as f64 * 256.0 / self.elements as f64
-    }
 }
 
 /// Arguments that a kernel of a rung may need. Everything but the input starts at 0.

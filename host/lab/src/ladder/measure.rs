@@ -1,7 +1,9 @@
 //! Climbs a ladder: checks and counts every rung, and times it on a GPU.
 
-use super::{Counted, Ladder, Roof, Rung};
-use crate::bench::{Measurement, Sampling, once};
+use super::roof::best_roof;
+use super::{Absent, Ladder, Measured, Report, Rung};
+use crate::ExperimentError;
+use crate::bench::{Sampling, once};
 use gridsync::device::{Device, DeviceError};
 use gridsync_verify::{Input, sample};
 
@@ -26,55 +28,12 @@ pub enum LadderError {
     },
 }
 
-/// A rung whose result was right.
-pub struct Climbed<L: Ladder> {
-    /// Its number.
-    pub number: u32,
-    /// Name.
-    pub name: &'static str,
-    /// Elements that it was measured with.
-    pub len: usize,
-    /// Its launches.
-    pub plan: L::Plan,
-    /// The time of all its launches, µs; `None` in the emulator.
-    pub measured: Option<Measurement>,
-    /// Operations of one block. `None` if the rung has no blocks to count.
-    pub counted: Option<Counted>,
-}
-
-/// A rung that is not available on the device, or for this length.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Absent {
-    /// Name.
-    pub name: &'static str,
-    /// Reason.
-    pub error: DeviceError,
-}
-
-/// The result of a climb.
-pub struct Report<L: Ladder> {
-    /// Elements of the input.
-    pub len: usize,
-    /// The best rate that a rung can reach. `None` in the emulator.
-    pub roof: Option<Roof>,
-    /// The rungs, all of them right.
-    pub climbed: Vec<Climbed<L>>,
-    /// The rungs that were left out.
-    pub absent: Vec<Absent>,
-}
-
-impl<L: Ladder> Climbed<L> {
-    /// Bytes that every rung has to move for this number of elements.
-    #[must_use]
-    pub const fn bytes(&self) -> usize {
-        self.len * L::BYTES
-    }
-
-    /// Those bytes divided by the median time, GB/s (10⁹ bytes).
-    #[must_use]
-    pub fn gb_per_s(&self) -> Option<f64> {
-        let measured = self.measured.as_ref()?;
-        Some(self.bytes() as f64 / measured.time.median / 1e3)
+impl From<LadderError> for ExperimentError {
+    fn from(error: LadderError) -> Self {
+        match error {
+            LadderError::Device(error) => error.into(),
+            wrong => Self::Wrong(wrong.to_string()),
+        }
     }
 }
 
@@ -88,34 +47,43 @@ pub fn measure<L: Ladder>(
     len: usize,
     sampling: &Sampling,
     mut step: impl FnMut(&str),
-) -> Result<Report<L>, LadderError> {
+) -> Result<Report, LadderError> {
     let input = sample::<L::Element>(Input::Values, len, 1);
     let mut ladder = L::new(device, &input)?;
-    step(&format!("{} only", L::ROOF));
-    let roof = Roof::of(device, &ladder, len, sampling)?;
-    let (mut climbed, mut absent) = (Vec::new(), Vec::new());
+    step(&format!("{} only", L::KIND.roof));
+    let (roof_blocks, roof) = best_roof(device, &ladder, len, sampling)?.unzip();
+    let (mut rungs, mut absent) = (Vec::new(), Vec::new());
     for rung in L::rungs() {
         step(rung.name);
         let input = &input[..len.min(rung.at_most)];
-        match one(device, &mut ladder, &rung, input, sampling) {
-            Ok(right) => climbed.push(right),
+        match one(device, &mut ladder, &rung, input, roof, sampling) {
+            Ok(right) => rungs.push(right),
             Err(LadderError::Device(
                 error @ (DeviceError::UnknownKernel { .. } | DeviceError::Unsupported { .. }),
-            )) => absent.push(Absent { name: rung.name, error }),
+            )) => absent.push(Absent { name: rung.name.into(), why: error.to_string() }),
             Err(error) => return Err(error),
         }
     }
-    Ok(Report { len, roof, climbed, absent })
+    Ok(Report {
+        device: device.properties().name.clone(),
+        dtype: L::DTYPE.into(),
+        n: len,
+        roof: L::roof(roof),
+        rungs,
+        absent,
+        roof_blocks: roof_blocks.unwrap_or_default(),
+    })
 }
 
-/// Checks one rung, times it, and counts its operations.
+/// Checks one rung, times it, and counts its operations. `roof` is the best rate.
 fn one<L: Ladder>(
     device: &Device,
     ladder: &mut L,
     rung: &Rung<L::Launched>,
     input: &[L::Element],
+    roof: Option<f64>,
     sampling: &Sampling,
-) -> Result<Climbed<L>, LadderError> {
+) -> Result<Measured, LadderError> {
     let Rung { number, name, .. } = *rung;
     let len = input.len();
     let plan = ladder.plan(rung, len)?;
@@ -127,5 +95,23 @@ fn one<L: Ladder>(
     } else {
         Some(once(device, sampling, || ladder.launch(rung, len, &plan))?)
     };
-    Ok(Climbed { number, name, len, plan, measured, counted: L::count(rung)? })
+    let counted = L::count(rung)?;
+    let time = measured.as_ref().map(|measured| measured.time);
+    let gb_per_s = time.map(|time| (len * L::KIND.bytes) as f64 / time.median / 1e3);
+    let percent = gb_per_s.zip(roof).map(|(rate, roof)| 100.0 * rate / roof);
+    Ok(Measured {
+        rung: number,
+        name: name.into(),
+        n: len,
+        us: time.map(|time| time.median),
+        min: time.map(|time| time.min),
+        max: time.map(|time| time.max),
+        samples: time.map(|time| time.samples),
+        gb_per_s,
+        warnings: measured.map(|measured| measured.warnings),
+        shared_accesses: counted.map(|counted| counted.shared_accesses),
+        bank_conflicts: counted.map(|counted| counted.bank_conflicts),
+        barriers: counted.map(|counted| counted.barriers),
+        own: L::own(&plan, counted.as_ref(), percent),
+    })
 }

@@ -1,9 +1,10 @@
-//! The ladders: one computation in many steps, from one thread to the rate of the memory.
+//! `gridsync lab ladder` and `gridsync lab scans`: one computation in many steps, from one thread to
+//! the rate of the memory.
 //!
 //! A [`Ladder`] has an input and the memory that its rungs work in. A [`Rung`] is one way to do the
 //! computation. The kernels are in [`gridsync_lab_kernels::ladder`]. [`measure()`] compares the
 //! result of every rung with the reference, times the rung, and counts the operations of one block
-//! in the emulator ([`Counted`]).
+//! in the emulator ([`Counted`]). The result of both ladders is a [`Report`].
 //!
 //! A rung is timed as a whole, with all of its launches and with setting words to 0 where it needs
 //! that. Its rate counts only the bytes that every rung has to move. A kernel that only moves these
@@ -13,20 +14,61 @@ mod chart;
 mod count;
 mod entry;
 mod measure;
+mod report;
 mod roof;
 pub mod scans;
 pub mod sums;
 
-pub use chart::{Operations, operations_chart, rates_chart};
+pub use chart::rates;
 pub use count::Counted;
 pub use entry::Entry;
-pub use measure::{Absent, Climbed, LadderError, Report, measure};
-pub use roof::Roof;
+pub use measure::{LadderError, measure};
+pub use report::{Absent, Climbed as Report, Measured, Own, Roof};
 
+use crate::ExperimentError;
+use crate::bench::Sampling;
 use bytemuck::Pod;
 use gridsync::device::{Device, DeviceError};
 use gridsync_verify::Sample;
+use indicatif::ProgressBar;
 use std::fmt::Debug;
+
+/// Elements on a GPU.
+const ON_A_GPU: u64 = 1 << 28;
+
+/// The names, texts and sizes in which the two ladders differ.
+#[derive(Debug)]
+pub struct Kind {
+    /// The computation, in one word.
+    pub name: &'static str,
+    /// The suite of the records, and the name of the chart of the rates.
+    pub suite: &'static str,
+    /// The name of that chart in a report of all results.
+    pub in_report: &'static str,
+    /// The name of the chart of the counts.
+    pub counts: &'static str,
+    /// The title of that chart, the label of its axis, and that of the first bar of each rung. The
+    /// other bars are bank conflicts and barriers.
+    pub operations: [&'static str; 3],
+    /// The file of the records.
+    pub records: &'static str,
+    /// Bytes that every rung has to move for each element.
+    pub bytes: usize,
+    /// The work of the kernel that only moves these bytes, in one word.
+    pub roof: &'static str,
+    /// The name of its rate in records and JSON.
+    pub rate: &'static str,
+    /// Its operation on the array: a participle, and the continuation of the sentence.
+    pub only: [&'static str; 2],
+    /// The check that every result passed.
+    pub right: &'static str,
+    /// A note on the counts in the tables.
+    pub note: &'static str,
+    /// The columns of the table of counts, after the common ones.
+    pub heads: &'static [&'static str],
+    /// Elements in the emulator, which has nothing to time.
+    pub in_the_emulator: u64,
+}
 
 /// One way to do the computation of a ladder.
 #[derive(Clone, Copy, Debug)]
@@ -50,16 +92,10 @@ pub trait Ladder: Sized {
     /// The launches of a rung for a number of elements.
     type Plan: Clone + Debug + PartialEq;
 
-    /// The computation, in one word.
-    const NAME: &'static str;
+    /// Its names, texts and sizes.
+    const KIND: &'static Kind;
     /// The name of the type of the elements.
     const DTYPE: &'static str;
-    /// Bytes that every rung has to move for each element.
-    const BYTES: usize;
-    /// The work of the kernel that only moves these bytes, in one word.
-    const ROOF: &'static str;
-    /// The chart of the counts.
-    const OPERATIONS: Operations;
 
     /// All rungs, from the lowest to the highest.
     fn rungs() -> Vec<Rung<Self::Launched>>;
@@ -110,6 +146,13 @@ pub trait Ladder: Sized {
     /// If the kernel faults.
     fn count(rung: &Rung<Self::Launched>) -> Result<Option<Counted>, DeviceError>;
 
+    /// The fields of a result that only this ladder has. `percent` is the rate relative to the
+    /// roof's.
+    fn own(plan: &Self::Plan, counted: Option<&Counted>, percent: Option<f64>) -> Own;
+
+    /// The best rate of the roof in a result.
+    fn roof(gb_per_s: Option<f64>) -> Roof;
+
     /// The numbers of blocks to try for the kernel that only moves the bytes of `len` elements.
     ///
     /// # Errors
@@ -121,4 +164,21 @@ pub trait Ladder: Sized {
     /// # Errors
     /// If the launch fails.
     fn launch_roof(&self, len: usize, blocks: u32) -> Result<(), DeviceError>;
+}
+
+/// Climbs a ladder, and shows on `bar` how far it is.
+fn climb<L: Ladder>(
+    device: &Device,
+    bar: &ProgressBar,
+    elements: Option<u64>,
+) -> Result<Report, ExperimentError> {
+    let is_emulated = device.properties().is_emulated();
+    let default = if is_emulated { L::KIND.in_the_emulator } else { ON_A_GPU };
+    bar.set_length(1 + L::rungs().len() as u64);
+    let step = |next: &str| {
+        bar.set_message(next.to_owned());
+        bar.inc(1);
+    };
+    let elements = elements.unwrap_or(default) as usize;
+    Ok(measure::<L>(device, elements, &Sampling::default(), step)?)
 }

@@ -1,12 +1,15 @@
 //! The time of each form at one shape.
 
+use super::cost::{self, Prediction, Terms};
 use super::form::Form;
 use super::job::Job;
-use crate::bench::{Measurement, Record, Sampling, Spread, Warning, once};
+use crate::ExperimentError;
+use crate::bench::{Measurement, Record, Sampling, Times, Warning, once};
 use crate::xpx::{Setup, Wrong};
 use gridsync::device::{Device, DeviceError};
 use gridsync::launch::{Plan, plan};
 use gridsync_lab_kernels::xpx::{xpx_grid_barrier_alone, xpx_stage};
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 /// An error from a comparison.
@@ -31,41 +34,89 @@ pub enum LaunchesError {
     },
 }
 
-/// The time of a form.
-#[derive(Clone, Debug, PartialEq)]
+impl From<LaunchesError> for ExperimentError {
+    fn from(error: LaunchesError) -> Self {
+        match error {
+            LaunchesError::Device(error) => error.into(),
+            wrong => Self::Wrong(wrong.to_string()),
+        }
+    }
+}
+
+/// The time of a form whose result was right.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct Timed {
     /// The form.
     pub form: Form,
     /// Microseconds of device time per transform X→P→X: the time of a whole job divided by its
-    /// rounds.
-    pub time: Spread,
+    /// rounds. The median.
+    pub us_per_transform: f64,
+    /// The least sample.
+    pub min: f64,
+    /// The greatest sample.
+    pub max: f64,
+    /// Number of samples.
+    pub samples: usize,
+    /// The time saved, in percent of that of the launches. Null if they did not run.
+    pub gain_over_launches_percent: Option<f64>,
     /// The measurement rules that were broken.
     pub warnings: Vec<Warning>,
 }
 
 /// A form that cannot run at a shape, or on this device.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct Absent {
     /// The form.
     pub form: Form,
-    /// Reason.
-    pub error: DeviceError,
+    /// The reason.
+    pub why: String,
+    /// The reason as an error. `None` if it was read from JSON.
+    #[serde(skip)]
+    pub error: Option<DeviceError>,
+}
+
+impl Absent {
+    pub(super) fn new(form: Form, error: DeviceError) -> Self {
+        Self { form, why: error.to_string(), error: Some(error) }
+    }
+}
+
+/// Choice of [`plan`] for a shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Planned {
+    /// One launch, because all blocks can be resident.
+    Single,
+    /// A launch for each stage.
+    Stages,
 }
 
 /// The times of all forms at one shape.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct Comparison {
-    /// The shape.
-    pub setup: Setup,
-    /// Transforms of a job.
+    /// The name of the device.
+    pub device: String,
+    /// Elements of X and of P.
+    pub n: usize,
+    /// Blocks of the grid.
+    pub blocks: u32,
+    /// Threads of a block.
+    pub threads: u32,
+    /// Transforms X→P→X of a job.
     pub rounds: u32,
-    /// Choice of [`plan`] for this shape: one launch, or one for each stage if the blocks cannot
-    /// all be resident.
-    pub plan: Plan,
+    /// How the blocks have to be launched.
+    pub plan: Planned,
     /// The forms that ran, in order.
-    pub timed: Vec<Timed>,
+    pub forms: Vec<Timed>,
     /// The forms that did not run.
     pub absent: Vec<Absent>,
+    /// The savings of one launch with the grid barrier, by two models. Null if it did not run, or if
+    /// the clock is not known.
+    pub cost_model: Option<Prediction>,
 }
 
 /// Measures each of `forms` at one shape: a job of `rounds` transforms, by the rules of [`once`]. A
@@ -86,18 +137,35 @@ pub fn compare(
     mut step: impl FnMut(Form, &Setup),
 ) -> Result<Comparison, LaunchesError> {
     let plan = plan::<xpx_grid_barrier_alone, xpx_stage>(device, setup.blocks, setup.threads, 0)?;
+    let plan = match plan {
+        Plan::Single(_) => Planned::Single,
+        Plan::Stages(_) => Planned::Stages,
+    };
     let (mut timed, mut absent) = (Vec::new(), Vec::new());
     for &form in forms {
         step(form, setup);
         match measure(device, form, setup, rounds, sampling) {
             Ok(measured) => timed.push(measured),
             Err(LaunchesError::Device(error)) if is_absence(&error) => {
-                absent.push(Absent { form, error });
+                absent.push(Absent::new(form, error));
             }
             Err(error) => return Err(error),
         }
     }
-    Ok(Comparison { setup: *setup, rounds, plan, timed, absent })
+    let Setup { elements: n, blocks, threads } = *setup;
+    let device_name = device.properties().name.clone();
+    Ok(Comparison {
+        device: device_name,
+        n,
+        blocks,
+        threads,
+        rounds,
+        plan,
+        forms: timed,
+        absent,
+        cost_model: None,
+    }
+    .with_gains(cost::mhz(device)))
 }
 
 /// The time of `form`, if its result is right.
@@ -112,19 +180,16 @@ pub(super) fn measure(
     if let Some(wrong) = job.check()? {
         return Err(LaunchesError::Wrong { form, setup: *setup, wrong });
     }
-    let measured = once(device, sampling, || job.run())?;
+    let Measurement { time, warnings } = once(device, sampling, || job.run())?;
     let rounds = f64::from(rounds);
-    let whole = measured.time;
     Ok(Timed {
         form,
-        time: Spread {
-            median: whole.median / rounds,
-            quartile_range: whole.quartile_range / rounds,
-            min: whole.min / rounds,
-            max: whole.max / rounds,
-            samples: whole.samples,
-        },
-        warnings: measured.warnings,
+        us_per_transform: time.median / rounds,
+        min: time.min / rounds,
+        max: time.max / rounds,
+        samples: time.samples,
+        gain_over_launches_percent: None,
+        warnings,
     })
 }
 
@@ -140,42 +205,69 @@ fn is_absence(error: &DeviceError) -> bool {
 }
 
 impl Comparison {
-    /// The median of microseconds per transform of `form`. `None` if it did not run.
-    #[must_use]
-    pub fn time(&self, form: Form) -> Option<f64> {
-        let timed = self.timed.iter().find(|timed| timed.form == form)?;
-        Some(timed.time.median)
-    }
-
-    /// The gain of `form` over `many`, in percent of the time of `many`. Above 0, `form` is faster.
-    /// `None` if one of the two did not run.
-    #[must_use]
-    pub fn gain(&self, form: Form, many: Form) -> Option<f64> {
-        let many = self.time(many)?;
-        Some(100.0 * (many - self.time(form)?) / many)
+    /// Computes the gains over the launches, and what the models predict at a clock of `mhz`.
+    fn with_gains(mut self, mhz: f64) -> Self {
+        let many = self.time(Form::Launches);
+        for timed in &mut self.forms {
+            timed.gain_over_launches_percent =
+                many.map(|many| 100.0 * (many - timed.us_per_transform) / many);
+        }
+        self.cost_model = Prediction::of(&self, &Terms::H200, mhz);
+        self
     }
 
     /// The measurements as records of the suite `launches`, each with the number of its `figure`,
     /// if any.
     #[must_use]
-    pub fn records(&self, device: &str, figure: Option<u32>) -> Vec<Record> {
-        let Setup { elements, blocks, threads } = self.setup;
+    pub fn records(&self, figure: Option<u32>) -> Vec<Record> {
+        let params = json!({
+            "figure": figure, "n": self.n, "blocks": self.blocks, "threads": self.threads,
+            "rounds": self.rounds,
+        });
         let record = |timed: &Timed| {
-            let params = json!({
-                "figure": figure, "n": elements, "blocks": blocks, "threads": threads,
-                "rounds": self.rounds,
-            });
-            let measured = Measurement { time: timed.time, warnings: timed.warnings.clone() };
-            Record::new("launches", timed.form.name(), device, params, measured)
+            let times = Times {
+                median: timed.us_per_transform,
+                min: timed.min,
+                max: timed.max,
+                samples: timed.samples,
+                warnings: timed.warnings.clone(),
+            };
+            Record::new("launches", timed.form.name(), &self.device, params.clone(), times)
         };
-        self.timed.iter().map(record).collect()
+        self.forms.iter().map(record).collect()
     }
+}
+
+/// A comparison with these times in microseconds per transform, at a clock of 1 GHz.
+#[cfg(test)]
+pub(super) fn made(setup: &Setup, times: &[(Form, f64)]) -> Comparison {
+    let timed = |&(form, us): &(Form, f64)| Timed {
+        form,
+        us_per_transform: us,
+        min: us,
+        max: us,
+        samples: 1,
+        gain_over_launches_percent: None,
+        warnings: Vec::new(),
+    };
+    let comparison = Comparison {
+        device: "a GPU".into(),
+        n: setup.elements,
+        blocks: setup.blocks,
+        threads: setup.threads,
+        rounds: 100,
+        plan: Planned::Single,
+        forms: times.iter().map(timed).collect(),
+        absent: Vec::new(),
+        cost_model: None,
+    };
+    comparison.with_gains(1000.0)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gridsync::device::{Emulator, EmulatorConfig, Geometry};
+    use gridsync::device::{Emulator, EmulatorConfig};
 
     /// Compares all forms with `blocks` blocks, with one sample each.
     fn compared(blocks: u32) -> Comparison {
@@ -191,22 +283,22 @@ mod tests {
     #[test]
     fn every_form_is_measured_if_all_blocks_are_resident() {
         let compared = compared(2);
-        let forms: Vec<_> = compared.timed.iter().map(|timed| timed.form).collect();
+        let forms: Vec<_> = compared.forms.iter().map(|timed| timed.form).collect();
         assert_eq!(forms, Form::ALL);
-        assert_eq!(compared.plan, Plan::Single(Geometry::new(2, 512).cooperative()));
-        assert_eq!(compared.records("emulator", Some(5)).len(), forms.len());
+        assert_eq!(compared.plan, Planned::Single);
+        assert_eq!(compared.records(Some(5)).len(), forms.len());
     }
 
     #[test]
     fn without_residency_the_barriers_are_absent_and_the_plan_is_stages() {
         let compared = compared(5);
         let barrier = |form| matches!(form, Form::Barrier(_));
-        assert!(compared.timed.iter().all(|timed| !barrier(timed.form)));
-        assert_eq!(compared.plan, Plan::Stages(Geometry::new(5, 512)));
+        assert!(compared.forms.iter().all(|timed| !barrier(timed.form)));
+        assert_eq!(compared.plan, Planned::Stages);
         assert_eq!(compared.absent.len(), 7);
-        for Absent { form, error } in compared.absent {
+        for Absent { form, error, .. } in compared.absent {
             assert!(barrier(form), "{form:?}");
-            assert!(matches!(error, DeviceError::GridTooLarge { .. }), "{error}");
+            assert!(matches!(error, Some(DeviceError::GridTooLarge { .. })), "{error:?}");
         }
     }
 }

@@ -22,14 +22,17 @@
 //! 1.5 GHz, and a launch takes 10 µs. In this model 10 blocks cross in the time of a launch.
 
 use super::compare::Comparison;
-use super::form::{Design, Form};
+use super::form::Form;
+use crate::display;
+use gridsync::device::Device;
+use serde::{Deserialize, Serialize};
 
 /// Cycles of a crossing for each block in the serial model: 3 accesses of 500.
-pub const SERIAL_CROSSING_CYCLES: f64 = 3.0 * 500.0;
+const SERIAL_CROSSING_CYCLES: f64 = 3.0 * 500.0;
 /// Clock in the serial model, MHz.
-pub const SERIAL_MHZ: f64 = 1500.0;
+const SERIAL_MHZ: f64 = 1500.0;
 /// Time of a launch in the serial model, µs.
-pub const SERIAL_LAUNCH_US: f64 = 10.0;
+const SERIAL_LAUNCH_US: f64 = 10.0;
 
 /// The times of the parts of a crossing and of a launch, µs.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -73,23 +76,25 @@ fn serial_crossing(blocks: u32) -> f64 {
 }
 
 /// Savings of one launch with the [`GridBarrier`](gridsync_kernels::grid::barrier::GridBarrier) at
-/// one shape, predicted and measured, in microseconds. Below 0, the one launch is slower.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// one shape, predicted and measured, in microseconds. What is saved is that of a transform. Below
+/// 0, the one launch is slower.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct Prediction {
     /// Time of a crossing, by parts.
-    pub crossing: f64,
+    pub crossing_us: f64,
+    /// Saved over launches, by parts.
+    pub saved_over_launches_us: f64,
+    /// Saved over a graph, by parts.
+    pub saved_over_graph_us: f64,
+    /// Saved over launches, as measured. Null if the launches were not measured.
+    pub measured_over_launches_us: Option<f64>,
+    /// Saved over a graph, as measured. Null if the graph was not measured.
+    pub measured_over_graph_us: Option<f64>,
     /// Time of a crossing, by the serial model.
-    pub serial_crossing: f64,
-    /// Saved per transform over launches, by parts.
-    pub over_launches: f64,
-    /// Saved per transform over a graph, by parts.
-    pub over_graph: f64,
-    /// Saved per transform over launches, by the serial model.
-    pub serial_over_launches: f64,
-    /// Saved per transform over launches, as measured. `None` if the launches were not measured.
-    pub measured_over_launches: Option<f64>,
-    /// Saved per transform over a graph, as measured. `None` if the graph was not measured.
-    pub measured_over_graph: Option<f64>,
+    pub serial_crossing_us: f64,
+    /// Saved over launches, by the serial model.
+    pub serial_saved_over_launches_us: f64,
 }
 
 impl Prediction {
@@ -97,59 +102,101 @@ impl Prediction {
     /// did not run there, or if the clock is 0 (unknown).
     #[must_use]
     pub fn of(compared: &Comparison, terms: &Terms, mhz: f64) -> Option<Self> {
-        let single = compared.time(Form::Barrier(Design::Grid))?;
+        let single = compared.time(Form::GRID)?;
         if mhz <= 0.0 {
             return None;
         }
-        let blocks = compared.setup.blocks;
-        let crossing = terms.crossing(blocks, mhz);
-        let serial_crossing = serial_crossing(blocks);
+        let crossing = terms.crossing(compared.blocks, mhz);
+        let serial_crossing = serial_crossing(compared.blocks);
         let stage = (single / 2.0 - crossing).max(0.0);
         let launched = terms.launch.max(stage + terms.gap);
         let saved_over = |form| compared.time(form).map(|many| many - single);
         Some(Self {
-            crossing,
-            serial_crossing,
-            over_launches: 2.0 * (launched - stage - crossing),
-            over_graph: 2.0 * (terms.gap - crossing),
-            serial_over_launches: 2.0 * (SERIAL_LAUNCH_US - serial_crossing),
-            measured_over_launches: saved_over(Form::Launches),
-            measured_over_graph: saved_over(Form::Graph),
+            crossing_us: crossing,
+            saved_over_launches_us: 2.0 * (launched - stage - crossing),
+            saved_over_graph_us: 2.0 * (terms.gap - crossing),
+            measured_over_launches_us: saved_over(Form::Launches),
+            measured_over_graph_us: saved_over(Form::Graph),
+            serial_crossing_us: serial_crossing,
+            serial_saved_over_launches_us: 2.0 * (SERIAL_LAUNCH_US - serial_crossing),
         })
     }
 }
 
+/// The highest clock of the device, MHz.
+pub(super) fn mhz(device: &Device) -> f64 {
+    f64::from(device.properties().clock_khz) / 1e3
+}
+
+/// The predictions and the measurements: a row for each of `compared` in which the single launch
+/// ran. `None` if it never ran.
+pub(super) fn table<'a>(compared: impl IntoIterator<Item = &'a Comparison>) -> Option<String> {
+    let mut table = display::table();
+    table.set_header([
+        "blocks",
+        "threads",
+        "crossing µs: parts",
+        "serial",
+        "saved µs over launches: measured",
+        "parts",
+        "serial",
+        "over a graph: measured",
+        "parts",
+    ]);
+    for Comparison { blocks, threads, cost_model, .. } in compared {
+        let Some(predicted) = cost_model else { continue };
+        let measured = |us: Option<f64>| us.map_or(String::new(), |us| format!("{us:.2}"));
+        table.add_row([
+            blocks.to_string(),
+            threads.to_string(),
+            format!("{:.2}", predicted.crossing_us),
+            format!("{:.1}", predicted.serial_crossing_us),
+            measured(predicted.measured_over_launches_us),
+            format!("{:.2}", predicted.saved_over_launches_us),
+            format!("{:.1}", predicted.serial_saved_over_launches_us),
+            measured(predicted.measured_over_graph_us),
+            format!("{:.2}", predicted.saved_over_graph_us),
+        ]);
+    }
+    (table.row_count() > 0).then(|| table.to_string())
+}
+
+/// The models as text, with their numbers, on `device` with a clock of `mhz`.
+pub(super) fn formulas(device: &str, mhz: f64) -> String {
+    let Terms { block_barrier, fence, seen, look, launch, gap } = Terms::H200;
+    format!(
+        "What one launch with the grid barrier saves per transform X→P→X of two stages, on {device}
+
+By parts, measured on an H200, µs:
+  crossing = 2 · bar.sync {block_barrier} + fence {fence} + blocks / clock ({mhz:.0} MHz) + store seen {seen} + look {look}
+  over launches: 2 · (max(launch {launch}, w + gap {gap}) − w − crossing)
+  over a graph:  2 · (gap {gap} − crossing)
+  w, the work of a stage, is half the measured time of one launch less a crossing.
+
+In series: crossing = blocks × {SERIAL_CROSSING_CYCLES} cycles (3 accesses of 500) at {SERIAL_MHZ} MHz; launch {SERIAL_LAUNCH_US} µs;
+  over launches: 2 · (launch − crossing)
+"
+    )
+}
+
 #[cfg(test)]
 mod tests {
+    use super::super::compare::made;
     use super::*;
-    use crate::bench::Spread;
-    use crate::launches::Timed;
     use crate::xpx::Setup;
-    use gridsync::device::Geometry;
-    use gridsync::launch::Plan;
 
     /// The prediction for `blocks` blocks if the single launch takes `single` µs per transform.
     fn predicted(blocks: u32, single: f64) -> Prediction {
-        let timed = |form, us| Timed {
-            form,
-            time: Spread::of(vec![us]).expect("there is a sample"),
-            warnings: vec![],
-        };
-        let compared = Comparison {
-            setup: Setup { elements: 64, blocks, threads: 64 },
-            rounds: 1,
-            plan: Plan::Single(Geometry::new(blocks, 64)),
-            timed: vec![timed(Form::Launches, 7.0), timed(Form::Barrier(Design::Grid), single)],
-            absent: vec![],
-        };
-        Prediction::of(&compared, &Terms::H200, 1000.0).expect("the one launch is there")
+        let setup = Setup { elements: 64, blocks, threads: 64 };
+        let compared = made(&setup, &[(Form::Launches, 7.0), (Form::GRID, single)]);
+        compared.cost_model.expect("the one launch is there")
     }
 
     #[test]
     fn in_the_serial_model_ten_blocks_cross_in_the_time_of_a_launch() {
         let ten = predicted(10, 4.0);
-        assert!((ten.serial_crossing - SERIAL_LAUNCH_US).abs() < 1e-9);
-        assert!(ten.serial_over_launches.abs() < 1e-9);
+        assert!((ten.serial_crossing_us - SERIAL_LAUNCH_US).abs() < 1e-9);
+        assert!(ten.serial_saved_over_launches_us.abs() < 1e-9);
     }
 
     #[test]
@@ -157,12 +204,12 @@ mod tests {
         let crossing = Terms::H200.crossing(100, 1000.0);
         assert!((crossing - (2.0 * 0.019 + 0.138 + 0.1 + 0.283 + 0.161)).abs() < 1e-9);
         let short = predicted(100, 2.0 * (1.0 + crossing));
-        assert!((short.over_launches - 2.0 * (3.2 - 1.0 - crossing)).abs() < 1e-9);
+        assert!((short.saved_over_launches_us - 2.0 * (3.2 - 1.0 - crossing)).abs() < 1e-9);
         let long = predicted(100, 2.0 * (50.0 + crossing));
-        assert!((long.over_launches - 2.0 * (0.55 - crossing)).abs() < 1e-9);
-        assert!((long.over_launches - long.over_graph).abs() < 1e-9);
-        assert_eq!(long.measured_over_graph, None);
-        let measured = long.measured_over_launches.expect("both were measured");
+        assert!((long.saved_over_launches_us - 2.0 * (0.55 - crossing)).abs() < 1e-9);
+        assert!((long.saved_over_launches_us - long.saved_over_graph_us).abs() < 1e-9);
+        assert_eq!(long.measured_over_graph_us, None);
+        let measured = long.measured_over_launches_us.expect("both were measured");
         assert!((measured - (7.0 - 2.0 * (50.0 + crossing))).abs() < 1e-9);
     }
 }

@@ -8,9 +8,12 @@ use gridsync_lab_kernels::barrier::{
     FlipBarrier, GenerationBarrier, GrowingBarrier, LockFreeBarrier, Ptx, TreeBarrier, Volatile,
 };
 use gridsync_lab_kernels::xpx::Transforms;
+use serde::{Deserialize, Serialize};
 
 /// A way to run X→P→X repeatedly.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 pub enum Form {
     /// A launch for each stage.
     Launches,
@@ -22,11 +25,14 @@ pub enum Form {
     /// The overlapping launches recorded in one graph.
     OverlappedGraph,
     /// One launch for everything, with a grid barrier between the stages.
+    #[serde(untagged)]
     Barrier(Design),
 }
 
 /// A grid barrier between the stages of a single launch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 pub enum Design {
     /// [`GridBarrier`], the recommended one.
     Grid,
@@ -45,6 +51,9 @@ pub enum Design {
 }
 
 impl Form {
+    /// One launch with the [`GridBarrier`].
+    pub const GRID: Self = Self::Barrier(Design::Grid);
+
     /// All forms: many launches first, then one.
     pub const ALL: [Self; 11] = [
         Self::Launches,
@@ -116,6 +125,20 @@ impl Design {
             Self::Generation => Single::of::<GenerationBarrier>(),
             Self::LockFree => Single::of::<LockFreeBarrier>(),
             Self::Tree => Single::of::<TreeBarrier>(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_form_has_its_name_in_json() {
+        for form in Form::ALL {
+            let json = serde_json::to_value(form).expect("JSON");
+            assert_eq!(json, form.name());
+            assert_eq!(serde_json::from_value::<Form>(json).ok(), Some(form));
         }
     }
 }

@@ -13,9 +13,9 @@ const MANY: usize = 9000;
 pub(super) fn rungs<L: Ladder<Launched: Copy + Send + Sync + 'static>>() -> Vec<Protocol> {
     let own = L::rungs().into_iter().filter(|rung| !rung.name.starts_with("the library's"));
     let all = own.map(|rung| {
-        let name = format!("ladder/{}-{}-{}", L::NAME, rung.number, words(rung.name));
+        let name = format!("ladder/{}-{}-{}", L::KIND.name, rung.number, words(rung.name));
         let run = move |device: &Device| {
-            let len = match (L::NAME, rung.number) {
+            let len = match (L::KIND.name, rung.number) {
                 ("sum", ..14) | ("scan", ..7) => FEW,
                 _ => MANY,
             };

@@ -19,7 +19,6 @@ mod kendall;
 mod lab;
 mod man;
 mod new;
-mod notes;
 mod number;
 mod output;
 mod parts;
@@ -38,6 +37,7 @@ use crate::data::DataError;
 use choice::DeviceChoice;
 use clap::{Args, FromArgMatches, Parser, Subcommand};
 use gridsync::parallel;
+use gridsync_lab::display::notes;
 use help::command;
 use std::process::ExitCode;
 
@@ -111,7 +111,7 @@ enum Command {
     Demo(demo::Demo),
     Lab(lab::Lab),
     Emulate(emulate::Emulate),
-    Dag(dag::Dag),
+    Dag(gridsync_lab::dag::Args),
     New(new::New),
     Devices(devices::Devices),
     Verify(verify::Verify),
@@ -134,7 +134,7 @@ pub fn main() -> ExitCode {
     let done = match command {
         Command::Bench(bench) => bench.run(&global),
         Command::Completions(completions) => completions.run(&global),
-        Command::Dag(dag) => dag.run(&global),
+        Command::Dag(dag) => dag::run(&dag, &global),
         Command::Demo(demo) => demo.run(&global),
         Command::Devices(devices) => devices.run(&global),
         Command::Emulate(emulate) => emulate.run(&global),

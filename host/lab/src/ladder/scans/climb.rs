@@ -1,7 +1,8 @@
 //! Runs a rung: its launches, and the memory they work in.
 
+use super::KIND;
 use super::rung::{Launched, Levels, Moves, Rung, rungs};
-use crate::ladder::{Counted, Ladder, Operations, roof};
+use crate::ladder::{Counted, Kind, Ladder, Own, Roof, roof};
 use cuda_std::memory::Global;
 use gridsync::device::{Buffer, Device, DeviceError, Geometry};
 use gridsync::launch::{barrier_words, resident_blocks};
@@ -40,19 +41,8 @@ impl Ladder for Climb {
     type Launched = Launched;
     type Plan = Moves;
 
-    const NAME: &'static str = "scan";
+    const KIND: &'static Kind = &KIND;
     const DTYPE: &'static str = "u32";
-    const BYTES: usize = 2 * size_of::<u32>();
-    const ROOF: &'static str = "copying";
-    const OPERATIONS: Operations = Operations {
-        title: "What a block does to scan 256 elements",
-        x_label: "times for 256 elements",
-        first: "warp operations",
-        bars: |counted| {
-            let counts = [counted.warp_operations(), counted.bank_conflicts, counted.barriers];
-            counts.map(|times| counted.for_256_elements(times))
-        },
-    };
 
     fn rungs() -> Vec<Rung> {
         rungs().into()
@@ -146,6 +136,21 @@ impl Ladder for Climb {
 
     fn count(rung: &Rung) -> Result<Option<Counted>, DeviceError> {
         rung.count()
+    }
+
+    fn own(moves: &Moves, counted: Option<&Counted>, percent: Option<f64>) -> Own {
+        Own::Scan {
+            percent_of_copying: percent,
+            launches: moves.launches,
+            words_moved: moves.words,
+            tile: counted.map(|counted| counted.elements as u64),
+            warp_operations: counted.map(Counted::warp_operations),
+            shuffles: counted.map(|counted| counted.shuffles),
+        }
+    }
+
+    fn roof(gb_per_s: Option<f64>) -> Roof {
+        Roof::Copying(gb_per_s)
     }
 
     /// One of the grids copies everything in one pass.

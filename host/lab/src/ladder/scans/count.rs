@@ -119,8 +119,8 @@ mod tests {
     #[test]
     fn up_and_down_need_less_per_element_and_have_bank_conflicts() {
         let (steps, tree, padded) = (counted(3), counted(4), counted(5));
-        let for_256 = |c: &Counted| c.for_256_elements(c.warp_operations());
-        assert!(for_256(&tree) < for_256(&steps), "{tree:?}, {steps:?}");
+        let each = |c: &Counted| c.warp_operations() as f64 / c.elements as f64;
+        assert!(each(&tree) < each(&steps), "{tree:?}, {steps:?}");
         assert_eq!(tree.shared_accesses, padded.shared_accesses);
         assert_eq!((tree.bank_conflicts, padded.bank_conflicts), (525, 0));
         assert_eq!(tree.barriers, 9 + 9 + 1);

@@ -1,7 +1,8 @@
 //! Runs a rung: its launches, and the memory they work in.
 
+use super::KIND;
 use super::rung::{Launched, Rung, Step, Two, rungs};
-use crate::ladder::{Counted, Entry, Ladder, Operations, roof};
+use crate::ladder::{Counted, Entry, Kind, Ladder, Own, Roof, roof};
 use cuda_std::memory::Global;
 use gridsync::device::{Buffer, Device, DeviceError, Geometry};
 use gridsync::launch::barrier_words;
@@ -27,19 +28,8 @@ impl<T: Step> Ladder for Climb<T> {
     /// The first launch.
     type Plan = Geometry;
 
-    const NAME: &'static str = "sum";
+    const KIND: &'static Kind = &KIND;
     const DTYPE: &'static str = T::NAME;
-    const BYTES: usize = size_of::<T>();
-    const ROOF: &'static str = "reading";
-    const OPERATIONS: Operations = Operations {
-        title: "What a block of 256 threads does to add up",
-        x_label: "times in a block",
-        first: "additions of a warp",
-        bars: |counted| {
-            let counts = [counted.warp_additions(), counted.bank_conflicts, counted.barriers];
-            counts.map(|times| times as f64)
-        },
-    };
 
     fn rungs() -> Vec<Rung<T>> {
         rungs()
@@ -140,6 +130,18 @@ impl<T: Step> Ladder for Climb<T> {
 
     fn count(rung: &Rung<T>) -> Result<Option<Counted>, DeviceError> {
         rung.count()
+    }
+
+    fn own(geometry: &Geometry, counted: Option<&Counted>, percent: Option<f64>) -> Own {
+        Own::Sum {
+            percent_of_reading: percent,
+            warp_additions: counted.map(Counted::warp_additions),
+            geometry: Some([geometry.grid.volume(), geometry.block.volume()]),
+        }
+    }
+
+    fn roof(gb_per_s: Option<f64>) -> Roof {
+        Roof::Reading(gb_per_s)
     }
 
     fn roof_grids(&self, _len: usize) -> Result<Vec<u32>, DeviceError> {

@@ -77,18 +77,16 @@ impl All {
             let experiment = with_options(&name, takes.options, folder.map(AsRef::as_ref))?;
             let found = experiment.find(global, &device)?;
             wrong.extend(found.wrong.map(|wrong| format!("lab {name}: {wrong}")));
-            match global.json {
-                true => _ = fields.insert(name, found.json),
-                false => output::print(&format!("lab {name}\n\n{}\n", found.text.trim_end()))?,
+            if global.json {
+                fields.insert(name, found.json);
+            } else {
+                output::print(&format!("lab {name}\n\n{}\n", found.text.trim_end()))?;
             }
         }
         if global.json {
             output::print(&Value::from(fields).to_string())?;
         }
-        match wrong.is_empty() {
-            true => Ok(()),
-            false => Err(Wrong(wrong.join("; ")).into()),
-        }
+        if wrong.is_empty() { Ok(()) } else { Err(Wrong(wrong.join("; ")).into()) }
     }
 }
 

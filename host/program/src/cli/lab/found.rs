@@ -7,7 +7,7 @@ use serde_json::Value;
 
 /// Result of an experiment.
 #[derive(Default)]
-pub(super) struct Found {
+pub(in crate::cli) struct Found {
     /// Text for people.
     pub(super) text: String,
     /// The same for scripts.
@@ -41,7 +41,7 @@ impl Found {
     }
 
     /// Prints it. Something wrong is an error.
-    pub(super) fn print(self, global: &Global) -> anyhow::Result<()> {
+    pub(in crate::cli) fn print(self, global: &Global) -> anyhow::Result<()> {
         match self.json {
             Value::Array(lines) if global.json && self.is_one_a_line => {
                 let lines: Vec<_> = lines.iter().map(Value::to_string).collect();
@@ -51,9 +51,4 @@ impl Found {
         }
         self.wrong.map_or(Ok(()), |wrong| Err(Wrong(wrong).into()))
     }
-}
-
-/// Files with names of their own.
-pub(super) fn owned(files: Vec<(&str, String)>) -> Vec<(String, String)> {
-    files.into_iter().map(|(name, content)| (name.to_owned(), content)).collect()
 }

@@ -1,10 +1,8 @@
-//! `gridsync lab`: the experiments, one file each.
+//! `gridsync lab`: the experiments of [`gridsync_lab`].
 
 mod all;
 pub(super) mod folder;
 mod found;
-mod ladder;
-mod launches;
 
 use super::exit::{Usage, Wrong};
 use super::progress::progress;
@@ -12,7 +10,7 @@ use super::{DeviceChoice, Global};
 use clap::{FromArgMatches, Subcommand};
 use found::Found;
 use gridsync::device::{Device, Emulator, EmulatorConfig};
-use gridsync_lab::{ExperimentError, RunsOn};
+use gridsync_lab::{Experiment, ExperimentError, Report, RunsOn};
 use std::ffi::OsStr;
 use std::path::Path;
 
@@ -29,50 +27,6 @@ enum Choice {
     #[command(flatten)]
     One(Experiments),
     All(all::All),
-}
-
-/// An experiment, with its options.
-trait Experiment: clap::Args {
-    /// Where it runs.
-    const RUNS_ON: RunsOn;
-    /// All files that `--output` may write.
-    const FILES: &'static [&'static str] = &[];
-    /// Options for `lab all`, where the defaults would take minutes.
-    const IN_ALL: &'static [&'static str] = &[];
-
-    /// The folder that `--output` names.
-    fn output(&self) -> Option<&Path> {
-        None
-    }
-
-    /// Runs it on `device`, which is a GPU if the experiment uses one.
-    fn find(&self, global: &Global, device: &Device) -> anyhow::Result<Found>;
-}
-
-impl<E: gridsync_lab::Experiment> Experiment for E {
-    const RUNS_ON: RunsOn = E::RUNS_ON;
-    const FILES: &'static [&'static str] = E::FILES;
-    const IN_ALL: &'static [&'static str] = E::IN_ALL;
-
-    fn output(&self) -> Option<&Path> {
-        gridsync_lab::Experiment::output(self)
-    }
-
-    fn find(&self, global: &Global, device: &Device) -> anyhow::Result<Found> {
-        let bar = progress(global, 0);
-        let is_on_cpu = E::RUNS_ON == RunsOn::Anywhere
-            && device.properties().is_emulated()
-            && !matches!(global.device, DeviceChoice::Emulator(_));
-        let report = if is_on_cpu { self.run_on_cpu(&bar) } else { self.run(device, &bar) };
-        let report = report.map_err(|error| match error {
-            ExperimentError::Device(error) => anyhow::Error::from(error),
-            ExperimentError::Usage(error) => Usage(error).into(),
-            ExperimentError::Wrong(error) => Wrong(error).into(),
-            ExperimentError::Failed(error) => anyhow::Error::msg(error),
-        })?;
-        bar.finish_and_clear();
-        Found::of(&report, global)
-    }
 }
 
 /// The device for the experiment `name`.
@@ -140,10 +94,10 @@ experiments! {
     Locks(gridsync_lab::locks::Args),
     Banks(gridsync_lab::banks::Args),
     Memory(gridsync_lab::memory::Args),
-    Ladder(ladder::Ladder),
-    Scans(ladder::Scans),
+    Ladder(gridsync_lab::ladder::sums::Args),
+    Scans(gridsync_lab::ladder::scans::Args),
     #[command(visible_alias = "mkl")]
-    Launches(launches::Launches),
+    Launches(gridsync_lab::launches::Args),
     Accuracy(gridsync_lab::accuracy::Args),
     Stress(gridsync_lab::stress::Args),
 }
@@ -154,11 +108,37 @@ fn find<E: Experiment>(experiment: &E, global: &Global, device: &Device) -> anyh
     if let Some(folder) = experiment.output() {
         folder::prepare(folder, E::FILES)?;
     }
-    let found = experiment.find(global, device)?;
-    if let Some(folder) = experiment.output() {
+    let bar = progress(global, 0);
+    let is_on_cpu = E::RUNS_ON == RunsOn::Anywhere
+        && device.properties().is_emulated()
+        && !matches!(global.device, DeviceChoice::Emulator(_));
+    let report = if is_on_cpu { experiment.run_on_cpu(&bar) } else { experiment.run(device, &bar) };
+    let report = report.map_err(failed)?;
+    bar.finish_and_clear();
+    found(&report, experiment.output(), global)
+}
+
+/// Writes the files of a result to `folder`.
+pub(super) fn found<R: Report>(
+    report: &R,
+    folder: Option<&Path>,
+    global: &Global,
+) -> anyhow::Result<Found> {
+    let found = Found::of(report, global)?;
+    if let Some(folder) = folder {
         folder::write(folder, &found.files)?;
     }
     Ok(found)
+}
+
+/// The error of the program for that of an experiment.
+pub(super) fn failed(error: ExperimentError) -> anyhow::Error {
+    match error {
+        ExperimentError::Device(error) => error.into(),
+        ExperimentError::Usage(error) => Usage(error).into(),
+        ExperimentError::Wrong(error) => Wrong(error).into(),
+        ExperimentError::Failed(error) => anyhow::Error::msg(error),
+    }
 }
 
 impl Lab {

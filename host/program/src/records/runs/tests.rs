@@ -100,3 +100,32 @@ fn json_of_all_experiments_and_arrays_of_records_are_split() {
     let [unknown] = &runs.unknown[..] else { panic!("{:?}", runs.unknown) };
     assert!(unknown.path.ends_with("other.json"));
 }
+
+#[test]
+fn json_with_times_is_read_as_records() {
+    let form = json!({
+        "form": "grid", "us_per_transform": 2.0, "min": 1.9, "max": 2.1, "samples": 7,
+        "gain_over_launches_percent": null, "warnings": [],
+    });
+    let launches = json!({
+        "device": "a GPU", "n": 4096, "blocks": 132, "threads": 256, "rounds": 100,
+        "plan": "single", "forms": [form], "absent": [], "cost_model": null,
+    });
+    let rung = json!({
+        "rung": 9, "name": "look-back", "n": 1 << 20, "us": 4.0, "min": 3.9, "max": 4.1,
+        "samples": 7, "gb_per_s": 2097.152, "percent_of_copying": 50.0, "warnings": [],
+        "shared_accesses": 0, "bank_conflicts": 0, "barriers": 1, "launches": 2,
+        "words_moved": 2 << 20, "tile": 2048, "warp_operations": 0, "shuffles": 0,
+    });
+    let scans = json!({
+        "device": "a GPU", "dtype": "u32", "n": 1 << 20, "copy_gb_per_s": 4150.0,
+        "rungs": [rung], "absent": [],
+    });
+    let folder =
+        folder(&[("launches.json", &launches.to_string()), ("scans.json", &scans.to_string())]);
+    let runs = read(&folder, "").expect("two records");
+    let [launches, scans] = &runs.records[..] else { panic!("{:?}", runs.records) };
+    assert_eq!((&*launches.suite, launches.number("blocks")), ("launches", Some(132.0)));
+    assert_eq!((&*scans.suite, scans.bytes), ("scans", Some(8 << 20)));
+    assert_eq!(scans.number("copy_gb_per_s"), Some(4150.0));
+}

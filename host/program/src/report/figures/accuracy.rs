@@ -1,9 +1,10 @@
 //! Errors of single results, and their bounds.
 
-use super::{Figure, length};
+use super::Figure;
 use crate::records::{Checked, Document};
 use crate::report::Of;
 use gridsync_lab::display::svg::{Bars, ChartError, Role, Row};
+use gridsync_lab::display::words::length;
 
 /// The error of each result that was compared with the reference, and its bound.
 pub(super) fn errors(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {

@@ -1,9 +1,9 @@
 //! Graphs of kernels: the time of each method.
 
-use super::{Figure, count, time};
-use crate::records::{Record, Sourced};
+use super::Figure;
 use crate::report::Of;
-use gridsync_lab::display::svg::{Bars, ChartError, Role, Row};
+use gridsync_lab::display::svg::ChartError;
+use gridsync_lab::{Chart, dag};
 
 /// A figure for each graph.
 pub(super) fn by_method(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
@@ -15,44 +15,14 @@ pub(super) fn by_method(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
         seen.push(*graph);
         is_new
     });
-    let figures = graphs.into_iter().enumerate().map(|(number, graph)| {
+    let figures = (1..).zip(graphs).map(|(number, graph)| {
         let of_graph = records.iter().copied().filter(|record| record.params == *graph);
-        one(of, number + 1, &of_graph.collect::<Vec<_>>())
+        let of_graph: Vec<_> = of_graph.collect();
+        let chart = dag::by_method(&super::records(&of_graph))?;
+        let figure = |Chart { in_report, caption, svg, csv, .. }| {
+            of.figure(&format!("{in_report}-{number}"), (svg, csv), caption, of_graph)
+        };
+        Ok(chart.map(figure))
     });
-    figures.collect()
-}
-
-/// The figure of one graph. Needs at least one record.
-fn one(of: &Of<'_>, number: usize, records: &[&Sourced<Record>]) -> Result<Figure, ChartError> {
-    let param = |name| records[0].number(name).unwrap_or(f64::NAN);
-    let peer = records.iter().find_map(|record| record.peer.as_ref());
-    let row = |record: &&Sourced<Record>| {
-        let theirs = record.peer.as_ref().map(|peer| peer.median.into());
-        let values = [Some(time(record))].into_iter().chain(peer.map(|_| theirs));
-        Row::new(&record.variant, values)
-    };
-    let ours = [Role::Ours.named("gridsync")].into_iter();
-    let series = ours.chain(peer.map(|peer| Role::Peer.named(&peer.name)));
-    let chart = Bars {
-        title: format!(
-            "{} in {}, {} each",
-            count(param("nodes"), "node"),
-            count(param("levels"), "level"),
-            count(param("n"), "element")
-        ),
-        x_label: "µs for the whole graph".into(),
-        note: String::new(),
-        series: series.collect(),
-        rows: records.iter().map(row).collect(),
-        roof: None,
-    };
-    let work = match param("work_us") {
-        us if us > 0.0 => format!(" {us} µs of work on the longest path."),
-        _ => String::new(),
-    };
-    let [edges, blocks, threads] = [("edges", "edge"), ("blocks", "block"), ("threads", "thread")]
-        .map(|(name, one)| count(param(name), one));
-    let caption = format!("{edges}; the one kernel has {blocks} of {threads}.{work}");
-    let chart = (chart.svg()?, chart.csv());
-    Ok(of.figure(&format!("graph-{number}"), chart, caption, records.iter().copied()))
+    figures.filter_map(Result::transpose).collect()
 }

@@ -12,7 +12,7 @@ mod throughputs;
 use super::Of;
 use super::html::sources;
 use crate::records::{Document, Record, Sourced};
-use gridsync_lab::display::svg::{ChartError, Estimate, Key, Lines, Series, superscript};
+use gridsync_lab::display::svg::{ChartError, Estimate, Key, Lines, Series};
 use gridsync_lab::{Chart, Report};
 
 /// The values of a parameter in `records`, sorted.
@@ -132,12 +132,12 @@ pub(super) const GROUPS: &[Group] = &[
             Wanted {
                 what: "The ladder of sums",
                 needs: "gridsync lab ladder",
-                draw: ladders::sums,
+                draw: |of| ladders::rungs(of, "ladder"),
             },
             Wanted {
                 what: "The ladder of scans",
                 needs: "gridsync lab scans",
-                draw: ladders::scans,
+                draw: |of| ladders::rungs(of, "scans"),
             },
         ],
     },
@@ -225,10 +225,13 @@ fn charts_of<T: Report>(
     choose: impl Fn(&Document) -> Option<&T>,
 ) -> Result<Vec<Figure>, ChartError> {
     let Some((report, sources)) = of.document(choose) else { return Ok(Vec::new()) };
-    let figure = |Chart { in_report, caption, svg, csv, .. }| {
-        of.figure_from(in_report, (svg, csv), caption, sources.clone())
-    };
+    let figure = |chart| of.figure_of(chart, sources.clone());
     Ok(report.charts()?.into_iter().map(figure).collect())
+}
+
+/// The records without their files.
+fn records<'a>(sourced: &[&'a Sourced<Record>]) -> Vec<&'a Record> {
+    sourced.iter().map(|record| &record.what).collect()
 }
 
 impl Of<'_> {
@@ -241,6 +244,12 @@ impl Of<'_> {
         records: impl IntoIterator<Item = &'r Sourced<Record>>,
     ) -> Figure {
         self.figure_from(name, chart, caption, sources(records))
+    }
+
+    /// A chart of the contents of these files.
+    fn figure_of(&self, chart: Chart, sources: String) -> Figure {
+        let Chart { in_report, caption, svg, csv, .. } = chart;
+        self.figure_from(in_report, (svg, csv), caption, sources)
     }
 
     /// A figure of the contents of these files, in an SVG and a CSV file of this name.
@@ -273,18 +282,6 @@ fn add_point(series: &mut Vec<Series>, key: impl Into<Key>, (x, y): (f64, impl I
         Some(series) => series.points.push((x, y.into())),
         None => series.push(Series::new(key, [(x, y)])),
     }
-}
-
-/// A number of elements, as a power of two if it is one.
-fn length(n: f64) -> String {
-    let log = n.log2();
-    if log.fract() == 0.0 && log >= 10.0 { format!("2{}", superscript(log)) } else { n.to_string() }
-}
-
-/// A number and its noun, in the plural if needed.
-fn count(number: f64, one: &str) -> String {
-    let end = if number == 1.0 { "" } else { "s" };
-    format!("{number} {one}{end}")
 }
 
 /// Splits `lines` into charts of at most [`MOST_LINES`] lines.

@@ -1,10 +1,11 @@
 //! Collectives over several GPUs by number of GPUs: µs per crossing, and the speedup of sums and
 //! scans.
 
-use super::{Figure, add_point, count, in_charts, time};
+use super::{Figure, add_point, in_charts, time};
 use crate::records::{Record, Sourced};
 use crate::report::Of;
 use gridsync_lab::display::svg::{ChartError, Lines, Role};
+use gridsync_lab::display::words::count;
 use gridsync_lab::display::{Scaled, scaling_chart};
 
 /// A figure of real GPUs, and a separate one of a GPU that counts as several.

@@ -1,10 +1,11 @@
 //! Bandwidths by the number of elements.
 
-use super::{Figure, length, rate};
+use super::{Figure, rate};
 use crate::records::{Record, Sourced};
 use crate::report::Of;
 use gridsync_lab::bench::plain_mode;
 use gridsync_lab::display::svg::{ChartError, Estimate, Key, Lines, Role, Series};
+use gridsync_lab::display::words::length;
 
 /// The part of a suite that is drawn.
 struct Drawn {

@@ -1,14 +1,14 @@
 //! Notes below a table, which explain the marks in its rows.
 
-use gridsync_lab::bench::Warning;
+use crate::bench::Warning;
 
 /// The warnings of a table. Rows with the same warning share a note.
-#[derive(Default)]
-pub(super) struct Notes(Vec<Warning>);
+#[derive(Debug, Default)]
+pub struct Notes(Vec<Warning>);
 
 impl Notes {
     /// The marks of a row with these warnings, such as `[1][3]`.
-    pub(super) fn marks(&mut self, warnings: &[Warning]) -> String {
+    pub fn marks(&mut self, warnings: &[Warning]) -> String {
         let mark = |warning: &Warning| {
             let known = self.0.iter().position(|note| note == warning);
             let at = known.unwrap_or_else(|| {
@@ -21,12 +21,13 @@ impl Notes {
     }
 
     /// The notes, one per line.
-    pub(super) fn lines(&self) -> impl Iterator<Item = String> {
+    pub fn lines(&self) -> impl Iterator<Item = String> {
         (1..).zip(&self.0).map(|(number, note)| format!("[{number}] {note}"))
     }
 
     /// Whether a row has this warning.
-    pub(super) fn contains(&self, warning: &Warning) -> bool {
+    #[must_use]
+    pub fn contains(&self, warning: &Warning) -> bool {
         self.0.contains(warning)
     }
 }

@@ -1,7 +1,6 @@
 //! Graphs as TOML files.
 
-use crate::cli::exit::Usage;
-use gridsync_lab::dag::{Operation, Step, Work};
+use super::{Operation, Step, Work};
 use serde::Deserialize;
 use std::collections::HashMap;
 use std::fs;
@@ -68,11 +67,10 @@ const fn warp() -> u32 {
 }
 
 /// Reads a graph from a file.
-pub(super) fn read(path: &Path) -> anyhow::Result<Work> {
+pub(super) fn read(path: &Path) -> Result<Work, String> {
     let shown = path.display();
-    let text =
-        fs::read_to_string(path).map_err(|error| Usage(format!("cannot read {shown}: {error}")))?;
-    parse(&text).map_err(|why| Usage(format!("{shown}: {why}")).into())
+    let text = fs::read_to_string(path).map_err(|error| format!("cannot read {shown}: {error}"))?;
+    parse(&text).map_err(|why| format!("{shown}: {why}"))
 }
 
 fn parse(text: &str) -> Result<Work, String> {
