@@ -60,7 +60,7 @@ fn build_peers(global: &Global) -> anyhow::Result<()> {
             Usage("GRIDSYNC_PEERS does not name a folder to build the peers into".into()).into()
         );
     }
-    let built = bench::build_peers()?;
+    let built = bench::build_peers(suites::peers())?;
     output::result(global, || format!("{built} peers are built"), || json!({ "peers": built }))
 }
 

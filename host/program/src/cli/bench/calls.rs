@@ -9,7 +9,8 @@ use anyhow::Context;
 use clap::Arg;
 use gridsync::device::Device;
 use gridsync_lab::bench::{
-    Call, Sampling, Step, call_points, peer_calls, run_calls, sum_in_a_process,
+    CALLS_PEER, Call, PeerProgram, Sampling, Step, call_points, peer_calls, run_calls,
+    sum_in_a_process,
 };
 use gridsync_lab::images;
 use std::collections::HashMap;
@@ -25,6 +26,10 @@ impl Measure for Calls {
 
     fn describe(&self, flag: Arg) -> Arg {
         if flag.get_id() == "sizes" { by_default(flag, &SIZES) } else { flag }
+    }
+
+    fn peer(&self) -> Option<PeerProgram> {
+        Some(CALLS_PEER)
     }
 
     fn measure(&self, sizes: Sizes, ask_peer: bool, global: &Global) -> Records {

@@ -7,7 +7,9 @@ use super::{Global, Usage, with_peer};
 use crate::cli::output;
 use anyhow::Context;
 use clap::Arg;
-use gridsync_lab::bench::{Design, Sampling, Shape, Step, Suite, THREADS, default_blocks};
+use gridsync_lab::bench::{
+    Design, PeerProgram, Sampling, Shape, Step, Suite, THREADS, default_blocks,
+};
 
 impl Measure for Suite {
     type Flags = Grids;
@@ -17,6 +19,10 @@ impl Measure for Suite {
             return flag;
         }
         one_of(flag, self.designs.iter().map(|design| design.name))
+    }
+
+    fn peer(&self) -> Option<PeerProgram> {
+        Some(self.peer)
     }
 
     fn measure(&self, grids: Grids, ask_peer: bool, global: &Global) -> Records {

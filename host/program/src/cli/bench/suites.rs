@@ -9,8 +9,8 @@ use crate::data::{Output, write_raw};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, Args, Command, Subcommand};
 use gridsync_lab::bench::{
-    ALL_REDUCE, BARRIER, KENDALL, PARTITION, REDUCE, REDUCE_ROWS, Record, SCAN, SCAN_THREADS,
-    SELECT, Suite, Throughput, UNIQUE,
+    ALL_REDUCE, BARRIER, KENDALL, PARTITION, PeerProgram, REDUCE, REDUCE_ROWS, Record, SCAN,
+    SCAN_THREADS, SELECT, Suite, Throughput, UNIQUE,
 };
 use serde_json::Value;
 
@@ -24,6 +24,11 @@ pub(super) trait Measure {
     /// Completes the help of a flag.
     fn describe(&self, flag: Arg) -> Arg {
         flag
+    }
+
+    /// The peer, if it is a program in CUDA C++ that needs no library.
+    fn peer(&self) -> Option<PeerProgram> {
+        None
     }
 
     /// Measures what the flags ask for, with the peer if `ask_peer`, and prints a row for each
@@ -59,6 +64,11 @@ macro_rules! suites {
                 )]
                 $variant(AllFlags<<$kind as Measure>::Flags>),
             )*
+        }
+
+        /// The peers of all suites.
+        pub(super) fn peers() -> impl Iterator<Item = PeerProgram> {
+            [$($suite.peer()),*].into_iter().flatten()
         }
 
         impl Chosen {

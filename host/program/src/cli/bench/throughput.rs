@@ -7,7 +7,9 @@ use super::{Global, Usage, of_measurement, of_peer, with_peer};
 use crate::cli::output;
 use anyhow::Context;
 use clap::{Arg, Args};
-use gridsync_lab::bench::{Case, Ceiling, Record, Sampling, Step, Throughput, plain_mode};
+use gridsync_lab::bench::{
+    Case, Ceiling, PeerProgram, Record, Sampling, Step, Throughput, plain_mode,
+};
 use gridsync_lab::display::Column;
 
 #[derive(Args)]
@@ -32,6 +34,10 @@ impl Measure for Throughput {
             "dtypes" => one_of(flag, names(self, |case| case.dtype.name())),
             _ => flag,
         }
+    }
+
+    fn peer(&self) -> Option<PeerProgram> {
+        self.peer
     }
 
     fn measure(&self, flags: Flags, ask_peer: bool, global: &Global) -> Records {
