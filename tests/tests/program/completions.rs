@@ -14,7 +14,7 @@ fn script(shell: &str) -> String {
 fn each_script_has_every_subcommand_and_every_flag() {
     let commands = [subcommands(&[]), subcommands(&["lab"]), subcommands(&["bench"])].concat();
     assert!(commands.len() > 25, "{commands:?}");
-    let flags = [flags(&["reduce"]), flags(&["bench"]), flags(&["select"])].concat();
+    let flags = [flags(&["reduce"]), flags(&["bench", "system"]), flags(&["select"])].concat();
     assert!(flags.len() > 20, "{flags:?}");
     for shell in ["bash", "zsh", "fish"] {
         let script = script(shell);
@@ -54,6 +54,8 @@ fn bash_completes_subcommands_flags_and_values() {
     };
     assert_eq!(completed(&["gridsync", "re"]), "reduce report");
     assert_eq!(completed(&["gridsync", "lab", "la"]), "ladder launches");
+    assert_eq!(completed(&["gridsync", "bench", "s"]), "scan-threads system scaling scan select");
+    assert_eq!(completed(&["gridsync", "bench", "scan", "--op"]), "--ops");
     assert_eq!(completed(&["gridsync", "reduce", "--tr"]), "--transport");
     assert_eq!(completed(&["gridsync", "reduce", "--op", "arg"]), "argmin argmax");
 }

@@ -29,8 +29,8 @@ fn outputs_are_set_with_output_or_its_alias_out() {
         folder.call(&["lab", "ladder", "-n", "5000", "-q", flag, &to], b"").succeeds();
         assert!(folder.path(&to).join("operations.svg").exists());
     }
-    for args in [&["reduce", "--help"][..], &["bench", "--help"], &["lab", "scans", "--help"]] {
-        let help = without_cuda(args, b"").succeeds().stdout;
+    for args in [&["reduce"][..], &["bench", "reduce"], &["lab", "scans"]] {
+        let help = without_cuda(&[args, &["--help"]].concat(), b"").succeeds().stdout;
         assert!(help.contains("--output <") && !help.contains("--out <"), "{help}");
     }
 }

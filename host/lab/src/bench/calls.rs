@@ -72,7 +72,7 @@ impl Call {
 }
 
 /// The peer.
-pub(super) const PEER: PeerProgram = PeerProgram {
+pub const PEER: PeerProgram = PeerProgram {
     name: "cub::DeviceReduce",
     source: include_str!("../../peers/calls.cu"),
     flags: &[],

@@ -37,13 +37,13 @@
 
 mod all_reduce;
 mod barrier;
+mod build_peers;
 mod calls;
 mod chain;
 mod kendall;
-mod made;
-mod once;
+mod launch_time;
 mod peer;
-mod peers;
+mod provenance;
 mod record;
 mod reduce;
 mod reduce_rows;
@@ -61,14 +61,16 @@ mod warning;
 
 pub use all_reduce::ALL_REDUCE;
 pub use barrier::BARRIER;
-pub use calls::{Call, CallError, call_points, peer_calls, run_calls, sum_in_a_process};
+pub use build_peers::build_peers;
+pub use calls::{
+    Call, CallError, PEER as CALLS_PEER, call_points, peer_calls, run_calls, sum_in_a_process,
+};
 pub use chain::chains_in_cpp;
 pub use kendall::KENDALL;
-pub use made::{Gpu, Made};
-pub use once::once;
-pub use peer::PeerError;
-use peer::{Answers, PeerProgram, PeerScript};
-pub use peers::build_peers;
+pub use launch_time::once;
+use peer::{Answers, PeerScript};
+pub use peer::{PeerError, PeerProgram};
+pub use provenance::{Gpu, Made};
 pub use record::{Line, Peer, Record, Step, Times};
 pub use reduce::REDUCE;
 pub use reduce_rows::REDUCE_ROWS;

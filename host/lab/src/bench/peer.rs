@@ -59,7 +59,7 @@ const WRONG: i32 = 1;
 /// A CUDA C++ program that answers each question (a line) with times (see
 /// `host/lab/peers/peer.cuh`).
 #[derive(Clone, Copy, Debug)]
-pub(super) struct PeerProgram {
+pub struct PeerProgram {
     /// Name in records.
     pub(super) name: &'static str,
     /// Source.

@@ -29,7 +29,8 @@ pub struct Suite {
     pub name: &'static str,
     /// The designs. To add a design, add a line to its table.
     pub designs: &'static [Design],
-    pub(super) peer: PeerProgram,
+    /// The peer.
+    pub peer: PeerProgram,
 }
 
 /// A design, and the function that measures it.

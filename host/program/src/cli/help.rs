@@ -1,7 +1,7 @@
 //! The command line as parsed and shown: subcommands in groups, each with only the options that it
 //! needs.
 
-use super::{Cli, examples};
+use super::{Cli, bench, examples};
 use clap::{Command, CommandFactory};
 use std::fmt::Write;
 
@@ -32,7 +32,7 @@ pub(super) fn command() -> Command {
         let hidden = device.expect("the device is an option").clone().hide(true);
         with(command, path, &hidden)
     });
-    let command = examples::add_to(command);
+    let command = examples::add_to(command.mut_subcommand("bench", bench::with_names_of_others));
     let template = format!(
         "{{before-help}}{{about-with-newline}}\n{{usage-heading}} {{usage}}\n{}\n\
          Options:\n{{options}}{{after-help}}",

@@ -39,6 +39,7 @@ use clap::{Args, FromArgMatches, Parser, Subcommand};
 use gridsync::parallel;
 use gridsync_lab::display::notes;
 use help::command;
+use std::env;
 use std::process::ExitCode;
 
 /// Grid-wide synchronisation and reductions for NVIDIA GPUs, with every kernel in Rust.
@@ -123,7 +124,9 @@ enum Command {
 
 /// Runs the program.
 pub fn main() -> ExitCode {
-    let parsed = command().try_get_matches();
+    let command = command();
+    let words = bench::suite_first(&command, env::args_os().collect());
+    let parsed = command.try_get_matches_from(words);
     let Cli { global, command } = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => return exit::usage(&error),

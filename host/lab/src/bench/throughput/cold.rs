@@ -1,6 +1,6 @@
 //! The time of one call whose input is not cached.
 
-use crate::bench::once::time_runs;
+use crate::bench::launch_time::time_runs;
 use crate::bench::sampling::warm_up;
 use crate::bench::{Measurement, Sampling};
 use gridsync::device::{Device, DeviceError};

@@ -61,7 +61,8 @@ pub struct Throughput {
     pub sizes: &'static [usize],
     /// The ceiling that the times are compared with.
     pub ceiling: Ceiling,
-    pub(super) peer: Option<PeerProgram>,
+    /// The peer on the GPU.
+    pub peer: Option<PeerProgram>,
     pub(super) on_cpu: Option<OnCpu>,
 }
 

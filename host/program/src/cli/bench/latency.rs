@@ -1,55 +1,51 @@
 //! The latency suites: designs at several grid shapes.
 
-use super::rows::Rows;
-use super::{Bench, Global, Usage};
+use super::flags::{Grids, is_asked, one_of};
+use super::rows::{Rows, grid, peer, times, variant};
+use super::suites::{Measure, Records};
+use super::{Global, Usage, with_peer};
 use crate::cli::output;
 use anyhow::Context;
-use gridsync::device::Device;
-use gridsync_lab::bench::{Design, Record, Sampling, Shape, Step, Suite, THREADS, default_blocks};
-use gridsync_lab::display::Column;
-use std::collections::HashMap;
+use clap::Arg;
+use gridsync_lab::bench::{
+    Design, PeerProgram, Sampling, Shape, Step, Suite, THREADS, default_blocks,
+};
 
-impl Bench {
-    pub(super) fn latencies(
-        &self,
-        suite: &Suite,
-        device: Device,
-        global: &Global,
-    ) -> anyhow::Result<Vec<Record>> {
-        let designs: Vec<Design> = suite
-            .designs
-            .iter()
-            .filter(|design| self.only.is_empty() || self.only.iter().any(|n| n == design.name))
-            .copied()
-            .collect();
-        let blocks = match &self.blocks[..] {
-            [] => default_blocks(device.properties().multiprocessors).to_vec(),
-            blocks => blocks.to_vec(),
-        };
-        let threads = match &self.threads[..] {
-            [] => &THREADS,
-            threads => threads,
-        };
-        let shapes = Shape::all(&blocks, threads);
-        let (device, peers) = if self.peers {
-            // The peer runs alone on the GPU: a second context makes its barriers slower.
-            drop(device);
-            let peers = suite.peers(&shapes).context("measuring grid.sync()")?;
-            (global.device.device()?, peers)
-        } else {
-            (device, HashMap::new())
-        };
+impl Measure for Suite {
+    type Flags = Grids;
 
-        let points = designs.len() * shapes.len();
-        let mut rows = Rows::new(global, points, columns(&designs), cells);
-        let step = |step: Step<'_, (&Design, Shape)>| match step {
-            Step::Next((design, Shape { blocks, threads })) => {
-                rows.next(format!("{} at {blocks} × {threads}", design.name));
-            }
-            Step::Measured(record) => rows.add(record),
+    fn describe(&self, flag: Arg) -> Arg {
+        if flag.get_id() != "only" {
+            return flag;
+        }
+        one_of(flag, self.designs.iter().map(|design| design.name))
+    }
+
+    fn peer(&self) -> Option<PeerProgram> {
+        Some(self.peer)
+    }
+
+    fn measure(&self, grids: Grids, ask_peer: bool, global: &Global) -> Records {
+        let device = global.device.gpu("bench")?;
+        let is_asked = |design: &Design| is_asked(&grids.only, design.name);
+        let designs: Vec<Design> = self.designs.iter().copied().filter(is_asked).collect();
+        let shapes = grids.shapes(&default_blocks(device.properties().multiprocessors), &THREADS);
+        let ask = || self.peers(&shapes).context("measuring grid.sync()");
+        let (device, peers) = with_peer(device, ask_peer, global, ask)?;
+
+        let names = designs.iter().map(|design| design.name);
+        let cells = [variant("design", names)]
+            .into_iter()
+            .chain(grid())
+            .chain(times(7, 3))
+            .chain(peer("peer µs", 7, 3));
+        let mut rows = Rows::new(global, designs.len() * shapes.len(), cells);
+        let step = |step: Step<'_, (&Design, Shape)>| {
+            rows.step(step, |(design, Shape { blocks, threads })| {
+                format!("{} at {blocks} × {threads}", design.name)
+            });
         };
-        let sampling = Sampling::default();
-        let run = suite.run(&device, &designs, &shapes, &peers, &sampling, step)?;
+        let run = self.run(&device, &designs, &shapes, &peers, &Sampling::default(), step)?;
         rows.finish(&run.records)?;
 
         for absent in &run.absent {
@@ -66,35 +62,4 @@ impl Bench {
         }
         Ok(run.records)
     }
-}
-
-/// The columns of the table.
-fn columns(designs: &[Design]) -> Vec<Column> {
-    let names = designs.iter().map(|design| design.name.len());
-    vec![
-        Column::words("design", names.max().unwrap_or(0)),
-        Column::numbers("blocks", 6),
-        Column::numbers("threads", 7),
-        Column::numbers("µs", 7),
-        Column::numbers("min", 7),
-        Column::numbers("max", 7),
-        Column::numbers("peer µs", 7),
-        Column::numbers("ratio", 5),
-        Column::words("", 0),
-    ]
-}
-
-/// The row of a record.
-fn cells(_so_far: &[Record], record: &Record) -> Vec<String> {
-    let peer = record.peer.as_ref();
-    vec![
-        record.variant.clone(),
-        record.params["blocks"].to_string(),
-        record.params["threads"].to_string(),
-        format!("{:.3}", record.median),
-        format!("{:.3}", record.min),
-        format!("{:.3}", record.max),
-        peer.map_or(String::new(), |peer| format!("{:.3}", peer.median)),
-        record.ratio().map_or(String::new(), |ratio| format!("{ratio:.3}")),
-    ]
 }

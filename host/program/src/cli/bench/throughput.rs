@@ -1,64 +1,70 @@
 //! The throughput suites: operations on elements of several types, at several lengths.
 
-use super::rows::Rows;
-use super::{Bench, Global, Usage, distinct};
-use crate::cli::exit::Wrong;
+use super::flags::{Sizes, by_default, is_asked, length, one_of};
+use super::rows::{Cell, Rows, cell, longest, number, param, ratio, variant};
+use super::suites::{Measure, Records};
+use super::{Global, Usage, of_measurement, of_peer, with_peer};
 use crate::cli::output;
 use anyhow::Context;
-use gridsync::device::Device;
+use clap::{Arg, Args};
 use gridsync_lab::bench::{
-    Case, Ceiling, MeasureError, PeerError, PeerTimes, Record, Sampling, Step, Throughput,
-    plain_mode,
+    Case, Ceiling, PeerProgram, Record, Sampling, Step, Throughput, plain_mode,
 };
 use gridsync_lab::display::Column;
 
-impl Bench {
-    pub(super) fn throughputs(
-        &self,
-        suite: &Throughput,
-        device: Device,
-        global: &Global,
-    ) -> anyhow::Result<Vec<Record>> {
-        let cases = chosen(suite, &self.ops, &self.dtypes)?;
-        let sizes = match &self.sizes[..] {
-            [] => suite.sizes,
-            sizes => sizes,
-        };
+#[derive(Args)]
+pub(super) struct Flags {
+    #[command(flatten)]
+    sizes: Sizes,
+    /// Measure these operations only [default: all].
+    #[arg(long, value_name = "OP", value_delimiter = ',')]
+    ops: Vec<String>,
+    /// Measure these element types only [default: all].
+    #[arg(long, value_name = "DTYPE", value_delimiter = ',')]
+    dtypes: Vec<String>,
+}
+
+impl Measure for Throughput {
+    type Flags = Flags;
+
+    fn describe(&self, flag: Arg) -> Arg {
+        match flag.get_id().as_str() {
+            "sizes" => by_default(flag, self.sizes),
+            "ops" => one_of(flag, names(self, |case| case.op)),
+            "dtypes" => one_of(flag, names(self, |case| case.dtype.name())),
+            _ => flag,
+        }
+    }
+
+    fn peer(&self) -> Option<PeerProgram> {
+        self.peer
+    }
+
+    fn measure(&self, flags: Flags, ask_peer: bool, global: &Global) -> Records {
+        let Flags { sizes, ops, dtypes } = flags;
+        let device = global.device.gpu("bench")?;
+        let cases = chosen(self, &ops, &dtypes)?;
+        let sizes = sizes.or(self.sizes);
         let sampling = Sampling::default();
-        let (device, peers) = if self.peers {
-            let l2_bytes = device.properties().l2_bytes;
-            // The peer runs alone on the GPU.
-            drop(device);
-            let peers = suite
-                .peers(&cases, sizes, l2_bytes, &sampling)
-                .map_err(|error| match error {
-                    PeerError::Wrong(_) => anyhow::Error::new(Wrong(error.to_string())),
-                    error => error.into(),
-                })
-                .with_context(|| format!("measuring the peers of {}", suite.name))?;
-            (global.device.device()?, peers)
-        } else {
-            (device, PeerTimes::default())
+        let l2_bytes = device.properties().l2_bytes;
+        let ask = || {
+            let times = self.peers(&cases, sizes, l2_bytes, &sampling).map_err(of_peer);
+            times.with_context(|| format!("measuring the peers of {}", self.name))
         };
+        let (device, peers) = with_peer(device, ask_peer, global, ask)?;
         for note in peers.notes() {
             output::say(format_args!("gridsync: {note}"));
         }
 
-        let points = cases.len() * sizes.len();
-        let mut rows = Rows::new(global, points, columns(suite, &cases, sizes), cells);
-        let step = |step: Step<'_, (&Case, usize)>| match step {
-            Step::Next((case, n)) => {
-                rows.next(format!("{} of {n} {}, {}", case.op, case.dtype, case.variant))
-            }
-            Step::Measured(record) => rows.add(record),
+        let cells = cells(self, &cases, sizes);
+        let mut rows = Rows::new(global, cases.len() * sizes.len(), cells);
+        let step = |step: Step<'_, (&Case, usize)>| {
+            rows.step(step, |(case, n)| {
+                format!("{} of {n} {}, {}", case.op, case.dtype, case.variant)
+            });
         };
-        let run =
-            suite.run(&device, &cases, sizes, &peers, &sampling, step).map_err(
-                |error| match error {
-                    MeasureError::Wrong(what) => anyhow::Error::new(Wrong(what)),
-                    MeasureError::Device(error) => error.into(),
-                },
-            )?;
+        let run = self.run(&device, &cases, sizes, &peers, &sampling, step);
+        let run = run.map_err(of_measurement)?;
         rows.finish(&run.records)?;
 
         for left in &run.too_large {
@@ -79,71 +85,53 @@ impl Bench {
     }
 }
 
+/// The operations, or the element types, of a suite, each once.
+fn names(suite: &Throughput, name: fn(&Case) -> &'static str) -> Vec<&'static str> {
+    let mut names = Vec::new();
+    for name in suite.cases.iter().map(name) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
 /// The cases of these operations and element types. An empty list means all.
 fn chosen(suite: &Throughput, ops: &[String], dtypes: &[String]) -> Result<Vec<Case>, Usage> {
-    let asked = |names: &[String], name| names.is_empty() || names.iter().any(|n| n == name);
-    let cases = suite.cases.iter();
-    let chosen: Vec<Case> = cases
-        .clone()
-        .filter(|case| asked(ops, case.op) && asked(dtypes, case.dtype.name()))
-        .copied()
-        .collect();
+    let is_chosen = |case: &Case| is_asked(ops, case.op) && is_asked(dtypes, case.dtype.name());
+    let chosen: Vec<Case> = suite.cases.iter().copied().filter(is_chosen).collect();
     if chosen.is_empty() {
         return Err(Usage(format!(
             "nothing to measure: the suite {} supports --ops {}, --dtypes {}, but not every combination",
             suite.name,
-            distinct(cases.clone().map(|case| case.op)).join(","),
-            distinct(cases.map(|case| case.dtype.name())).join(","),
+            names(suite, |case| case.op).join(","),
+            names(suite, |case| case.dtype.name()).join(","),
         )));
     }
     Ok(chosen)
 }
 
 /// The columns of the table, wide enough for these cases and lengths.
-fn columns(suite: &Throughput, cases: &[Case], sizes: &[usize]) -> Vec<Column> {
-    let longest = |names: &mut dyn Iterator<Item = usize>| names.max().unwrap_or(0);
-    let beside = [suite.ceiling.name().len()];
-    let variants = cases.iter().map(|case| case.variant.len()).chain(beside);
-    let modes = cases.iter().flat_map(|case| case.peer_modes);
+fn cells(suite: &Throughput, cases: &[Case], sizes: &[usize]) -> Vec<Cell> {
+    let variants = cases.iter().map(|case| case.variant).chain([suite.ceiling.name()]);
+    let modes = cases.iter().flat_map(|case| case.peer_modes).map(|mode| plain_mode(mode));
+    let lengths: Vec<_> = sizes.iter().map(|&n| length(n)).collect();
+    let words = |head, width, key: &'static str| {
+        cell(Column::words(head, width), move |record| record.word(key).unwrap_or_default().into())
+    };
+    let n = |record: &Record| length(record.number("n").unwrap_or_default() as usize);
+    let mode = |record: &Record| plain_mode(record.word("peer_mode").unwrap_or_default()).into();
     vec![
-        Column::words("variant", longest(&mut variants.into_iter())),
-        Column::words("op", longest(&mut cases.iter().map(|case| case.op.len()))),
-        Column::words("dtype", 0),
-        Column::numbers("n", longest(&mut sizes.iter().map(|&n| length(n).len()))),
-        Column::numbers("calls", 0),
-        Column::numbers("µs", 9),
-        Column::numbers("GB/s", 6),
-        Column::numbers("%roof", 0),
-        Column::numbers("ratio", 0),
-        Column::words("to", longest(&mut modes.map(|mode| plain_mode(mode).len()))),
-        Column::words("", 0),
-    ]
-}
-
-/// A length in its shortest form.
-fn length(n: usize) -> String {
-    match n.is_power_of_two() && n > 1 {
-        true => format!("2^{}", n.ilog2()),
-        false => n.to_string(),
-    }
-}
-
-/// The row of a record. The record of the ceiling comes before it.
-fn cells(so_far: &[Record], record: &Record) -> Vec<String> {
-    let word = |key: &str| record.params[key].as_str().unwrap_or_default().to_owned();
-    let or_none = |text: Option<String>| text.unwrap_or_default();
-    let n = record.params["n"].as_u64().unwrap_or_default();
-    vec![
-        record.variant.clone(),
-        word("op"),
-        word("dtype"),
-        length(n as usize),
-        record.params["calls"].to_string(),
-        format!("{:.3}", record.median),
-        or_none(record.gb_per_s().map(|gb| format!("{gb:.1}"))),
-        or_none(of_ceiling(so_far, record).map(|part| format!("{:.1}", 100.0 * part))),
-        or_none(record.ratio().map(|ratio| format!("{ratio:.3}"))),
-        plain_mode(&word("peer_mode")).to_owned(),
+        variant("variant", variants),
+        words("op", longest(cases.iter().map(|case| case.op)), "op"),
+        words("dtype", 0, "dtype"),
+        cell(Column::numbers("n", longest(lengths.iter().map(String::as_str))), n),
+        param("calls", 0, "calls"),
+        number("µs", 9, 3, |_, record| Some(record.median)),
+        number("GB/s", 6, 1, |_, record| record.gb_per_s()),
+        number("%roof", 0, 1, |so_far, record| Some(100.0 * of_ceiling(so_far, record)?)),
+        ratio(),
+        cell(Column::words("to", longest(modes)), mode),
     ]
 }
 
@@ -189,14 +177,20 @@ mod tests {
         let tiles = record("tiles", 2.5, Some(peer));
         let words = ["tiles", "sum", "f32", "1000", "256", "2.500", "1.6", "80.0", "0.500"];
         let so_far = [read, tiles];
-        assert_eq!(cells(&so_far, &so_far[1]), [&words[..], &["run_to_run"]].concat());
-        assert_eq!(cells(&so_far, &so_far[0])[7], "100.0");
+        let cells = cells(&REDUCE, REDUCE.cases, REDUCE.sizes);
+        let row = |at: usize| -> Vec<_> {
+            cells.iter().map(|(_, text)| text(&so_far, &so_far[at])).collect()
+        };
+        assert_eq!(row(1), [&words[..], &["run_to_run"]].concat());
+        assert_eq!(row(0)[7], "100.0");
     }
 
     #[test]
     fn table_of_every_suite_fits_in_a_terminal() {
         for suite in [&REDUCE, &REDUCE_ROWS, &SCAN, &SELECT, &PARTITION, &UNIQUE, &KENDALL] {
-            let columns = columns(suite, suite.cases, suite.sizes);
+            let cells = cells(suite, suite.cases, suite.sizes).into_iter();
+            let mut columns: Vec<_> = cells.map(|(column, _)| column).collect();
+            columns.push(Column::words("", 0));
             let rows = suite.cases.iter().map(|case| {
                 let cells = [case.variant, case.op, "f32", "2^32", "256", "12345.678", "4321.0"];
                 let mode = case.peer_modes.first().map_or("", |mode| plain_mode(mode));

@@ -1,0 +1,207 @@
+//! The suites: each is a subcommand of `bench`.
+
+use super::calls::Calls;
+use super::flags::Shared;
+use super::scaling::Scaling;
+use super::system::System;
+use crate::cli::{Global, output};
+use crate::data::{Output, write_raw};
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::{Arg, Args, Command, Subcommand};
+use gridsync_lab::bench::{
+    ALL_REDUCE, BARRIER, KENDALL, PARTITION, PeerProgram, REDUCE, REDUCE_ROWS, Record, SCAN,
+    SCAN_THREADS, SELECT, Suite, Throughput, UNIQUE,
+};
+use serde_json::Value;
+
+pub(super) type Records = anyhow::Result<Vec<Record>>;
+
+/// How a suite is measured.
+pub(super) trait Measure {
+    /// The flags of the suite besides [`Shared`].
+    type Flags: Args;
+
+    /// Completes the help of a flag.
+    fn describe(&self, flag: Arg) -> Arg {
+        flag
+    }
+
+    /// The peer, if it is a program in CUDA C++ that needs no library.
+    fn peer(&self) -> Option<PeerProgram> {
+        None
+    }
+
+    /// Measures what the flags ask for, with the peer if `ask_peer`, and prints a row for each
+    /// record.
+    fn measure(&self, flags: Self::Flags, ask_peer: bool, global: &Global) -> Records;
+}
+
+/// All flags of a suite.
+#[derive(Args)]
+pub(super) struct AllFlags<F: Args> {
+    #[command(flatten)]
+    shared: Shared,
+    #[command(flatten)]
+    own: F,
+}
+
+macro_rules! suites {
+    ($(
+        $(#[$help:meta])*
+        $variant:ident($name:literal, $kind:ty = $suite:expr, $whole:literal, $part:literal);
+    )*) => {
+        #[derive(Subcommand)]
+        pub(super) enum Chosen {
+            $(
+                $(#[$help])*
+                #[command(
+                    name = $name,
+                    mut_args(|flag| $suite.describe(flag)),
+                    after_help = concat!(
+                        "Examples:\n  gridsync bench ", $name, " ", $whole,
+                        "\n  gridsync bench ", $name, " ", $part,
+                    ),
+                )]
+                $variant(AllFlags<<$kind as Measure>::Flags>),
+            )*
+        }
+
+        /// The peers of all suites.
+        pub(super) fn peers() -> impl Iterator<Item = PeerProgram> {
+            [$($suite.peer()),*].into_iter().flatten()
+        }
+
+        impl Chosen {
+            pub(super) fn run(self, global: &Global) -> anyhow::Result<()> {
+                let (records, output) = match self {
+                    $(Self::$variant(AllFlags { shared, own }) => {
+                        ($suite.measure(own, shared.peers, global)?, shared.output)
+                    })*
+                };
+                if let Some(to) = output {
+                    write_raw(&Output::parse(to), Record::lines_made_now(&records).as_bytes())?;
+                }
+                if global.json {
+                    output::print(&Value::Array(Record::all_made_now(&records)).to_string())?;
+                }
+                Ok(())
+            }
+        }
+    };
+}
+
+// Each suite: its help, its name, how it is measured, and flags for two examples.
+suites! {
+    /// The grid barriers
+    ///
+    /// The time per crossing of each grid barrier, back to back, at several shapes of grids. It is
+    /// the slope between launches of 200 and 2200 rounds, the median of 7 samples or more, until it
+    /// is known to half a percent. What could not be measured that well is marked. The peer is
+    /// cooperative groups' grid.sync().
+    Barrier("barrier", Suite = BARRIER, "--peers", "--only grid,split --blocks 132");
+    /// One number of each block, combined
+    ///
+    /// The time per crossing, as in bench barrier, of one number of each block that is combined and
+    /// brought to every block. The peer does it by grid.sync().
+    AllReduce("all-reduce", Suite = ALL_REDUCE, "--peers", "--blocks 132,264 --threads 256");
+    /// The numbers of all threads of a grid, scanned
+    ///
+    /// The time per crossing, as in bench barrier, of one number of each thread of the grid, where
+    /// each thread gets the sum of those before it. The peer does it by grid.sync().
+    ScanThreads("scan-threads", Suite = SCAN_THREADS, "--peers", "--blocks 132 --threads 256");
+    /// A barrier of several GPUs, and one number of each of their blocks, combined
+    ///
+    /// The time per crossing of the barrier of all blocks of several GPUs, and of one number of
+    /// each block combined and brought to every block of every GPU. It is measured on 1, 2, 4, 8
+    /// and so on of the GPUs, as the slope of the time on the host between launches of 200 and 5200
+    /// rounds on all of them.
+    ///
+    /// The peer is ncclAllReduce of one f32 of each GPU, in CUDA graphs. It needs NCCL too: that of
+    /// the system or of python3, or in the folder that NCCL_HOME names.
+    System("system", System = System, "--peers", "--device cuda:all --svg system.svg");
+    /// Sums and scans of arrays on several GPUs
+    ///
+    /// The time of a sum and of an inclusive scan of f32 in stripes on several GPUs, of calls in a
+    /// row, and of one sum until the host has its value. Each length is measured on 1, 2, 4, 8 and
+    /// so on of the GPUs, and so many times the length on as many GPUs. The results are compared.
+    /// There is no peer.
+    Scaling("scaling", Scaling = Scaling, "-o scaling.jsonl", "--sizes 2^28 --svg scaling.svg");
+    /// What a call costs the host
+    ///
+    /// The time of the host for one sum of f32: to put it into the stream, alone and as a graph,
+    /// and to have its value; and a whole process that adds up 1000 numbers. The peer is CUB's
+    /// DeviceReduce, with storage that was allocated before.
+    Calls("calls", Calls = Calls, "--peers", "--sizes 2^10");
+    /// An array to one value
+    ///
+    /// The device time of one reduction, from elements in device memory that are in no cache to a
+    /// result there, for several operations, element types and lengths. Calls are timed in a row,
+    /// as many in one graph as the table says, and alone. The peer is CUB's DeviceReduce; it also
+    /// measures how long it takes to only read the elements.
+    Reduce("reduce", Throughput = REDUCE, "--peers", "--ops sum,min --dtypes f32 --sizes 2^20");
+    /// Each row of a matrix to one value
+    ///
+    /// The time, as in bench reduce, of sums of the rows of f32 matrices, for several lengths of
+    /// rows. The peer is CUB's DeviceSegmentedReduce.
+    ReduceRows("reduce-rows", Throughput = REDUCE_ROWS, "--peers", "--sizes 2^20");
+    /// An array to the sums up to each element
+    ///
+    /// The time, as in bench reduce, of inclusive sums, by the design that a scan chooses for the
+    /// length (auto), and by each design where both are possible. The results are checked.
+    ///
+    /// The peer is CUB's DeviceScan; it also measures how long it takes to copy the elements, by
+    /// the driver or by a kernel, whichever is faster. A peer on the CPU is numpy.cumsum, where
+    /// there is NumPy.
+    Scan("scan", Throughput = SCAN, "--peers", "--dtypes f32,f64 --sizes 2^20,2^28");
+    /// Some elements of an array
+    ///
+    /// The time, as in bench reduce, of selecting the elements of f32 below a bound, where 0, 1,
+    /// 50, 99 and 100 % are kept. The peer is CUB's DeviceSelect::If. The results are checked.
+    Select("select", Throughput = SELECT, "--peers", "--sizes 2^20");
+    /// Some elements of an array, and the others apart
+    ///
+    /// The time, as in bench reduce, of separating the elements of f32 below a bound from the
+    /// others, where 0, 1, 50, 99 and 100 % are below it. The peer is CUB's DevicePartition::If.
+    /// The results are checked.
+    Partition("partition", Throughput = PARTITION, "--peers", "--sizes 2^20");
+    /// The first of each run of equal elements
+    ///
+    /// The time, as in bench reduce, of selecting the first of each run of equal f32, where 0, 1,
+    /// 50, 99 and 100 % are kept; and the lengths of the runs too, for 1, 50 and 100 %. The peers
+    /// are CUB's DeviceSelect::Unique and DeviceRunLengthEncode. The results are checked.
+    Unique("unique", Throughput = UNIQUE, "--peers", "--ops run-lengths --sizes 2^20");
+    /// Two arrays to their rank correlation
+    ///
+    /// The time, as in bench reduce, of the rank correlation of two arrays, by the method that it
+    /// chooses for the length (auto), and by each method, by pairs up to 2^16 elements; f32 and f64
+    /// with few ties, i32 with many. The results are checked.
+    ///
+    /// The peer is scipy.stats.kendalltau on the CPU where there is SciPy, for f32 at the greatest
+    /// length up to 2^20. It does not need nvcc.
+    Kendall("kendall", Throughput = KENDALL, "--peers", "--dtypes i32 --sizes 1000,2^17");
+}
+
+/// Lets each suite also accept the designs, operations and element types of the others, so that a
+/// loop over suites may name them all. They are not in its help, and select nothing in it.
+pub(crate) fn with_names_of_others(bench: Command) -> Command {
+    let names: Vec<(String, PossibleValue)> = bench
+        .get_subcommands()
+        .flat_map(Command::get_arguments)
+        .flat_map(|flag| {
+            flag.get_possible_values().into_iter().map(|name| (flag.get_id().to_string(), name))
+        })
+        .collect();
+    bench.mut_subcommands(|suite| {
+        suite.mut_args(|flag| {
+            let own = flag.get_possible_values();
+            if own.is_empty() || !flag.get_action().takes_values() {
+                return flag;
+            }
+            let others =
+                names.iter().filter(|(id, name)| flag.get_id() == id && !own.contains(name));
+            let others = others.map(|(_, name)| name.clone().hide(true));
+            let all: Vec<_> = own.iter().cloned().chain(others).collect();
+            flag.value_parser(PossibleValuesParser::new(all))
+        })
+    })
+}
