@@ -25,7 +25,7 @@ fn spin_prints_each_form_and_its_ptx() {
 
 #[test]
 fn under_stress_every_design_holds_and_every_mutant_is_caught() {
-    let args = ["lab", "stress", "--device", "emulator", "--json"];
+    let args = ["lab", "stress", "--device", "emulator", "--rounds", "200", "--json"];
     let shown = without_cuda(&args, b"").json();
     assert_eq!(shown["device"], "emulator");
     assert_eq!(shown["absent"], serde_json::json!([]));
@@ -35,7 +35,7 @@ fn under_stress_every_design_holds_and_every_mutant_is_caught() {
     for design in &designs {
         assert_eq!(design["held"], true, "{design}");
         assert_eq!(design["settings"], shown["settings"], "{design}");
-        assert!(design["crossings"].as_u64() >= Some(1000), "{design}");
+        assert!(design["crossings"].as_u64() >= Some(200), "{design}");
     }
     assert_eq!(mutants.len(), MUTANTS.len());
     for mutant in &mutants {
