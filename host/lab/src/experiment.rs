@@ -1,7 +1,7 @@
 //! An experiment: its arguments, where it runs, and its result.
 
 use crate::display::Page;
-use crate::display::svg::{Bars, Bounded, ChartError, Lines};
+use crate::display::svg::{Bars, ChartError, Lines};
 use gridsync::device::cuda::ImageError;
 use gridsync::device::{Device, DeviceError};
 use indicatif::ProgressBar;
@@ -113,22 +113,13 @@ impl Chart {
         Ok(Self::new(name, caption, lines.svg()?, lines.csv()))
     }
 
-    /// A chart of points and their bound.
-    ///
-    /// # Errors
-    /// If a value has no place in it.
-    pub fn bounded(
-        name: &'static str,
-        caption: impl Into<String>,
-        bounded: &Bounded,
-    ) -> Result<Self, ChartError> {
-        Ok(Self::new(name, caption, bounded.svg()?, bounded.csv()))
-    }
-
     /// A chart of bars.
     ///
     /// # Errors
     /// If a value has no place in it.
+    ///
+    /// # Panics
+    /// As [`Bars::svg`].
     pub fn bars(
         name: &'static str,
         caption: impl Into<String>,

@@ -14,7 +14,8 @@ use fake_driver::controls::Controls;
 use gridsync::device::{Device, DeviceError, Devices};
 use scenarios::{KERNELS, SCENARIOS, Scenario};
 use shared::SHARED;
-use std::sync::Mutex;
+use std::env;
+use std::process::{Command, Stdio};
 use streams::STREAMS;
 #[cfg(feature = "cust")]
 use with_cust::WITH_CUST;
@@ -138,15 +139,16 @@ fn fails_for_good<P: Place>(
     true
 }
 
-/// Fails each call of each scenario once, and each `nth` one permanently. Returns a line for each
-/// scenario and the number of failures.
+/// Fails each call of each second scenario once, from the first or the second on, and each `nth`
+/// call permanently. Returns a line for each scenario and the number of failures.
 fn fail_in_turn<P: Place>(
     controls: &Controls,
     scenarios: &[Scenario<P>],
+    half: usize,
     nth: usize,
 ) -> (String, usize) {
     let (mut table, mut all) = (String::new(), 0);
-    for scenario in scenarios {
+    for scenario in scenarios.iter().skip(half).step_by(2) {
         let expected = (scenario.expected)();
         let points = (1..).find(|&at| fails_once(controls, scenario, &expected, at).is_none());
         let points = points.expect("there is an end to it") - 1;
@@ -161,18 +163,41 @@ fn fail_in_turn<P: Place>(
     (table, all)
 }
 
-/// Fails each call once, and each `nth` one permanently. Tests take turns, because the driver fails
-/// for the whole process.
-fn fail_everywhere(nth: usize) {
-    static ONE: Mutex<()> = Mutex::new(());
-    let _one = ONE.lock();
+/// The half of the scenarios that a process runs: 0 or 1.
+const HALF: &str = "GRIDSYNC_FAILURES_HALF";
+
+/// Fails each call once, and each `nth` one permanently. Each half of the scenarios has a process,
+/// because the driver fails for the whole process.
+fn fail_everywhere(test: &str, nth: usize) {
+    if let Some(half) = env::var(HALF).ok().and_then(|half| half.parse().ok()) {
+        return fail_half(half, nth);
+    }
+    let program = env::current_exe().expect("a running test should know its own path");
+    let start = |half: usize| {
+        let mut command = Command::new(&program);
+        command.args([test, "--exact", "--include-ignored", "--nocapture"]);
+        command.env(HALF, half.to_string()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().expect("this test should start")
+    };
+    for process in [0, 1].map(start) {
+        let ended = process.wait_with_output().expect("it was started");
+        let [stdout, stderr] = [ended.stdout, ended.stderr]
+            .map(|printed| String::from_utf8_lossy(&printed).into_owned());
+        // It has run this very test: libtest also succeeds if no test has the name.
+        assert!(ended.status.success() && stdout.contains(" in all"), "{stdout}{stderr}");
+        println!("{stdout}");
+    }
+}
+
+/// The part of [`fail_everywhere`] in one process.
+fn fail_half(half: usize, nth: usize) {
     let controls = Controls::new();
     controls.devices(1);
-    let (table, alone) = fail_in_turn(&controls, SCENARIOS, nth);
-    let (streams_table, streams) = fail_in_turn(&controls, STREAMS, nth);
-    let (cust_table, with_cust) = fail_in_turn(&controls, WITH_CUST, nth);
+    let (table, alone) = fail_in_turn(&controls, SCENARIOS, half, nth);
+    let (streams_table, streams) = fail_in_turn(&controls, STREAMS, half, nth);
+    let (cust_table, with_cust) = fail_in_turn(&controls, WITH_CUST, half, nth);
     controls.devices(2);
-    let (shared_table, shared) = fail_in_turn(&controls, SHARED, nth);
+    let (shared_table, shared) = fail_in_turn(&controls, SHARED, half, nth);
     println!(
         "calls that failed in turn, once and for good:\n{table}{streams_table}{cust_table}{shared_table}"
     );
@@ -181,11 +206,11 @@ fn fail_everywhere(nth: usize) {
 
 #[test]
 fn any_failing_call_gives_an_error_no_wrong_result_and_no_leak() {
-    fail_everywhere(5);
+    fail_everywhere("any_failing_call_gives_an_error_no_wrong_result_and_no_leak", 5);
 }
 
 #[test]
 #[ignore = "takes minutes"]
 fn the_context_may_be_lost_at_any_call() {
-    fail_everywhere(1);
+    fail_everywhere("the_context_may_be_lost_at_any_call", 1);
 }

@@ -9,31 +9,6 @@ fn sums(shown: &Value) -> &[Value] {
     shown["sums"].as_array().expect("there should be a list")
 }
 
-fn number(value: &Value) -> f64 {
-    value.as_f64().unwrap_or_else(|| panic!("{value} should be a number"))
-}
-
-#[test]
-fn every_error_is_below_its_bound_and_the_emulator_has_the_bits_of_the_cpu() {
-    // Around the end of a tile, where another tree starts.
-    let sizes = ["lab", "accuracy", "--sizes", "1,1000,8191,8192,8193,2^15", "--json"];
-    let on = |device: &str| without_cuda(&[&sizes[..], &["--device", device]].concat(), b"").json();
-    let (emulator, cpu) = (on("emulator"), on("cpu"));
-    assert_eq!((&emulator["device"], &cpu["device"]), (&"emulator".into(), &"cpu".into()));
-    assert_eq!(sums(&emulator), sums(&cpu));
-    assert_eq!(sums(&cpu).len(), 2 * 4 * 6);
-    for sums in sums(&cpu) {
-        for way in ["tree", "compensated"] {
-            let found = &sums[way];
-            assert!(number(&found["error"]) <= number(&found["bound"]), "{sums}");
-            assert_eq!((&found["error"], &found["same_bits"]), (&found["cpu_error"], &true.into()));
-        }
-        if sums["n"] == 1 {
-            assert_eq!(number(&sums["tree"]["error"]), 0.0, "{sums}");
-        }
-    }
-}
-
 #[test]
 fn without_a_gpu_the_cpu_sums_and_explains_and_draws() {
     let folder = Folder::new();

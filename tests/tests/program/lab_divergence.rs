@@ -56,18 +56,6 @@ fn emulator_and_warps_count_the_same_branches_and_ptx_without_loops_has_none() {
 }
 
 #[test]
-fn a_warp_runs_every_path_of_its_lanes_but_only_one_if_paths_follow_warps() {
-    let shown = without_cuda(&["lab", "divergence", "--size", "64", "--json"], b"").json();
-    let paths = list(&shown, "paths");
-    assert_eq!(paths.len(), 12);
-    for path in paths {
-        let expected = if path["dealt_to"] == "lanes" { path["paths"].as_f64() } else { Some(1.0) };
-        assert_eq!(path["loop_branches"].as_f64(), expected, "{path}");
-        assert!(path["cycles"].is_null(), "{path}");
-    }
-}
-
-#[test]
 fn blocks_with_partial_warps_make_math2_diverge() {
     let args = ["lab", "divergence", "--block", "40", "--size", "4000"];
     let shown = without_cuda(&[&args[..], &["--json"]].concat(), b"").json();

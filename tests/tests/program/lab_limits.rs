@@ -1,6 +1,6 @@
 //! `gridsync lab limits`.
 
-use crate::call::{gridsync, without_cuda};
+use crate::call::gridsync;
 use crate::folder::Folder;
 use gridsync_tests::devices::with_cuda;
 use serde_json::Value;
@@ -8,31 +8,6 @@ use serde_json::Value;
 /// The elements of a field that is a list.
 fn list(json: &Value, field: &str) -> Vec<Value> {
     json[field].as_array().unwrap_or_else(|| panic!("{field} in {json}")).clone()
-}
-
-#[test]
-fn a_block_of_1024_threads_has_64_registers_for_each_and_a_small_one_255() {
-    let json = without_cuda(&["lab", "limits", "--json"], b"").json();
-    let rows = list(&json, "by_limits");
-    let most = |threads: u64| {
-        let row = rows.iter().find(|row| row["threads"] == threads).expect("a row");
-        row["most_registers"].as_u64()
-    };
-    assert_eq!([1024, 256, 32].map(most), [Some(64), Some(255), Some(255)]);
-}
-
-#[test]
-fn each_limit_can_be_reached_and_one_more_is_refused_with_its_name_and_number() {
-    let json = without_cuda(&["lab", "limits", "--json", "--device", "emulator"], b"").json();
-    let tried = list(&json, "tried");
-    let errors =
-        [("threads of a block", "1025"), ("shared memory", "49153"), ("wait", "33 blocks")];
-    assert_eq!(tried.len(), errors.len(), "{json}");
-    for (tried, (what, number)) in tried.iter().zip(errors) {
-        assert_eq!(tried["right"], true, "{tried}");
-        let text = |field: &str| tried[field].as_str().expect("a text").to_owned();
-        assert!(text("limit").contains(what) && text("error").contains(number), "{tried}");
-    }
 }
 
 #[test]

@@ -4,6 +4,7 @@ use crate::call::{WRONG_USAGE, without_cuda};
 use crate::folder::Folder;
 use litmus::shapes;
 use serde_json::{Value, json};
+use std::sync::LazyLock;
 
 fn lines(stdout: &str) -> Vec<Value> {
     stdout.lines().map(|line| serde_json::from_str(line).expect("a JSON value a line")).collect()
@@ -13,13 +14,15 @@ fn lines(stdout: &str) -> Vec<Value> {
 /// an order, and updates whose scopes do not include each other.
 const EXCEPTED: [&str; 4] = ["LB+", "CoWR+", "CoRW2+", "RMW+"];
 
+/// The reports on the classic shapes.
+static CLASSIC: LazyLock<Vec<Value>> =
+    LazyLock::new(|| lines(&without_cuda(&["lab", "litmus", "--json"], b"").says_nothing().stdout));
+
 #[test]
 fn the_classic_shapes_have_the_verdicts_that_were_derived_by_hand_and_the_emulator_agrees() {
-    let shown = without_cuda(&["lab", "litmus", "--json"], b"").says_nothing();
-    let reports = lines(&shown.stdout);
     let shapes = shapes::all();
-    assert_eq!(reports.len(), shapes.len() + 3);
-    for (report, shape) in reports.iter().zip(&shapes) {
+    assert_eq!(CLASSIC.len(), shapes.len() + 3);
+    for (report, shape) in CLASSIC.iter().zip(&shapes) {
         assert_eq!(report["file"], shape.name);
         let expected = if shape.allowed { "reachable" } else { "unreachable" };
         assert_eq!(report["model"], expected, "{}", shape.name);
@@ -29,21 +32,19 @@ fn the_classic_shapes_have_the_verdicts_that_were_derived_by_hand_and_the_emulat
         let reached = report["emulator"]["states"].as_array().expect("states").len();
         assert_eq!(reached, report["states"].as_array().expect("states").len(), "{report}");
     }
-    let run = reports.iter().filter(|report| !report["emulator"].is_null()).count();
+    let run = CLASSIC.iter().filter(|report| !report["emulator"].is_null()).count();
     assert!(run > 500, "{run}");
 }
 
 #[test]
 fn a_reader_sees_the_second_write_without_the_first_unless_fences_and_strong_accesses_forbid_it() {
-    let shown = without_cuda(&["lab", "litmus", "--json"], b"").says_nothing();
-    let reports = lines(&shown.stdout);
     let stale = json!({ "P1:r0": 20, "P1:r1": 1 });
     for (name, is_reachable) in [
         ("writeXY+readXY", true),
         ("writeXY+readXY+fences", true),
         ("writeXY+readXY+strong+fences", false),
     ] {
-        let report = reports.iter().find(|report| report["file"] == name).expect("it is there");
+        let report = CLASSIC.iter().find(|report| report["file"] == name).expect("it is there");
         for states in [&report["states"], &report["emulator"]["states"]] {
             let states = states.as_array().expect("states");
             assert_eq!(states.contains(&stale), is_reachable, "{report}");

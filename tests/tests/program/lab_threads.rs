@@ -1,6 +1,6 @@
 //! `gridsync lab threads`.
 
-use crate::call::{WRONG_USAGE, gridsync, without_cuda};
+use crate::call::{gridsync, without_cuda};
 use crate::folder::Folder;
 use gridsync_tests::devices::with_cuda;
 use serde_json::{Value, json};
@@ -40,32 +40,6 @@ fn forty_by_two_threads_take_three_warps_and_leave_16_lanes_idle() {
 }
 
 #[test]
-fn blocks_of_one_and_three_dimensions_are_numbered_too() {
-    for block in ["1", "33", "1024", "1,1,64", "3,5,7", "8,8,16"] {
-        is_numbered(&without_cuda(&["lab", "threads", "--block", block, "--json"], b"").json());
-    }
-}
-
-#[test]
-fn the_page_draws_the_warps_and_their_lanes() {
-    let shown = without_cuda(&["lab", "threads"], b"").succeeds();
-    let rows = [
-        format!("y 0    {}{}", "0".repeat(32), "1".repeat(8)),
-        format!("y 1    {}{}", "1".repeat(24), "2".repeat(16)),
-        format!("warp 1 {}{}  (32,0) to (23,1)", "0".repeat(8), "1".repeat(24)),
-        format!("warp 2 {}{}  (24,1) to (39,1)", "1".repeat(16), "·".repeat(16)),
-        "16.7 %".to_owned(),
-        "are an example".to_owned(),
-    ];
-    for row in rows {
-        assert!(shown.stdout.contains(&row), "{row:?}: {}", shown.stdout);
-    }
-    let quiet = without_cuda(&["lab", "threads", "--quiet"], b"").says_nothing();
-    assert!(!quiet.stdout.contains("example"), "{}", quiet.stdout);
-    assert!(quiet.stdout.contains("16.7 %"), "{}", quiet.stdout);
-}
-
-#[test]
 fn the_chart_has_a_cell_for_each_lane() {
     let folder = Folder::new();
     folder.call(&["lab", "threads", "-o", "."], b"").succeeds();
@@ -73,26 +47,6 @@ fn the_chart_has_a_cell_for_each_lane() {
     assert_eq!(chart.matches(">0</text>").count(), 40 + 1, "the threads of row 0, and lane 0");
     assert_eq!(chart.matches(">1</text>").count(), 40, "the threads of row 1");
     assert!(chart.contains("a block of 40×2"), "{chart}");
-}
-
-#[test]
-fn a_page_fits_in_a_terminal_for_any_block() {
-    for block in ["1", "1024", "1,1024", "2,8,64", "256,4"] {
-        let shown = without_cuda(&["lab", "threads", "--block", block], b"").succeeds();
-        let fits = shown.stdout.lines().all(|line| line.chars().count() <= 80);
-        assert!(fits, "{block}: {}", shown.stdout);
-    }
-}
-
-#[test]
-fn an_impossible_block_is_refused_with_the_limit() {
-    let block = |text: &str| without_cuda(&["lab", "threads", "--block", text], b"");
-    block("1024,2").fails(WRONG_USAGE, &["--block", "1024,2", "2048", "limit of 1024"]);
-    block("0").fails(WRONG_USAGE, &["--block", "1 or more"]);
-    block("1,1,65").fails(WRONG_USAGE, &["65", "limit of 64"]);
-    block("40x2").fails(WRONG_USAGE, &["40x2", "40,2"]);
-    let cpu = without_cuda(&["lab", "threads", "--device", "cpu"], b"");
-    cpu.fails(WRONG_USAGE, &["emulator"]);
 }
 
 #[test]

@@ -6,20 +6,16 @@ use gridsync_tests::{npy, program};
 use std::fs::File;
 use std::process::Command;
 
-/// Elements of the array, and their bytes: 256 MiB.
-const LEN: usize = 1 << 26;
+/// Elements of the array, and their bytes: 128 MiB.
+const LEN: usize = 1 << 25;
 const ARRAY: usize = LEN * size_of::<f32>();
-
-/// Address space of a call in KiB: less than an array, but more than the program and a few parts of
-/// an array.
-const LIMIT: usize = 252 << 10;
 
 /// A folder with queries, and with an array of zeros that uses no room on the disk.
 fn zeros() -> Folder {
     let header = npy::shaped::<f32>(&format!("({LEN},)"), &[]);
     let folder = Folder::new()
         .with("zeros.npy", &header)
-        .with("matrix.npy", npy::shaped::<f32>("(65536, 1024)", &[]))
+        .with("matrix.npy", npy::shaped::<f32>("(32768, 1024)", &[]))
         .with("queries.npy", npy::shaped("(1, 2)", &[0i64, 5]));
     for name in ["zeros.npy", "matrix.npy"] {
         lengthen(&folder, name, ARRAY);
@@ -34,11 +30,13 @@ fn lengthen(folder: &Folder, name: &str, bytes: usize) {
     file.set_len(header + bytes as u64).expect("the file may have holes");
 }
 
-/// Calls the program with little memory in `folder`, with the arguments in `line`.
-fn call(folder: &Folder, line: &str) -> Call {
+/// Calls the program in `folder`, with the arguments in `line`. Its address space is less than
+/// `bytes`, but more than the program and a few parts of an array.
+fn call(folder: &Folder, bytes: usize, line: &str) -> Call {
+    let limit = (bytes >> 10) - 2048;
     let mut shell = Command::new("sh");
     shell
-        .args(["-c", &format!("ulimit -v {LIMIT} && exec \"$0\" \"$@\"")])
+        .args(["-c", &format!("ulimit -v {limit} && exec \"$0\" \"$@\"")])
         .arg(program::path())
         .current_dir(folder.path(""))
         .env("GRIDSYNC_LIBCUDA", "/nonexistent/libcuda.so.1")
@@ -52,21 +50,21 @@ fn call(folder: &Folder, line: &str) -> Call {
 fn out_of_memory_is_one_line_with_the_numbers_and_a_remedy() {
     let folder = zeros();
     for (line, bytes, remedy) in [
-        ("scan zeros.npy --op sum -o /dev/null --part 2^26", ARRAY, "--part"),
+        ("scan zeros.npy --op sum -o /dev/null --part 2^25", ARRAY, "--part"),
         (
             "scan zeros.npy --op sum -o /dev/null --rows --check",
             ARRAY,
             "scan some of them at a time",
         ),
-        ("select zeros.npy --unique -o /dev/null --part 2^26", ARRAY, "--part"),
-        ("reduce zeros.npy --op sum --part 2^26", ARRAY, "--part"),
-        ("reduce zeros.npy --op sum --rows --part 2^26", ARRAY, "--part"),
+        ("select zeros.npy --unique -o /dev/null --part 2^25", ARRAY, "--part"),
+        ("reduce zeros.npy --op sum --part 2^25", ARRAY, "--part"),
+        ("reduce zeros.npy --op sum --rows --part 2^25", ARRAY, "--part"),
         // The sums are f64.
-        ("range-sum zeros.npy queries.npy -o /dev/null --part 2^26", 2 * ARRAY, "--part"),
+        ("range-sum zeros.npy queries.npy -o /dev/null --part 2^25", 2 * ARRAY, "--part"),
         ("kendall zeros.npy zeros.npy", ARRAY, "--part"),
     ] {
         let numbers = format!("{bytes} bytes do not fit in memory, of which ");
-        call(&folder, line).fails(WRONG_USAGE, &[&numbers, "are free", remedy]);
+        call(&folder, ARRAY, line).fails(WRONG_USAGE, &[&numbers, "are free", remedy]);
     }
 }
 
@@ -77,7 +75,7 @@ fn output_that_a_stream_waits_for_is_held_if_memory_suffices() {
         "scan zeros.npy --op sum -o /dev/null --check",
     ] {
         let parts = ["/dev/null", "bytes do not fit in memory", "name a file"];
-        call(&zeros(), line).fails(WRONG_USAGE, &parts);
+        call(&zeros(), ARRAY, line).fails(WRONG_USAGE, &parts);
     }
 }
 
@@ -96,26 +94,26 @@ fn memory_holds_only_a_few_parts() {
         "scan zeros.npy --op sum -o sums.npy -q --check",
         "select zeros.npy --where >0 -o kept.npy --positions places.npy -q --check",
         "range-sum zeros.npy queries.npy -o /dev/null -q --check",
-        "scan zeros.npy --op max -o /dev/null -q --part 2^23",
+        "scan zeros.npy --op max -o /dev/null -q --part 2^20",
         "select zeros.npy --where >0 -o /dev/null -q",
         "select zeros.npy --unique -o /dev/null -q --part 1e6",
     ] {
-        let call = call(&folder, line);
+        let call = call(&folder, ARRAY, line);
         assert_eq!((call.code, call.stderr.as_str()), (Some(0), ""), "{line}");
     }
 }
 
 #[test]
 fn narrow_integers_are_not_widened_in_memory() {
-    let header = npy::raw(&npy::header("|u1", false, &format!("({LEN},)")), &[]);
+    let header = npy::raw(&npy::header("|u1", false, &format!("({},)", 2 * LEN)), &[]);
     let folder = Folder::new().with("bytes.npy", header);
-    lengthen(&folder, "bytes.npy", LEN);
+    lengthen(&folder, "bytes.npy", 2 * LEN);
     // A few parts fit in memory at one byte per element, but not at four.
     for line in [
         "reduce bytes.npy --op argmax -q --part 2^25",
         "select bytes.npy --where >0 -o /dev/null -q --part 2^24",
     ] {
-        let call = call(&folder, line);
+        let call = call(&folder, 2 * ARRAY, line);
         assert_eq!((call.code, call.stderr.as_str()), (Some(0), ""), "{line}");
     }
 }
@@ -124,7 +122,7 @@ fn narrow_integers_are_not_widened_in_memory() {
 fn columns_of_floats_are_scanned_without_a_transposed_copy() {
     let folder = Folder::new().with("matrix.npy", npy::shaped::<f32>("(16384, 1024)", &[]));
     // Four such arrays do not fit in memory.
-    lengthen(&folder, "matrix.npy", ARRAY / 4);
-    let call = call(&folder, "scan matrix.npy --op sum -q --axis 0 -o /dev/null");
+    lengthen(&folder, "matrix.npy", ARRAY / 2);
+    let call = call(&folder, 2 * ARRAY, "scan matrix.npy --op sum -q --axis 0 -o /dev/null");
     assert_eq!((call.code, call.stderr.as_str()), (Some(0), ""));
 }

@@ -1,6 +1,7 @@
 //! `gridsync verify`.
 
 use crate::call::{WRONG_USAGE, without_cuda};
+use crate::demo::fits_a_terminal;
 use crate::schemas;
 use gridsync_tests::program;
 use gridsync_verify::{Primitive, kinds};
@@ -10,7 +11,7 @@ use std::process::{Command, Stdio};
 
 #[test]
 fn every_kernel_is_proved_right_on_the_emulator() {
-    let args = ["verify", "--device", "emulator", "--max-log2", "5", "--seconds", "0", "--json"];
+    let args = ["verify", "--device", "emulator", "--max-log2", "2", "--seconds", "0", "--json"];
     let json = without_cuda(&args, b"").json();
     schemas::holds_for(&schemas::validator("verify.json"), &json, "cases");
     assert_eq!(json["device"], "emulator");
@@ -36,9 +37,10 @@ fn every_kernel_is_proved_right_on_the_emulator() {
 }
 
 #[test]
-fn the_table_ends_with_the_sum_and_the_device() {
+fn the_table_fits_a_terminal_and_ends_with_the_sum_and_the_device() {
     let args = ["verify", "--max-log2", "0", "--seeds", "2", "--seconds", "0"];
     let verify = without_cuda(&args, b"").succeeds();
+    fits_a_terminal(&verify.stdout);
     let last = verify.stdout.lines().last().unwrap_or_default();
     assert!(last.contains(" passed, 0 failed, on emulator in "), "{last}");
     let is_row = |line: &&str| line.starts_with("scan sum f32  ");
@@ -66,8 +68,8 @@ fn a_thorough_run_adds_exactly_the_omitted_cases() {
 }
 
 #[test]
-fn with_little_time_every_kernel_is_tried_and_skipped_inputs_are_reported() {
-    let args = ["verify", "--device", "emulator", "--seconds", "1"];
+fn without_time_every_kernel_is_tried_and_skipped_inputs_are_reported() {
+    let args = ["verify", "--device", "emulator", "--seconds", "0"];
     let text = without_cuda(&args, b"").succeeds().stdout;
     let last = text.lines().last().unwrap_or_default();
     assert!(last.contains("longer inputs were left out: --thorough"), "{last}");

@@ -83,6 +83,8 @@ pub(crate) struct Warp {
     pub(crate) exited: u32,
     /// Lanes at a warp collective.
     pub(crate) pending: u32,
+    /// Those of them that made the same call as the last one.
+    together: u32,
     /// Lanes that requested the active mask in this step.
     pub(crate) asking: u32,
     /// How its lanes last reached the block barrier, arrived at the cluster barrier, and waited
@@ -121,6 +123,7 @@ impl Warp {
             ready: lanes,
             exited: 0,
             pending: 0,
+            together: 0,
             asking: 0,
             barrier: None,
             cluster_arrival: None,
@@ -144,12 +147,17 @@ impl Warp {
             return Err(CallError::Exited((named & self.exited).trailing_zeros()));
         }
         let mut agreed = 1u32 << lane;
-        for other in lanes(named & self.pending) {
+        let mut others = named & self.pending;
+        // Lanes of one call are compared with it once.
+        while others != 0 {
+            let other = others.trailing_zeros();
+            let same = if self.together >> other & 1 == 1 { self.together } else { 1 << other };
+            others &= !same;
             let Wait::Collective(theirs) = threads[other as usize].wait else {
                 continue;
             };
             if theirs.mask == call.mask && theirs.kind == call.kind {
-                agreed |= 1 << other;
+                agreed |= same;
             } else if theirs.mask >> lane & 1 == 1 {
                 // Each waits for the other to make a matching call, which never happens.
                 return Err(CallError::Mismatch(other));
@@ -157,6 +165,7 @@ impl Warp {
         }
         threads[lane as usize].wait = Wait::Collective(call);
         self.pending |= 1 << lane;
+        self.together = agreed;
         self.ready &= !(1 << lane);
         if agreed != named {
             return Ok(0);
@@ -174,6 +183,7 @@ impl Warp {
             thread.reply = Reply::Values(Rc::clone(&values));
         }
         self.pending &= !named;
+        self.together = 0;
         self.ready |= named;
         Ok(named)
     }

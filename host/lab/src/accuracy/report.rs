@@ -48,7 +48,7 @@ impl Report for Accuracy {
         let charts = TYPES.into_iter().map(|(dtype, name)| (name, dtype, self.of_type(dtype)));
         charts
             .filter(|(_, _, sums)| !sums.is_empty())
-            .map(|(name, dtype, sums)| Chart::bounded(name, caption, &chart::errors(dtype, &sums)))
+            .map(|(name, dtype, sums)| Chart::lines(name, caption, &chart::errors(dtype, &sums)))
             .collect()
     }
 }

@@ -33,9 +33,11 @@ fn chart(
     value: fn(&Cost) -> Option<Estimate>,
 ) -> Result<Chart, ChartError> {
     let rows = TARGETS.map(|target| {
-        let of_target = of_target(&report.costs, target, false);
-        let of_these = of_target.filter(|cost| types.contains(&&*cost.dtype));
-        Row::new(target.name(), of_these.map(value))
+        let of_type = |dtype| {
+            let mut of_target = of_target(&report.costs, target, false);
+            of_target.find(|cost| cost.dtype == dtype).and_then(value)
+        };
+        Row::new(target.name(), types.map(of_type))
     });
     let bars = Bars {
         title,

@@ -189,12 +189,17 @@ impl Cell {
             return;
         }
         let weak = new.access.reach().is_none();
-        self.others.retain_mut(|old| {
-            if new.covers(old) {
+        // A strong access covers those of its own thread alone: see `covers`.
+        let mut is_covered = false;
+        for old in &mut self.others {
+            if (weak || old.thread == new.thread) && new.covers(old) {
                 old.mask &= !new.mask;
+                is_covered |= old.mask == 0;
             }
-            old.mask != 0
-        });
+        }
+        if is_covered {
+            self.others.retain(|old| old.mask != 0);
+        }
         self.others.push(new);
         if weak {
             self.reads.retain_mut(|old| {

@@ -3,7 +3,7 @@
 use super::ChartError;
 use super::axis::{Scale, plain, three_digits};
 use super::canvas::{Anchor, Canvas, TEXT, TITLE, width};
-use super::colour::{Colour, GREY, INK, PALE, TooMany, of_bars};
+use super::colour::{Colour, GREY, INK, PALE, of_bars};
 use super::csv::csv;
 use super::estimate::{Estimate, MARKERS, draw_point, draw_range};
 use super::role::Key;
@@ -86,8 +86,11 @@ impl Bars {
     /// Draws the chart as SVG.
     ///
     /// # Errors
-    /// [`ChartError::Empty`], [`ChartError::NotFinite`], [`ChartError::Negative`],
-    /// [`ChartError::Ragged`], [`ChartError::TooManySeries`].
+    /// [`ChartError::Empty`], [`ChartError::NotFinite`], [`ChartError::Negative`].
+    ///
+    /// # Panics
+    /// If there are more series of a role than colours for it, or if a row does not have a value
+    /// for each series.
     pub fn svg(&self) -> Result<String, ChartError> {
         let (values, colours) = self.checked()?;
         let above_zero: Vec<f64> = values.into_iter().filter(|&value| value > 0.0).collect();
@@ -212,19 +215,12 @@ impl Bars {
     fn checked(&self) -> Result<(Vec<f64>, Vec<Colour>), ChartError> {
         let title = || self.title.clone();
         let roles: Vec<_> = self.series.iter().map(|key| key.role).collect();
-        let colours = of_bars(&roles).map_err(|TooMany { found, most }| {
-            ChartError::TooManySeries { title: title(), found, most }
-        })?;
+        let colours = of_bars(&roles);
+        let colours = colours.unwrap_or_else(|too_many| panic!("{:?}: {too_many:?}", self.title));
         let mut all: Vec<(&str, f64)> = Vec::new();
         for row in &self.rows {
-            if row.values.len() != self.series.len() {
-                return Err(ChartError::Ragged {
-                    title: title(),
-                    place: row.name.clone(),
-                    found: row.values.len(),
-                    expected: self.series.len(),
-                });
-            }
+            let (found, expected) = (row.values.len(), self.series.len());
+            assert_eq!(found, expected, "{:?}: the values and series of {}", self.title, row.name);
             let numbers = row.values.iter().flatten().flat_map(Estimate::numbers);
             all.extend(numbers.map(|value| (row.name.as_str(), value)));
         }

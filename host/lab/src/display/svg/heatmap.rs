@@ -96,7 +96,11 @@ impl HeatMap {
     /// Draws the chart as SVG.
     ///
     /// # Errors
-    /// [`ChartError::Empty`], [`ChartError::Ragged`], [`ChartError::NotFinite`].
+    /// [`ChartError::Empty`], [`ChartError::NotFinite`].
+    ///
+    /// # Panics
+    /// If there is not a row of values for each tick of the y axis, with a value for each tick of
+    /// the x axis.
     pub fn svg(&self) -> Result<String, ChartError> {
         let values = self.checked()?;
         let (least, most) = values
@@ -190,22 +194,13 @@ impl HeatMap {
     /// All values, at least one, if the chart is valid.
     fn checked(&self) -> Result<Vec<f64>, ChartError> {
         let title = || self.title.clone();
-        let ragged = |place: String, found, expected| ChartError::Ragged {
-            title: title(),
-            place,
-            found,
-            expected,
-        };
-        if self.values.len() != self.y.ticks.len() {
-            let place = format!("the rows over {}", self.y.label);
-            return Err(ragged(place, self.values.len(), self.y.ticks.len()));
-        }
+        let (rows, ticks) = (self.values.len(), self.y.ticks.len());
+        assert_eq!(rows, ticks, "{:?}: the rows and ticks of {}", self.title, self.y.label);
         let mut values = Vec::new();
         for (tick, row) in self.y.ticks.iter().zip(&self.values) {
             let row_name = format!("{} {tick}", self.y.label);
-            if row.len() != self.x.ticks.len() {
-                return Err(ragged(row_name, row.len(), self.x.ticks.len()));
-            }
+            let (found, ticks) = (row.len(), self.x.ticks.len());
+            assert_eq!(found, ticks, "{:?}: the values and ticks of {row_name}", self.title);
             for (column, &value) in self.x.ticks.iter().zip(row) {
                 let Some(value) = value else { continue };
                 if !value.is_finite() {

@@ -10,7 +10,8 @@ use super::legend::Legend;
 use super::role::Key;
 
 /// Lines over a numeric axis. Each series has a colour and a marker. The y axis is linear and
-/// includes 0.
+/// includes 0. If a series is a [bound](Series::bound), the y axis is logarithmic, and the other
+/// series are points that are not joined.
 ///
 /// ```
 /// use gridsync_lab::display::svg::{Lines, Series};
@@ -48,24 +49,20 @@ pub struct Series {
     pub key: Key,
     /// Its points, x and y, in any order; they are joined from left to right.
     pub points: Vec<(f64, Estimate)>,
+    /// Whether it is a line that the points of the other series should stay below.
+    pub is_bound: bool,
 }
 
 /// The points and colours of a valid chart.
-pub(super) struct Checked {
+struct Checked {
     /// All points, and the ends of their ranges as points.
-    pub(super) points: Vec<(f64, f64)>,
+    points: Vec<(f64, f64)>,
     /// The colour of each series.
     colours: Vec<Colour>,
 }
 
-/// A y axis.
-pub(super) struct YAxis {
-    pub(super) scale: Scale,
-    /// Formats the value of a point.
-    pub(super) tip: fn(f64) -> String,
-    /// Formats the least and the greatest value.
-    pub(super) end: fn(f64) -> String,
-}
+/// Formats a value.
+type Format = fn(f64) -> String;
 
 /// The least width of the plot.
 const PLOT_WIDTH: f64 = 400.0;
@@ -89,7 +86,32 @@ impl Series {
         points: impl IntoIterator<Item = (f64, Y)>,
     ) -> Self {
         let points = points.into_iter().map(|(x, y)| (x, y.into())).collect();
-        Self { key: key.into(), points }
+        Self { key: key.into(), points, is_bound: false }
+    }
+
+    /// A line that the points of the other series should stay below.
+    ///
+    /// ```
+    /// use gridsync_lab::display::svg::{Lines, Series};
+    ///
+    /// let chart = Lines {
+    ///     title: "Sums of f32".into(),
+    ///     x_label: "elements".into(),
+    ///     y_label: "error".into(),
+    ///     log2_x: true,
+    ///     series: vec![
+    ///         Series::bound("bound", [(1024.0, 1e-6), (4096.0, 2e-6)]),
+    ///         Series::new("uniform", [(1024.0, 1e-8)]),
+    ///     ],
+    /// };
+    /// assert!(chart.svg()?.starts_with("<svg"));
+    /// # Ok::<(), gridsync_lab::display::svg::ChartError>(())
+    /// ```
+    pub fn bound<Y: Into<Estimate>>(
+        key: impl Into<Key>,
+        points: impl IntoIterator<Item = (f64, Y)>,
+    ) -> Self {
+        Self { is_bound: true, ..Self::new(key, points) }
     }
 }
 
@@ -100,30 +122,14 @@ impl Lines {
     /// [`ChartError::Empty`], [`ChartError::NotFinite`], [`ChartError::NotPositive`],
     /// [`ChartError::TooManySeries`].
     pub fn svg(&self) -> Result<String, ChartError> {
-        let checked = self.checked()?;
-        let scale = Scale::linear(checked.points.iter().map(|&(_, y)| y));
-        let y = YAxis { scale, tip: |y| y.to_string(), end: to_three_decimals };
-        Ok(self.drawn(&checked, &y, self.series.len()))
-    }
-
-    /// The points as CSV, a row for each.
-    #[must_use]
-    pub fn csv(&self) -> String {
-        let heads = ["series", &self.x_label, &self.y_label, "least", "greatest"];
-        let row = |series: &Series, (x, y): &(f64, Estimate)| {
-            [series.key.name.clone(), x.to_string()].into_iter().chain(y.cells()).collect()
+        let Checked { points, colours } = self.checked()?;
+        let ys = points.iter().map(|&(_, y)| y);
+        // How the value of a point is formatted, and the least and the greatest value.
+        let (y_scale, tip_of, end): (_, Format, Format) = if self.has_bound() {
+            (Scale::log10(ys), short, short)
+        } else {
+            (Scale::linear(ys), |y| y.to_string(), to_three_decimals)
         };
-        let points = self
-            .series
-            .iter()
-            .flat_map(|series| series.points.iter().map(move |point| row(series, point)));
-        csv([heads.map(str::to_owned).to_vec()].into_iter().chain(points))
-    }
-
-    /// Draws the chart with this y axis. The points of the first `joined` series are joined.
-    pub(super) fn drawn(&self, checked: &Checked, y: &YAxis, joined: usize) -> String {
-        let Checked { points, colours } = checked;
-        let y_scale = &y.scale;
         let xs = points.iter().map(|&(x, _)| x);
         let x_scale = if self.log2_x { Scale::log2(xs) } else { Scale::linear_near(xs) };
 
@@ -146,7 +152,7 @@ impl Lines {
             total_width,
             top + height + BELOW,
             &self.title,
-            &self.description(points, y.end),
+            &self.description(&points, end),
         );
 
         let across = |x: f64| left + plot_width * x_scale.place(x);
@@ -173,15 +179,15 @@ impl Lines {
             let (marker, colour) = mark;
             let mut points = series.points.clone();
             points.sort_by(|(a, _), (b, _)| a.total_cmp(b));
-            let is_joined = number < joined;
+            let is_joined = series.is_bound || !self.has_bound();
             if is_joined && points.len() > 1 {
                 let places: Vec<_> =
                     points.iter().map(|(x, estimate)| (across(*x), down(estimate.value))).collect();
                 canvas.line(&places, 2.0, colour);
             }
             for (x, estimate) in &points {
-                let value = (y.tip)(estimate.value);
-                let tip = format!("{name}: {value} at {x}{}", estimate.spread(y.tip));
+                let value = tip_of(estimate.value);
+                let tip = format!("{name}: {value} at {x}{}", estimate.spread(tip_of));
                 draw_point(&mut canvas, estimate, |y| (across(*x), down(y)), mark, &tip);
             }
             let (x, y) = (left + at, ABOVE + below);
@@ -192,11 +198,29 @@ impl Lines {
             let (start, baseline) = (x + Legend::name_after(SAMPLE), y + 0.35 * TEXT);
             canvas.text(start, baseline, Anchor::Start, INK, name);
         }
-        canvas.finish()
+        Ok(canvas.finish())
+    }
+
+    /// The points as CSV, a row for each.
+    #[must_use]
+    pub fn csv(&self) -> String {
+        let heads = ["series", &self.x_label, &self.y_label, "least", "greatest"];
+        let row = |series: &Series, (x, y): &(f64, Estimate)| {
+            [series.key.name.clone(), x.to_string()].into_iter().chain(y.cells()).collect()
+        };
+        let points = self
+            .series
+            .iter()
+            .flat_map(|series| series.points.iter().map(move |point| row(series, point)));
+        csv([heads.map(str::to_owned).to_vec()].into_iter().chain(points))
+    }
+
+    fn has_bound(&self) -> bool {
+        self.series.iter().any(|series| series.is_bound)
     }
 
     /// All points, at least one, and the colours of the series, if the chart is valid.
-    pub(super) fn checked(&self) -> Result<Checked, ChartError> {
+    fn checked(&self) -> Result<Checked, ChartError> {
         let title = || self.title.clone();
         let roles: Vec<_> = self.series.iter().map(|series| series.key.role).collect();
         let colours = of_series(&roles).map_err(|TooMany { found, most }| {
@@ -207,21 +231,16 @@ impl Lines {
             for (number, (x, estimate)) in series.points.iter().enumerate() {
                 let place = || format!("point {number} of {}", series.key.name);
                 for y in estimate.numbers() {
-                    if let Some(value) = [*x, y].into_iter().find(|value| !value.is_finite()) {
-                        return Err(ChartError::NotFinite {
-                            title: title(),
-                            place: place(),
-                            value,
-                        });
+                    for (value, is_logarithmic) in [(*x, self.log2_x), (y, self.has_bound())] {
+                        let (title, place) = (title(), place());
+                        if !value.is_finite() {
+                            return Err(ChartError::NotFinite { title, place, value });
+                        }
+                        if is_logarithmic && value <= 0.0 {
+                            return Err(ChartError::NotPositive { title, place, value });
+                        }
                     }
                     points.push((*x, y));
-                }
-                if self.log2_x && *x <= 0.0 {
-                    return Err(ChartError::NotPositive {
-                        title: title(),
-                        place: place(),
-                        value: *x,
-                    });
                 }
             }
         }
@@ -231,8 +250,8 @@ impl Lines {
         Ok(Checked { points, colours })
     }
 
-    fn description(&self, points: &[(f64, f64)], show: fn(f64) -> String) -> String {
-        let ends = |of: fn(&(f64, f64)) -> f64, show: fn(f64) -> String| {
+    fn description(&self, points: &[(f64, f64)], show: Format) -> String {
+        let ends = |of: fn(&(f64, f64)) -> f64, show: Format| {
             let least = points.iter().map(of).fold(f64::INFINITY, f64::min);
             let most = points.iter().map(of).fold(f64::NEG_INFINITY, f64::max);
             format!("from {} to {}", show(least), show(most))
@@ -249,6 +268,11 @@ impl Lines {
             ends(|point| point.1, show)
         )
     }
+}
+
+/// Formats a value with two digits and its power of ten.
+fn short(value: f64) -> String {
+    format!("{value:.1e}")
 }
 
 /// Formats an integer without decimals, another number with three.

@@ -1,6 +1,6 @@
-//! Charts as SVG, written without a library: [`HeatMap`], [`Lines`] over a numeric axis, points
-//! that are [`Bounded`] by a line, [`Bars`] with names, [`Cells`] with a word each, [`Layers`] of a
-//! graph, and [`Timelines`] of runs.
+//! Charts as SVG, written without a library: [`HeatMap`], [`Lines`] over a numeric axis or points
+//! below one, [`Bars`] with names, [`Cells`] with a word each, [`Layers`] of a graph, and
+//! [`Timelines`] of runs.
 //!
 //! A chart is one self-contained file without scripts or fonts. It has a light background, so that
 //! it is also readable on a dark page, and describes its contents in `<title>` and `<desc>`. A page
@@ -16,7 +16,6 @@
 
 mod axis;
 mod bars;
-mod bounded;
 mod canvas;
 mod cells;
 mod colour;
@@ -31,7 +30,6 @@ mod timelines;
 
 pub use axis::{superscript, three_digits};
 pub use bars::{Bars, Row};
-pub use bounded::Bounded;
 pub use cells::{CellRow, Cells};
 pub use csv::csv;
 pub use estimate::Estimate;
@@ -81,7 +79,7 @@ pub enum ChartError {
         /// The value.
         value: f64,
     },
-    /// The chart has more series than colours.
+    /// The chart has more lines than colours.
     #[error(
         "the chart {title:?} has {found} series of one kind and there are {most} colours for it: make charts of at most {most}"
     )]
@@ -92,20 +90,6 @@ pub enum ChartError {
         found: usize,
         /// Colours for that kind.
         most: usize,
-    },
-    /// The number of values differs from the number of ticks.
-    #[error(
-        "the chart {title:?} has {found} values where its axes have {expected} ticks, in {place}: give one each"
-    )]
-    Ragged {
-        /// The title of the chart.
-        title: String,
-        /// The row or the axis.
-        place: String,
-        /// Values in that row or axis.
-        found: usize,
-        /// Ticks of the axis.
-        expected: usize,
     },
 }
 

@@ -4,7 +4,7 @@ use super::throughputs::in_a_row;
 use super::{Figure, rate};
 use crate::records::{Record, Sourced};
 use crate::report::Of;
-use gridsync_lab::display::svg::{Bounded, ChartError, Role, Series};
+use gridsync_lab::display::svg::{ChartError, Lines, Role, Series};
 
 /// The default design of each suite: the suite, the operation, the variant, the name in the figure.
 const SHOWN: [[&str; 4]; 5] = [
@@ -56,12 +56,13 @@ pub(super) fn of_all(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
          best rate of only reading, {peak:.0} GB/s. Percentage of that rate with the most elements: {}.",
         parts.join(", ")
     );
-    let chart = Bounded {
+    let roof = Series::bound(Role::Roof.named("roof"), roof);
+    let chart = Lines {
         title: "All primitives below one roof".into(),
         x_label: "bytes that have to move".into(),
         y_label: "GB/s".into(),
-        bound: Series::new(Role::Roof.named("roof"), roof),
-        points,
+        log2_x: true,
+        series: [roof].into_iter().chain(points).collect(),
     };
     let chart = (chart.svg()?, chart.csv());
     Ok(vec![of.figure("roofline", chart, caption, calls())])
