@@ -1,12 +1,12 @@
 //! `gridsync lab limits`: the limits of a block, and what happens one past each limit.
 
+mod attempts;
 mod holder;
 mod report;
-mod tried;
 
+pub use attempts::{Tried, try_all};
 pub use holder::{HOLDERS, Holder};
 pub use report::{Answer, Limits as Report, Resident, Size};
-pub use tried::{Tried, try_all};
 
 use crate::{Experiment, ExperimentError, RunsOn};
 use gridsync::device::{Device, DeviceError, KernelAttributes, Occupancy, Properties};

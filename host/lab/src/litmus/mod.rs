@@ -4,11 +4,11 @@
 mod emulated;
 mod fences;
 mod gpu;
-mod judged;
 #[cfg(test)]
 mod random;
 mod report;
 mod shapes_table;
+mod verdict;
 
 pub use report::{Answer, Counted, Emulator, Litmus as Report, OnGpu, Question, Shown, State};
 
@@ -19,10 +19,10 @@ use gpu::Gpu;
 use gridsync::device::{Device, DeviceError};
 use gridsync::parallel::try_map;
 use indicatif::ProgressBar;
-use judged::Judged;
 use litmus::{Test, parse, shapes};
 use std::fs;
 use std::path::PathBuf;
+use verdict::Judged;
 
 /// Ask which final states PTX's memory model allows for small programs, and which emulator and GPU show
 ///

@@ -1,6 +1,6 @@
 //! Random litmus tests: the emulator shows nothing that the model forbids.
 
-use super::judged::Judged;
+use super::verdict::Judged;
 use gridsync_verify::random;
 use litmus::parse;
 

@@ -23,13 +23,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod along;
 mod array;
 mod error;
 mod foreign;
 mod growing;
 mod identity;
 mod incoming;
+mod lines;
 mod literal;
 mod npy;
 mod npz;
@@ -37,7 +37,7 @@ mod outgoing;
 mod place;
 mod read;
 mod read_ahead;
-mod reading;
+mod reader_thread;
 mod replacement;
 mod sample;
 mod stored;
@@ -45,9 +45,8 @@ mod stored;
 mod tests;
 mod transpose;
 mod write;
-mod writing;
+mod writer_thread;
 
-pub use along::Along;
 pub use array::Array;
 pub use error::DataError;
 pub use foreign::Foreign;
@@ -55,17 +54,18 @@ pub use gridsync_verify::{Dtype, ParseDtypeError, Scalar};
 pub use growing::Growing;
 pub use identity::Identity;
 pub use incoming::Incoming;
+pub use lines::Along;
 pub use npy::NpyError;
 pub use npz::NpzError;
 pub use outgoing::{Outgoing, create_npy, create_raw};
 pub use place::{Input, Output};
 pub use read::{open, open_stored, read};
 pub use read_ahead::ReadAhead;
-pub use reading::{Part, Reading};
+pub use reader_thread::{Part, Reading};
 pub use replacement::discard_partials;
 pub use stored::{Narrow, ParseStoredError, Stored};
 pub use write::{write_npy, write_raw};
-pub use writing::{Destination, Writing};
+pub use writer_thread::{Destination, Writing};
 
 #[cfg(target_endian = "big")]
 compile_error!("gridsync takes file bytes as they are, so it needs a little-endian host");

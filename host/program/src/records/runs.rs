@@ -238,9 +238,9 @@ fn date_of(path: &Path) -> Option<String> {
     })
 }
 
-/// The record with today's names, or the reason why it is invalid.
+/// The record, or the reason why it is invalid.
 fn recorded(read: serde_json::Result<Record>) -> Result<Record, String> {
-    let record = read.map_err(|error| message(&error))?.with_new_names();
+    let record = read.map_err(|error| message(&error))?;
     record.fault().map_or(Ok(record), Err)
 }
 
