@@ -42,6 +42,7 @@ mod calls;
 mod chain;
 mod kendall;
 mod launch_time;
+mod notes;
 mod peer;
 mod provenance;
 mod record;
@@ -68,6 +69,7 @@ pub use calls::{
 pub use chain::chains_in_cpp;
 pub use kendall::KENDALL;
 pub use launch_time::once;
+pub use notes::Notes;
 use peer::{Answers, PeerScript};
 pub use peer::{PeerError, PeerProgram};
 pub use provenance::{Gpu, Made};

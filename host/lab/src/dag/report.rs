@@ -1,8 +1,7 @@
 //! The result of `gridsync dag`, and the page about it.
 
 use super::Method;
-use crate::bench::{Peer, Record, Times, Warning};
-use crate::display::notes::Notes;
+use crate::bench::{Notes, Peer, Record, Times, Warning};
 use crate::display::svg::{ChartError, Layers, Timelines};
 use crate::display::{Page, table};
 use crate::{Chart, Report};

@@ -1,6 +1,5 @@
 //! Results as tables and times for a terminal, and as charts in SVG.
 
-pub mod notes;
 mod page;
 mod rounded;
 mod scaling;

@@ -2,8 +2,7 @@
 
 use super::sums::NO_INTEGER_RUNG;
 use super::{Kind, chart, scans, sums};
-use crate::bench::{Record, Times, Warning};
-use crate::display::notes::Notes;
+use crate::bench::{Notes, Record, Times, Warning};
 use crate::display::svg::ChartError;
 use crate::display::{Page, table};
 use crate::{Chart, Report};

@@ -2,8 +2,7 @@
 
 use super::cost;
 use super::{Comparison, Figure, Form, Planned, chart};
-use crate::bench::Record;
-use crate::display::notes::Notes;
+use crate::bench::{Notes, Record};
 use crate::display::svg::ChartError;
 use crate::display::{Page, table};
 use crate::{Chart, Report};

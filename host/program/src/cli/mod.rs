@@ -37,7 +37,6 @@ use crate::data::DataError;
 use choice::DeviceChoice;
 use clap::{Args, FromArgMatches, Parser, Subcommand};
 use gridsync::parallel;
-use gridsync_lab::display::notes;
 use help::command;
 use std::env;
 use std::process::ExitCode;

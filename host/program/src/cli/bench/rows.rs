@@ -2,10 +2,9 @@
 //! rows.
 
 use super::Global;
-use crate::cli::notes::Notes;
 use crate::cli::output;
 use crate::cli::progress::progress;
-use gridsync_lab::bench::{Record, Step};
+use gridsync_lab::bench::{Notes, Record, Step};
 use gridsync_lab::display::Column;
 use indicatif::ProgressBar;
 

@@ -1,6 +1,6 @@
 //! Notes below a table, which explain the marks in its rows.
 
-use crate::bench::Warning;
+use super::Warning;
 
 /// The warnings of a table. Rows with the same warning share a note.
 #[derive(Debug, Default)]
