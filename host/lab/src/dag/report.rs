@@ -151,7 +151,7 @@ impl Dag {
         if self.is_timed() {
             times.extend(["µs", "µs beyond the work", "per level, µs", "per node, µs"]);
             if has_peers {
-                times.extend(["C++, µs", "821.18 0.75 right"]);
+                times.extend(["C++, µs", "× C++"]);
             }
         }
         let mut table = table();
@@ -251,7 +251,7 @@ mod tests {
         let text = dag.page().text(false);
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         for part in
-            ["n0 → … → n198 → n199", "821.18 0.75 right", "graph: a CUDA graph, built node by node"]
+            ["n0 → … → n198 → n199", "C++, µs × result", "821.18 0.75 right", "graph: a CUDA graph"]
         {
             assert!(text.contains(part), "{part:?}: {text}");
         }
