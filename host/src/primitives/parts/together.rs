@@ -33,25 +33,33 @@ pub(in crate::primitives) fn on_each<W: Send, R: Send, E: Send>(
     all: impl IntoIterator<Item = W>,
     work: impl Fn(W) -> Result<R, E> + Sync,
 ) -> Result<Vec<R>, E> {
-    let mut all: Vec<W> = all.into_iter().collect();
-    let Some(last) = all.pop() else {
-        return Ok(Vec::new());
+    let all: Vec<_> = all.into_iter().map(|one| Mutex::new((Some(one), None))).collect();
+    concurrently(all.len(), &|number| {
+        // No other call has this number, so this never blocks.
+        let (one, result) = &mut *all[number].lock().unwrap_or_else(PoisonError::into_inner);
+        *result = one.take().map(&work);
+    });
+    let result = |one: Mutex<(_, Option<_>)>| {
+        one.into_inner().unwrap_or_else(PoisonError::into_inner).1.expect("each has been done")
     };
-    let all: Vec<_> = all.into_iter().map(|one| Mutex::new(Some(one))).collect();
-    let done = |one: &Mutex<Option<W>>| {
-        let one = one.lock().unwrap_or_else(PoisonError::into_inner).take();
-        work(one.expect("each is done once"))
-    };
+    all.into_iter().map(result).collect()
+}
+
+/// Calls `work` with each number below `count`, each in a thread of its own. This is built once, not
+/// for each kind of work.
+fn concurrently(count: usize, work: &(dyn Fn(usize) + Sync)) {
+    let Some(last) = count.checked_sub(1) else { return };
     thread::scope(|scope| {
-        let begin = |one| thread::Builder::new().spawn_scoped(scope, move || done(one));
-        let others: Vec<_> = all.iter().map(begin).collect();
-        let last = work(last);
-        let others = others.into_iter().zip(&all).map(|(thread, one)| match thread {
-            Ok(thread) => thread.join().unwrap_or_else(|payload| resume_unwind(payload)),
-            Err(_) => done(one),
-        });
-        others.chain([last]).collect()
-    })
+        let begin = |number| thread::Builder::new().spawn_scoped(scope, move || work(number));
+        let others: Vec<_> = (0..last).map(begin).collect();
+        work(last);
+        for (number, thread) in others.into_iter().enumerate() {
+            match thread {
+                Ok(thread) => thread.join().unwrap_or_else(|payload| resume_unwind(payload)),
+                Err(_) => work(number),
+            }
+        }
+    });
 }
 
 #[cfg(test)]
