@@ -5,6 +5,10 @@ use super::outgoing::{Outgoing, npy_descr};
 use super::{DataError, Dtype, Output};
 use gridsync::memory;
 
+/// Bytes that held elements leave for everything else, which would otherwise fail first, and with an
+/// error that does not name the output.
+const LEFT: usize = 4 << 20;
+
 /// A `.npy` file of one dimension to which elements are appended. Their number is written to its
 /// header when it is [finished](Self::finish). Otherwise like [`write_npy`](super::write_npy). A
 /// stream cannot be rewound for the header, so that its elements are held in memory until the end.
@@ -59,7 +63,11 @@ impl Growing {
         self.len += (bytes.len() / self.dtype.size()) as u64;
         match &mut self.held {
             Some(held) => {
-                memory::reserve(held, bytes.len()).map_err(|no_room| DataError::NotHeld {
+                let before = held.capacity();
+                let room = memory::reserve(held, bytes.len());
+                let has_grown = held.capacity() > before;
+                let room = room.and_then(|()| memory::probe(if has_grown { LEFT } else { 0 }));
+                room.map_err(|no_room| DataError::NotHeld {
                     output: self.output.clone(),
                     no_room,
                 })?;
