@@ -3,7 +3,7 @@
 use super::npy::header_bytes;
 use super::outgoing::{Outgoing, npy_descr};
 use super::{DataError, Dtype, Output};
-use gridsync::memory;
+use gridsync::memory::{self, NoRoom};
 
 /// Bytes that held elements leave for everything else, which would otherwise fail first, and with an
 /// error that does not name the output.
@@ -63,16 +63,9 @@ impl Growing {
         self.len += (bytes.len() / self.dtype.size()) as u64;
         match &mut self.held {
             Some(held) => {
-                let before = held.capacity();
-                let room = memory::reserve(held, bytes.len());
-                let has_grown = held.capacity() > before;
-                let room = room.and_then(|()| memory::probe(if has_grown { LEFT } else { 0 }));
-                room.map_err(|no_room| DataError::NotHeld {
-                    output: self.output.clone(),
-                    no_room,
-                })?;
-                held.extend_from_slice(bytes);
-                Ok(())
+                let output = &self.output;
+                hold(held, bytes)
+                    .map_err(|no_room| DataError::NotHeld { output: output.clone(), no_room })
             }
             None => self.outgoing.push(bytes),
         }
@@ -95,6 +88,17 @@ impl Growing {
         }
         self.outgoing.finish()
     }
+}
+
+/// Appends `bytes` to those held, if that leaves some memory.
+fn hold(held: &mut Vec<u8>, bytes: &[u8]) -> Result<(), NoRoom> {
+    let before = held.capacity();
+    memory::reserve(held, bytes.len())?;
+    if held.capacity() > before {
+        memory::probe(LEFT)?;
+    }
+    held.extend_from_slice(bytes);
+    Ok(())
 }
 
 #[cfg(test)]
