@@ -11,6 +11,7 @@ pub mod range_sum;
 pub mod reduce;
 pub mod scan;
 pub mod select;
+pub mod sort;
 mod stamped;
 pub mod tasks;
 mod tiles;

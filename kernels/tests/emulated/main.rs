@@ -8,5 +8,6 @@ mod lines;
 mod locks;
 mod ring;
 mod scans;
+mod sort;
 mod support;
 mod tasks;

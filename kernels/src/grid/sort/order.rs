@@ -27,6 +27,10 @@ pub trait Word: Scalar + PartialEq {
     /// Whether the word is greater, as an unsigned number.
     fn is_above(self, other: Self) -> bool;
 
+    /// The word, computed here.
+    #[must_use]
+    fn here(self) -> Self;
+
     /// All bits.
     const ONES: Self;
     /// The sign bit.
@@ -52,8 +56,26 @@ fn byte(word: u32, at: u32) -> u32 {
     }
 }
 
+/// A value, computed here: the compiler neither moves it nor keeps what it was computed from.
+macro_rules! here {
+    ($value:expr => $reg:ident) => {{
+        let mut value = $value;
+        #[cfg(target_arch = "nvptx64")]
+        // SAFETY: no instruction.
+        unsafe {
+            core::arch::asm!("// {}", inout($reg) value, options(nostack));
+        }
+        #[cfg(not(target_arch = "nvptx64"))]
+        {
+            value = core::convert::identity(value);
+        }
+        value
+    }};
+}
+pub(super) use here;
+
 macro_rules! words {
-    ($($ty:ident: $signed:ident, $word:ident, $at:ident => $digit:expr;)*) => {$(
+    ($($ty:ident: $signed:ident $reg:ident, $word:ident, $at:ident => $digit:expr;)*) => {$(
         impl Word for $ty {
             const ONES: Self = $ty::MAX;
             const SIGN: Self = 1 << ($ty::BITS - 1);
@@ -62,6 +84,11 @@ macro_rules! words {
             fn digit(self, $at: u32) -> u32 {
                 let $word = self;
                 $digit
+            }
+
+            #[inline(always)]
+            fn here(self) -> Self {
+                here!(self => $reg)
             }
 
             #[inline(always)]
@@ -87,15 +114,18 @@ macro_rules! words {
     )*};
 }
 words! {
-    u16: i16, word, at => byte(word.into(), at);
-    u32: i32, word, at => byte(word, at);
-    u64: i64, word, at => byte((word >> (32 * (at / 4))) as u32, at % 4);
+    u16: i16 reg16, word, at => byte(word.into(), at);
+    u32: i32 reg32, word, at => byte(word, at);
+    u64: i64 reg64, word, at => byte((word >> (32 * (at / 4))) as u32, at % 4);
 }
 
 /// An order of keys.
 pub trait Order: KernelArg + Copy {
     /// The bits of a key.
     type Word: Word;
+
+    /// A key whose number is the greatest.
+    fn last(self) -> Self::Word;
 
     /// An unsigned number for each key: the keys are sorted by it, and keys with the same number
     /// keep their order.
@@ -126,6 +156,11 @@ impl<W: Word> Order for Integers<W> {
     type Word = W;
 
     #[inline(always)]
+    fn last(self) -> W {
+        W::ONES.xor(self.flipped)
+    }
+
+    #[inline(always)]
     fn number(self, key: W) -> W {
         key.xor(self.flipped)
     }
@@ -140,6 +175,8 @@ pub struct Floats<W> {
     zero: W,
     /// The greatest magnitude that is not a NaN. All that are above it are equal.
     most: W,
+    /// A word with the greatest number.
+    last: W,
 }
 
 // SAFETY: `repr(C)` of plain numbers.
@@ -150,7 +187,8 @@ impl<W: Word> Floats<W> {
     /// `infinity` is the word of +∞.
     #[must_use]
     pub fn numpy(infinity: W, is_descending: bool) -> Self {
-        Self { zero: W::SIGN, most: infinity, ..Self::total(is_descending) }
+        let last = if is_descending { infinity.xor(W::SIGN) } else { W::ONES.magnitude() };
+        Self { zero: W::SIGN, most: infinity, last, ..Self::total(is_descending) }
     }
 
     /// The total order of IEEE 754: negative NaNs, −∞ … −0, +0 … +∞, positive NaNs.
@@ -159,12 +197,18 @@ impl<W: Word> Floats<W> {
         let zero = W::default();
         let flipped = if is_descending { W::ONES } else { zero };
         // +0 counts as +0, and nothing is above all magnitudes.
-        Self { flipped, zero, most: W::ONES.magnitude() }
+        let last = if is_descending { W::ONES } else { W::ONES.magnitude() };
+        Self { flipped, zero, most: W::ONES.magnitude(), last }
     }
 }
 
 impl<W: Word> Order for Floats<W> {
     type Word = W;
+
+    #[inline(always)]
+    fn last(self) -> W {
+        self.last
+    }
 
     #[inline(always)]
     fn number(self, key: W) -> W {
