@@ -56,9 +56,10 @@ where
         run.unwrap_or_else(|fault| panic!("seed {seed}: {fault}"));
         (from, to) = (to, from);
     }
-    let mut bytes = vec![0; size_of_val(keys)];
-    memory.read(from.address(), &mut bytes).expect("it was written");
-    bytemuck::pod_collect_to_vec(&bytes)
+    let mut sorted = keys.to_vec();
+    let bytes = bytemuck::cast_slice_mut(&mut sorted);
+    memory.read(from.address(), bytes).expect("it was written");
+    sorted
 }
 
 #[test]

@@ -72,7 +72,6 @@ macro_rules! here {
         value
     }};
 }
-pub(super) use here;
 
 macro_rules! words {
     ($($ty:ident: $signed:ident $reg:ident, $word:ident, $at:ident => $digit:expr;)*) => {$(
