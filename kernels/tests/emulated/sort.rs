@@ -1,10 +1,15 @@
 //! The radix sort: each pass is stable, and all passes together sort.
 
+use bytemuck::Pod;
 use cuda_std::memory::{Global, Scalar};
 use gridsync_kernels::grid::sort::{
-    Floats, Integers, Order, Rows, THREADS, TILE, Word, scatter, shared_bytes,
+    Arrays, COUNT_THREADS, Floats, Integers, Nothing, Order, Payload, Portions, State, THREADS,
+    Task, WORDS, carries_len, count, count_shared_bytes, counts_len, scatter, shared_bytes, tile,
 };
 use simt::{LaunchConfig, Memory, Schedule};
+
+/// Keys of a tile, for keys of up to 4 bytes.
+const TILE: usize = tile(4, 4);
 
 /// Numbers from a fixed sequence.
 fn drawn(count: usize) -> impl Iterator<Item = u64> {
@@ -22,44 +27,121 @@ fn view<T: Scalar>(memory: &mut Memory, len: usize) -> Global<T> {
     unsafe { Global::from_address(address, len) }
 }
 
-/// Sorts `keys` by all digits, in a launch for each.
+/// A launch of a sort: as many blocks and threads, and bytes of dynamic shared memory.
+fn config(seed: u64, blocks: usize, threads: u32, dynamic_shared: u32) -> LaunchConfig<'static> {
+    LaunchConfig {
+        schedule: Schedule::from_seed(seed),
+        races: true,
+        weak_memory: true,
+        dynamic_shared: dynamic_shared as usize,
+        shared_per_block: 227 << 10,
+        ..LaunchConfig::new("sort", blocks as u32, threads)
+    }
+}
+
+/// How a sort is tested.
+#[derive(Clone, Copy)]
+struct How {
+    in_place: bool,
+    /// The payloads are the indices, instead of those given.
+    are_indices: bool,
+    /// Tiles of a portion.
+    tiles: u32,
+    seed: u64,
+}
+
+impl How {
+    fn seeded(seed: u64) -> Self {
+        Self { in_place: false, are_indices: false, tiles: 1 << 16, seed }
+    }
+}
+
+/// A sort, with its memory.
+struct Sort {
+    memory: Memory,
+    state: State,
+}
+
+impl Sort {
+    fn new(word: usize, portions: usize) -> Self {
+        let mut memory = Memory::new(16 << 20);
+        let state = State {
+            counts: view(&mut memory, counts_len(word)),
+            carries: view(&mut memory, carries_len(word, portions)),
+            words: view(&mut memory, WORDS),
+        };
+        // What an earlier sort has left there.
+        let garbage = vec![0xa5; 8 * carries_len(word, portions)];
+        memory.write(state.carries.address(), &garbage).expect("it has room");
+        Self { memory, state }
+    }
+
+    fn arrays<T: Scalar + Pod>(&mut self, held: &[T], in_place: bool) -> Arrays<T> {
+        let input = view::<T>(&mut self.memory, held.len());
+        self.memory.write(input.address(), bytemuck::cast_slice(held)).expect("it has room");
+        let spare = view(&mut self.memory, held.len());
+        let output = if in_place { input } else { view(&mut self.memory, held.len()) };
+        Arrays { input, spare, output }
+    }
+
+    fn read<T: Scalar + Pod>(&self, from: Global<T>) -> Vec<T> {
+        let mut found = vec![T::zeroed(); from.len()];
+        let bytes = bytemuck::cast_slice_mut(&mut found);
+        self.memory.read(from.address(), bytes).expect("it was written");
+        found
+    }
+
+    fn run<O: Order, P: Payload<Word: Pod>>(
+        &mut self,
+        order: O,
+        keys: &[O::Word],
+        payloads: &[P::Word],
+        how: How,
+    ) -> (Vec<O::Word>, Vec<P::Word>)
+    where
+        O::Word: Pod,
+    {
+        let word = size_of::<O::Word>();
+        let payload = if P::IS_HELD { size_of::<P::Word>() } else { 0 };
+        let tiles = keys.len().div_ceil(tile(word, payload));
+        let portions = Portions {
+            count: tiles.div_ceil(how.tiles as usize) as u32,
+            tiles: how.tiles,
+            are_indices: how.are_indices.into(),
+        };
+        let task = Task {
+            portions: portions.count,
+            flags: u32::from(how.in_place) | u32::from(!how.in_place || how.are_indices) << 1,
+        };
+        let keys = self.arrays(keys, how.in_place);
+        let payloads = self.arrays(payloads, how.in_place);
+        let rows = view(&mut self.memory, 2 * 256 * tiles);
+        let garbage = vec![0x5a; 4 * 256 * tiles];
+        self.memory.write(rows.address(), &garbage).expect("it has room");
+        let state = self.state;
+        let counting = config(how.seed, 3, COUNT_THREADS, count_shared_bytes(word, false));
+        let run = simt::launch(&mut self.memory, &counting, &|| {
+            count(order, keys.input, state, rows, task);
+        });
+        run.unwrap_or_else(|fault| panic!("seed {}, count: {fault}", how.seed));
+        for pass in 0..word as u32 {
+            let config = config(how.seed, tiles, THREADS, shared_bytes(word, payload));
+            let run = simt::launch(&mut self.memory, &config, &|| {
+                scatter::<O, P>(order, pass, keys, payloads, state, rows, portions);
+            });
+            run.unwrap_or_else(|fault| panic!("seed {}, pass {pass}: {fault}", how.seed));
+        }
+        (self.read(keys.output), self.read(payloads.output))
+    }
+}
+
+/// Sorts `keys` in new memory.
 fn sort<O: Order>(order: O, keys: &[O::Word], seed: u64) -> Vec<O::Word>
 where
-    O::Word: bytemuck::Pod,
+    O::Word: Pod,
 {
-    let tiles = keys.len().div_ceil(TILE);
-    let mut memory = Memory::new(4 << 20);
-    let mut from = view::<O::Word>(&mut memory, keys.len());
-    let mut to = view::<O::Word>(&mut memory, keys.len());
-    memory.write(from.address(), bytemuck::cast_slice(keys)).expect("it has room");
-    let starts = view::<u64>(&mut memory, 256);
-    for digit in 0..O::Word::DIGITS {
-        let mut counts = [0u64; 256];
-        for &key in keys {
-            counts[order.number(key).digit(digit) as usize] += 1;
-        }
-        let mut sum = 0;
-        let before: Vec<u64> = counts.iter().map(|count| { sum += count; sum - count }).collect();
-        memory.write(starts.address(), bytemuck::cast_slice(&before)).expect("it has room");
-        let rows = Rows { words: view(&mut memory, 256 * tiles), ticket: view(&mut memory, 1) };
-        let config = LaunchConfig {
-            schedule: Schedule::from_seed(seed),
-            races: true,
-            weak_memory: true,
-            dynamic_shared: shared_bytes(size_of::<O::Word>()) as usize,
-            shared_per_block: 227 << 10,
-            ..LaunchConfig::new("sort", tiles as u32, THREADS)
-        };
-        let run = simt::launch(&mut memory, &config, &|| {
-            scatter(order, digit, from, to, starts, rows);
-        });
-        run.unwrap_or_else(|fault| panic!("seed {seed}: {fault}"));
-        (from, to) = (to, from);
-    }
-    let mut sorted = keys.to_vec();
-    let bytes = bytemuck::cast_slice_mut(&mut sorted);
-    memory.read(from.address(), bytes).expect("it was written");
-    sorted
+    let how = How::seeded(seed);
+    Sort::new(size_of::<O::Word>(), 1).run::<O, Nothing>(order, keys, &[], how).0
 }
 
 #[test]
@@ -94,4 +176,73 @@ fn total_order_is_that_of_the_standard_library() {
     expected.sort_by(f32::total_cmp);
     let expected: Vec<u32> = expected.iter().map(|key| key.to_bits()).collect();
     assert!(sort(Floats::total(false), &bits, 1) == expected);
+}
+
+#[test]
+fn payloads_move_with_their_keys_and_portions_continue() {
+    let order = Integers::<u16>::new(false, false);
+    let keys: Vec<u16> = drawn(3 * TILE + 1).map(|x| x as u16 % 1000).collect();
+    let payloads: Vec<u32> = drawn(keys.len()).map(|x| (x >> 7) as u32).collect();
+    let mut indices: Vec<u32> = (0..keys.len() as u32).collect();
+    indices.sort_by_key(|&i| keys[i as usize]);
+    let moved: Vec<u32> = indices.iter().map(|&i| payloads[i as usize]).collect();
+    let mut sort = Sort::new(2, 4);
+    for (tiles, in_place) in [(1, false), (2, true), (4, false)] {
+        let how = How { in_place, tiles, ..How::seeded(tiles.into()) };
+        let (sorted, found) = sort.run::<_, u32>(order, &keys, &payloads, how);
+        assert!(sorted.is_sorted(), "portions of {tiles} tiles");
+        assert!(found == moved, "portions of {tiles} tiles");
+        let how = How { are_indices: true, ..how };
+        let (_, found) = sort.run::<_, u32>(order, &keys, &payloads, how);
+        assert!(found == indices, "indices, portions of {tiles} tiles");
+    }
+}
+
+#[test]
+fn a_digit_that_all_keys_share_costs_no_pass() {
+    let mut sort = Sort::new(4, 1);
+    for (mask, shift) in [(0xff, 8), (0xffff, 16), (0, 0), (0xff_ffff, 8)] {
+        let keys: Vec<u32> =
+            drawn(5000).map(|x| 0x0102_0304 & !(mask << shift) | (x as u32 & mask) << shift).collect();
+        for in_place in [false, true] {
+            let how = How { in_place, ..How::seeded(3) };
+            let order = Integers::new(false, true);
+            let (found, _) = sort.run::<_, Nothing>(order, &keys, &[], how);
+            let mut expected = keys.clone();
+            expected.sort_by_key(|&key| std::cmp::Reverse(key));
+            assert!(found == expected, "mask {mask:x}, in place: {in_place}");
+        }
+    }
+}
+
+#[test]
+fn keys_and_payloads_of_eight_bytes_are_sorted() {
+    let order = Integers::<u64>::new(true, false);
+    let keys: Vec<u64> = drawn(tile(8, 8) + 3).collect();
+    let (found, indices) = Sort::new(8, 1).run::<_, u64>(
+        order,
+        &keys,
+        &keys,
+        How { are_indices: true, ..How::seeded(9) },
+    );
+    let mut expected = keys.clone();
+    expected.sort_by_key(|&key| key as i64);
+    assert!(found == expected);
+    let of_indices: Vec<u64> = indices.iter().map(|&index| keys[index as usize]).collect();
+    assert!(of_indices == expected);
+}
+
+#[test]
+fn short_arrays_are_sorted_in_every_order() {
+    let mut sort = Sort::new(2, 1);
+    for len in [1, 2, 31, 32, 33, 255, 256, 257] {
+        let keys: Vec<u16> = drawn(len).map(|x| x as u16).collect();
+        for (is_signed, is_descending) in [(false, false), (true, false), (true, true)] {
+            let order = Integers::new(is_signed, is_descending);
+            let (found, _) = sort.run::<_, Nothing>(order, &keys, &[], How::seeded(len as u64));
+            let mut expected = keys.clone();
+            expected.sort_by_key(|&key| order.number(key));
+            assert!(found == expected, "{len} keys");
+        }
+    }
 }

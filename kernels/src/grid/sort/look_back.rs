@@ -18,44 +18,38 @@ const COUNT: u32 = OF_TILE - 1;
 /// with one, two and three; more load rows for nothing.
 const LOOKS: usize = 2;
 
-/// The most keys of a launch: a count has 30 bits.
-pub const MOST: usize = COUNT as usize;
+/// The most keys of a portion: a count has 30 bits.
+pub(super) const MOST: usize = COUNT as usize;
 
-/// The words that tiles send to each other: [`DIGITS`] for each tile, all zero before the launch,
-/// and the next ticket.
+/// The words that tiles send to each other: a row of [`DIGITS`] for each tile, all zero before the
+/// pass.
 #[derive(Clone, Copy)]
-pub struct Rows {
-    /// A row for each tile.
-    pub words: Global<u32>,
-    /// The number of tiles handed out.
-    pub ticket: Global<u32>,
-}
+pub(super) struct Rows(pub(super) Global<u32>);
 
 impl Rows {
-    /// The number of the next tile. Called by one thread of a block.
-    #[device]
-    pub(super) fn draw(self) -> u32 {
-        // Relaxed: the number publishes no data. Tiles wait only for smaller tickets, which were
-        // drawn by blocks that have started.
-        self.ticket.fetch_add(0, 1, Ordering::Relaxed, Scope::Device)
-    }
-
     /// Sends the count of tile `tile`.
     #[device]
     pub(super) fn send(self, tile: u32, digit: usize, count: u32) {
         // Relaxed here and below: a word is all that is sent.
-        self.words.store(word(tile, digit), OF_TILE | count, Ordering::Relaxed, Scope::Device);
+        self.0.store(word(tile, digit), OF_TILE | count, Ordering::Relaxed, Scope::Device);
     }
 
-    /// The number of keys with this digit in the tiles before `tile`, which has `own` of them.
-    /// Called by one thread for each digit.
+    /// Zeroes a word of tile `tile`.
     #[device]
-    pub(super) fn before(self, tile: u32, digit: usize, own: u32) -> u32 {
-        let (mut before, mut rest) = (0, tile);
+    pub(super) fn clear(self, tile: u32, digit: usize) {
+        self.0.write(word(tile, digit), 0);
+    }
+
+    /// The number of keys with this digit in the `earlier` tiles of the portion before `tile`, which
+    /// has `own` of them. Called by one thread for each digit.
+    #[device]
+    pub(super) fn before(self, tile: u32, earlier: u32, digit: usize, own: u32) -> u32 {
+        let (mut before, mut rest) = (0, earlier);
         spin::until(|| {
             let load = |back: u32| {
                 if back < rest {
-                    self.words.load(word(rest - 1 - back, digit), Ordering::Relaxed, Scope::Device)
+                    let back = earlier - rest + 1 + back;
+                    self.0.load(word(tile - back, digit), Ordering::Relaxed, Scope::Device)
                 } else {
                     UP_TO
                 }
@@ -74,7 +68,7 @@ impl Rows {
             }
             false
         });
-        self.words.store(word(tile, digit), UP_TO | (before + own), Ordering::Relaxed, Scope::Device);
+        self.0.store(word(tile, digit), UP_TO | (before + own), Ordering::Relaxed, Scope::Device);
         before
     }
 }

@@ -1,10 +1,16 @@
-//! A radix sort of keys by the whole grid: a pass for each digit of 8 bits, from the lowest.
+//! A radix sort by the whole grid: a launch that counts, and a pass for each digit of 8 bits, from
+//! the lowest. See the protocol in `README.md`.
 
+mod count;
 mod look_back;
 mod order;
 mod pass;
+mod payload;
 mod rank;
+mod state;
 
-pub use look_back::{MOST, Rows};
+pub use count::{COUNT_THREADS, Task, count, count_shared_bytes};
 pub use order::{Floats, Integers, Order, Word};
-pub use pass::{THREADS, TILE, scatter, shared_bytes};
+pub use pass::{Portions, THREADS, most_tiles, scatter, shared_bytes, tile};
+pub use payload::{Nothing, Payload};
+pub use state::{Arrays, State, WORDS, carries_len, counts_len};

@@ -1,0 +1,204 @@
+//! The memory that the launches of one sort share, and the plan of its passes.
+
+use super::rank::DIGITS;
+use cuda_std::memory::Scalar;
+use cuda_std::prelude::*;
+
+/// The most passes: digits of a key of 8 bytes.
+pub(super) const PASSES: usize = 8;
+
+/// The index of the ticket of the count. Those of the passes follow, then their plans.
+const OF_COUNT: usize = 0;
+const TICKETS: usize = 1;
+const PLANS: usize = TICKETS + PASSES;
+
+/// Words of [`State::words`].
+pub const WORDS: usize = PLANS + PASSES;
+
+/// The bit of a carry that says that it has been sent.
+const IS_SENT: u64 = 1 << 63;
+
+/// The memory of a sort in addition to its arrays and rows. Zero `counts` and `words` before the
+/// first sort; each leaves them ready for the next. One sort at a time may use them.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct State {
+    /// For each pass and digit, the number of keys: [`counts_len`] words. Zero between sorts.
+    pub counts: Global<u64>,
+    /// For each pass, portion and digit, the index in the output of the portion's first key:
+    /// [`carries_len`] words.
+    pub carries: Global<u64>,
+    /// Tickets, and the plan of each pass: [`WORDS`] words.
+    pub words: Global<u32>,
+}
+
+/// Elements of [`State::counts`] for keys of `word` bytes.
+#[must_use]
+pub const fn counts_len(word: usize) -> usize {
+    word * DIGITS
+}
+
+/// Elements of [`State::carries`] for keys of `word` bytes in this many portions.
+#[must_use]
+pub const fn carries_len(word: usize, portions: usize) -> usize {
+    word * portions * DIGITS
+}
+
+/// The arrays of a sort: passes read the first or what an earlier one wrote, and write the others
+/// in turn, the last pass the output.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Arrays<T> {
+    /// What is sorted.
+    pub input: Global<T>,
+    /// Overwritten.
+    pub spare: Global<T>,
+    /// The result. It may be the input.
+    pub output: Global<T>,
+}
+
+/// Indices of the arrays.
+const INPUT: u32 = 0;
+const SPARE: u32 = 1;
+const OUTPUT: u32 = 2;
+
+impl<T: Scalar> Arrays<T> {
+    #[inline(always)]
+    pub(super) fn array(self, index: u32) -> Global<T> {
+        match index {
+            INPUT => self.input,
+            SPARE => self.spare,
+            _ => self.output,
+        }
+    }
+}
+
+/// What a pass does.
+#[derive(Clone, Copy)]
+pub(super) struct Pass(u32);
+
+impl Pass {
+    const RUNS: u32 = 1;
+    const IS_FIRST: u32 = 2;
+
+    /// Whether it runs. If not, all keys have the same digit.
+    pub(super) fn runs(self) -> bool {
+        self.0 & Self::RUNS != 0
+    }
+
+    /// Whether it reads the input.
+    pub(super) fn is_first(self) -> bool {
+        self.0 & Self::IS_FIRST != 0
+    }
+
+    /// The array that it reads.
+    pub(super) fn from(self) -> u32 {
+        self.0 >> 2 & 3
+    }
+
+    /// The array that it writes.
+    pub(super) fn to(self) -> u32 {
+        self.0 >> 4 & 3
+    }
+
+    /// The half of the rows that it uses. It zeroes the other for the next pass.
+    pub(super) fn half(self) -> usize {
+        (self.0 >> 6 & 1) as usize
+    }
+}
+
+impl State {
+    /// The number of the next tile of a pass. Called by one thread of a block.
+    #[device]
+    pub(super) fn tile(self, pass: u32) -> u32 {
+        // Relaxed: the number publishes no data. Tiles wait only for smaller numbers, which were
+        // drawn by blocks that have started.
+        self.words.fetch_add(TICKETS + pass as usize, 1, Ordering::Relaxed, Scope::Device)
+    }
+
+    /// Whether the block is the last of `blocks` to call this. Called by one thread of each, after
+    /// the others. What they did before is then visible.
+    #[device]
+    pub(super) fn counted_last(self, blocks: u32) -> bool {
+        self.words.fetch_inc(OF_COUNT, blocks - 1, Ordering::AcqRel, Scope::Device) == blocks - 1
+    }
+
+    /// The plan of a pass.
+    #[device]
+    pub(super) fn pass(self, pass: u32) -> Pass {
+        Pass(self.words.read(PLANS + pass as usize))
+    }
+
+    /// Plans `passes` passes, and resets their tickets. Bit i of `single` says that all keys have
+    /// the same digit i. `in_place` says that the output is the input; `must_move` that the output
+    /// has to be written even if all keys are equal. Called by one thread.
+    #[device]
+    pub(super) fn plan(self, passes: u32, single: u32, in_place: bool, must_move: bool) {
+        let mut runs = !single & ((1 << passes) - 1);
+        if runs == 0 && must_move {
+            runs = 1;
+        }
+        // A pass cannot write what it reads, so the first of an even number writes the spare array.
+        // Passes are even in number, so if those that run are not, one is left. It copies.
+        if in_place && runs.count_ones() % 2 == 1 {
+            runs |= !runs & (runs + 1);
+        }
+        let mut after = runs.count_ones();
+        let (mut from, mut half, mut first) = (INPUT, 0, Pass::IS_FIRST);
+        for pass in 0..passes {
+            let mut plan = 0;
+            if runs >> pass & 1 != 0 {
+                after -= 1;
+                let to = if after % 2 == 0 { OUTPUT } else { SPARE };
+                plan = Pass::RUNS | first | from << 2 | to << 4 | half << 6;
+                (from, half, first) = (to, 1 - half, 0);
+            }
+            self.words.write(PLANS + pass as usize, plan);
+            self.words.write(TICKETS + pass as usize, 0);
+        }
+    }
+
+    /// The index of a carry.
+    #[inline(always)]
+    fn carry(self, portions: usize, pass: u32, portion: usize, digit: usize) -> usize {
+        (pass as usize * portions + portion) * DIGITS + digit
+    }
+
+    /// Stores the start of a digit for portion 0, and that those of the others are to come.
+    #[device]
+    pub(super) fn start(self, portions: usize, pass: u32, digit: usize, start: u64) {
+        self.carries.write(self.carry(portions, pass, 0, digit), IS_SENT | start);
+        for portion in 1..portions {
+            self.carries.write(self.carry(portions, pass, portion, digit), 0);
+        }
+    }
+
+    /// The index in the output of the first key of a portion with this digit. Waits for it.
+    #[device]
+    pub(super) fn carried(self, portions: usize, pass: u32, portion: usize, digit: usize) -> u64 {
+        let at = self.carry(portions, pass, portion, digit);
+        let mut carry = 0;
+        spin::until(|| {
+            // Relaxed here and below: a word is all that is sent.
+            carry = self.carries.load(at, Ordering::Relaxed, Scope::Device);
+            carry & IS_SENT != 0
+        });
+        carry & !IS_SENT
+    }
+
+    /// Sends that index for a portion, if there is one.
+    #[device]
+    pub(super) fn carry_on(
+        self,
+        portions: usize,
+        pass: u32,
+        portion: usize,
+        digit: usize,
+        start: u64,
+    ) {
+        if portion < portions {
+            let at = self.carry(portions, pass, portion, digit);
+            self.carries.store(at, IS_SENT | start, Ordering::Relaxed, Scope::Device);
+        }
+    }
+}
