@@ -125,6 +125,7 @@ pub mod reduce;
 pub mod reduce_rows;
 pub mod scan;
 pub mod select;
+pub mod sort;
 pub mod spread;
 
 #[cfg(not(target_arch = "nvptx64"))]

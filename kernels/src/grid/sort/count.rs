@@ -82,9 +82,9 @@ pub fn count<O: Order>(
 
     let column = at.lane as usize % columns;
     let add = |key: O::Word| {
-        let number = order.number(key);
+        let bits = order.bits(key);
         for pass in 0..O::Word::DIGITS {
-            let digit = pass as usize * DIGITS + number.digit(pass) as usize;
+            let digit = pass as usize * DIGITS + bits.digit(pass) as usize;
             counters.add(digit * columns + column, 1, Ordering::Relaxed, Scope::Block);
         }
     };
@@ -120,7 +120,8 @@ pub fn count<O: Order>(
     }
     thread::sync_threads();
     if gridsync_sort_last().read(0) != 0 {
-        let single = finish(O::Word::DIGITS, input.len() as u64, state, task, at);
+        let flipped = order.flipped().digit(at.warp % O::Word::DIGITS);
+        let single = finish(O::Word::DIGITS, flipped, input.len() as u64, state, task, at);
         if thread == 0 {
             let (in_place, must_move) = (task.flags & 1 != 0, task.flags & 2 != 0);
             state.plan(O::Word::DIGITS, single, in_place, must_move);
@@ -162,22 +163,30 @@ fn each_key<W: Scalar>(
 }
 
 /// Turns the counts into starts, and zeroes them. Returns the passes whose digits are all the same,
-/// in thread 0. Called by all threads of the last block; a warp per pass.
+/// in thread 0. Called by all threads of the last block; a warp per pass, with the inverted bits of
+/// its digit.
 #[device]
-fn finish(passes: u32, len: u64, state: State, task: Task, at: ThreadPosition) -> u32 {
+fn finish(
+    passes: u32,
+    flipped: u32,
+    len: u64,
+    state: State,
+    task: Task,
+    at: ThreadPosition,
+) -> u32 {
     const EACH: usize = DIGITS / WARP_SIZE as usize;
     const { assert!(PASSES <= COUNT_THREADS as usize / WARP_SIZE as usize) };
     if at.warp < passes {
-        let first = at.warp as usize * DIGITS + at.lane as usize * EACH;
-        let count = |i: usize| state.counts.load(first + i, Ordering::Relaxed, Scope::Device);
+        let digit = |i: usize| (at.lane as usize * EACH + i) ^ flipped as usize;
+        let word = |i: usize| at.warp as usize * DIGITS + digit(i);
+        let count = |i: usize| state.counts.load(word(i), Ordering::Relaxed, Scope::Device);
         let counts: [u64; EACH] = Pack::from_fn(count);
         let all = counts.in_order(0, |all, count| all + count);
         let is_single = counts.in_order(false, |is_single, count| is_single | (count == len));
         let mut start = warp::scan_exclusive(Sum::<u64>::new(), all);
         counts.for_each(|i, count| {
-            let digit = at.lane as usize * EACH + i;
-            state.start(task.portions as usize, at.warp, digit, start);
-            state.counts.write(first + i, 0);
+            state.start(task.portions as usize, at.warp, digit(i), start);
+            state.counts.write(word(i), 0);
             start += count;
         });
         let any = warp_vote_ballot(FULL_MASK, is_single) != 0;

@@ -126,9 +126,18 @@ pub trait Order: KernelArg + Copy {
     /// A key whose number is the greatest.
     fn last(self) -> Self::Word;
 
-    /// An unsigned number for each key: the keys are sorted by it, and keys with the same number
-    /// keep their order.
-    fn number(self, key: Self::Word) -> Self::Word;
+    /// An unsigned number for each key; with the bits of [`flipped`](Self::flipped) inverted, keys
+    /// are sorted by it, and keys with the same number keep their order.
+    fn bits(self, key: Self::Word) -> Self::Word;
+
+    /// The bits of a number that are inverted. The kernels do this once for each value of a digit,
+    /// not for each key.
+    fn flipped(self) -> Self::Word;
+
+    /// The number by which a key is sorted.
+    fn number(self, key: Self::Word) -> Self::Word {
+        self.bits(key).xor(self.flipped())
+    }
 }
 
 /// The order of integers.
@@ -160,8 +169,13 @@ impl<W: Word> Order for Integers<W> {
     }
 
     #[inline(always)]
-    fn number(self, key: W) -> W {
-        key.xor(self.flipped)
+    fn bits(self, key: W) -> W {
+        key
+    }
+
+    #[inline(always)]
+    fn flipped(self) -> W {
+        self.flipped
     }
 }
 
@@ -210,10 +224,13 @@ impl<W: Word> Order for Floats<W> {
     }
 
     #[inline(always)]
-    fn number(self, key: W) -> W {
+    fn bits(self, key: W) -> W {
         let key = if key == self.zero { W::default() } else { key };
-        let number =
-            if key.magnitude().is_above(self.most) { W::ONES } else { key.in_total_order() };
-        number.xor(self.flipped)
+        if key.magnitude().is_above(self.most) { W::ONES } else { key.in_total_order() }
+    }
+
+    #[inline(always)]
+    fn flipped(self) -> W {
+        self.flipped
     }
 }

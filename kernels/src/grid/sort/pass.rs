@@ -4,7 +4,7 @@ use super::look_back::{MOST, Rows};
 use super::order::{Order, Word};
 use super::payload::Payload;
 use super::rank::{Counters, DIGITS, here};
-use super::state::{Arrays, State};
+use super::state::{Arrays, Plan, State};
 use crate::block::ThreadPosition;
 use crate::grid::overlap;
 use crate::op::Sum;
@@ -24,15 +24,20 @@ const WARPS: usize = (THREADS / WARP_SIZE) as usize;
 /// blocks, 935 with 36, 997 with 32; with two blocks 961 with 48, 927 with 56, 938 with 64.
 const MOST_EACH: usize = 40;
 
-/// Keys per thread, if the larger of key and payload has `widest` bytes.
-const fn each(widest: usize) -> usize {
-    if widest > 4 { MOST_EACH / 2 } else { MOST_EACH }
+/// Keys per thread, for keys of `word` bytes with a payload of `payload` bytes (0 if there is none).
+const fn each(word: usize, payload: usize) -> usize {
+    match (word, payload) {
+        (8, _) | (_, 8) => 32,
+        (_, 0) => MOST_EACH,
+        _ => PAIRS,
+    }
 }
+const PAIRS: usize = 40;
 
 /// Keys of a block, for keys of `word` bytes with a payload of `payload` bytes (0 if there is none).
 #[must_use]
 pub const fn tile(word: usize, payload: usize) -> usize {
-    THREADS as usize * each(if word > payload { word } else { payload })
+    THREADS as usize * each(word, payload)
 }
 
 /// Tiles of a portion, at most, if a tile has `tile` keys.
@@ -53,8 +58,9 @@ pub const fn shared_bytes(word: usize, payload: usize) -> u32 {
 }
 
 shared_array! {
-    /// The number of the tile.
-    fn gridsync_sort_tile() -> [u32; 1];
+    /// The number of the tile, and the plan. They are read again where they are used, which costs
+    /// fewer registers.
+    fn gridsync_sort_tile() -> [u32; 2];
 }
 
 shared_array! {
@@ -91,6 +97,33 @@ macro_rules! each_key {
     };
 }
 
+/// Like `each_key`, but the first block for [`PART`] keys, and then the second for these.
+macro_rules! in_parts {
+    ($each:ident $held:ident: $ty:ty, $i:ident $j:ident $first:block $second:block) => {
+        in_parts!(@ $each $held $ty, $i $j $first $second 0 1 2 3)
+    };
+    (@ $each:ident $held:ident $ty:ty, $i:ident $j:ident $first:block $second:block $($n:literal)*) => {$({
+        let mut $held = [<$ty>::default(); PART];
+        in_part!($i $j $n { if $i < $each $first });
+        in_part!($i $j $n { if $i < $each $second });
+    })*};
+}
+
+/// Repeats a block for each key of part `n`.
+macro_rules! in_part {
+    ($i:ident $j:ident $n:literal $body:block) => {
+        in_part!(@ $i $j $n $body 0 1 2 3 4 5 6 7 8 9)
+    };
+    (@ $i:ident $j:ident $n:literal $body:block $($k:literal)*) => {$({
+        const $j: usize = $k;
+        const $i: usize = PART * $n + $k;
+        $body
+    })*};
+}
+
+/// Payloads that a thread holds at once.
+const PART: usize = MOST_EACH / 4;
+
 /// How an array is sorted.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -122,7 +155,7 @@ pub fn scatter<O: Order, P: Payload>(
     rows: Global<u32>,
     portions: Portions,
 ) {
-    let each = const { each(widest::<O, P>()) };
+    let each = const { each(size_of::<O::Word>(), payload_size::<P>()) };
     let tile_len = THREADS as usize * each;
     let at = ThreadPosition::here();
     let own = at.thread as usize;
@@ -130,23 +163,25 @@ pub fn scatter<O: Order, P: Payload>(
     let counters = shared.part(0, WARPS * COUNTERS);
     let words = shared.part(WARPS * COUNTERS, tile_len * widest::<O, P>() / 4);
     let sorted = words.cast::<O::Word>().part(0, tile_len);
-    let digit_of = |key: O::Word| order.number(key).digit(pass) as usize;
+    // The bits of the order that are inverted only determine how the digits are ordered.
+    let digit_of = |key: O::Word| order.bits(key).digit(pass) as usize;
 
     let mine = at.warp as usize * COUNTERS;
     counters.write_pack(mine + at.lane as usize * 4, [0; 4], CacheHint::Default);
     overlap::begin();
-    let plan = state.pass(pass);
+    if at.thread == 0 {
+        // Both are in flight together. A number that is drawn in a pass that does not run is
+        // reset with the others.
+        let (tile, plan) = (state.tile(pass), state.pass(pass));
+        gridsync_sort_tile().write(0, tile);
+        gridsync_sort_tile().write(1, plan.0);
+    }
+    thread::sync_threads();
+    let (tile, plan) = this_tile();
     if !plan.runs() {
         return;
     }
-    if at.thread == 0 {
-        gridsync_sort_tile().write(0, state.tile(pass));
-    }
-    thread::sync_threads();
-    let tile = gridsync_sort_tile().read(0);
-    let [now, next] = [plan.half(), 1 - plan.half()]
-        .map(|half| Rows(rows.part(half * (rows.len() / 2), rows.len() / 2)));
-    next.clear(tile, own);
+    half_of(rows, 1 - plan.half()).clear(tile, own);
 
     // Lanes hold adjacent keys, and the rows of a warp follow each other, so ranks are in order.
     let input = keys.array(plan.from());
@@ -170,9 +205,14 @@ pub fn scatter<O: Order, P: Payload>(
     each_key!(each I { held[I] = held[I].here(); });
     thread::sync_threads();
 
-    count_tile(counters, tile, now, at);
+    let flipped = order.flipped().digit(pass) as usize;
+    count_tile(counters, flipped, rows, at);
     thread::sync_threads();
 
+    let (tile, _) = this_tile();
+    let all = portions.count as usize;
+    let portion = (tile / portions.tiles) as usize;
+    let carry = state.carry_so_far(all, pass, portion, own);
     each_key!(each I {
         let rank = if I % 2 == 0 { ranks[I / 2] & 0xffff } else { ranks[I / 2] >> 16 };
         let before = counters.cast::<u16>().read(2 * mine + digit_of(held[I]));
@@ -183,17 +223,21 @@ pub fn scatter<O: Order, P: Payload>(
             ranks[I / 2] = here(ranks[I / 2] + before);
         }
     });
-    let (portion, earlier) = (tile / portions.tiles, tile % portions.tiles);
+    let (tile, plan) = this_tile();
+    let earlier = tile % portions.tiles;
     let count = gridsync_sort_counts().read(own);
-    let before = now.before(tile, earlier, own, count);
-    let all = portions.count as usize;
-    let base = state.carried(all, pass, portion as usize, own) + u64::from(before);
+    let before = half_of(rows, plan.half()).before(tile, earlier, own, count);
+    let portion = (tile / portions.tiles) as usize;
+    let base = state.carried(all, pass, portion, own, carry) + u64::from(before);
     if earlier == portions.tiles - 1 {
-        state.carry_on(all, pass, portion as usize + 1, own, base + u64::from(count));
+        state.carry_on(all, pass, portion + 1, own, base + u64::from(count));
     }
     gridsync_sort_bases().write(own, base.wrapping_sub(gridsync_sort_starts().read(own).into()));
     thread::sync_threads();
 
+    let first = tile as usize * tile_len;
+    let own = again(own);
+    let len = (keys.input.len() - first).min(tile_len);
     let output = keys.array(plan.to());
     let destination = |digit: usize, place: usize| {
         gridsync_sort_bases().read(digit).wrapping_add(place as u64) as usize
@@ -201,35 +245,38 @@ pub fn scatter<O: Order, P: Payload>(
     let mut digits = [0; MOST_EACH / 4];
     each_key!(each I {
         let place = I * THREADS as usize + own;
+        let key = sorted.read(place);
+        let digit = digit_of(key);
+        if P::IS_HELD {
+            // Four to a register.
+            digits[I / 4] = here(digits[I / 4] | (digit as u32) << (8 * (I % 4)));
+        }
         if place < len {
-            let key = sorted.read(place);
-            let digit = digit_of(key);
-            if P::IS_HELD {
-                digits[I / 4] |= (digit as u32) << (8 * (I % 4));
-            }
             output.write(destination(digit, place), key);
         }
     });
     if P::IS_HELD {
         let (from, to) = (payloads.array(plan.from()), payloads.array(plan.to()));
         let are_indices = plan.is_first() && portions.are_indices != 0;
-        let mut held = [P::Word::default(); MOST_EACH];
-        each_key!(each I {
-            let place = start + I * WARP_SIZE as usize;
+        // Computed again: kept from above, they and all indices made of them would be spilled.
+        let [start, own, len] = [start, own, len].map(again);
+        let load = |place: usize| {
             if place < len {
-                held[I] = if are_indices {
-                    P::of_index(first + place)
-                } else {
-                    from.read(first + place)
-                };
+                if are_indices { P::of_index(first + place) } else { from.read(first + place) }
+            } else {
+                P::Word::default()
             }
-        });
+        };
         let sorted = words.cast::<P::Word>().part(0, tile_len);
         thread::sync_threads();
-        each_key!(each I {
+        // In parts: all at once would need more registers than there are.
+        in_parts!(each held: P::Word, I J {
+            held[J] = load(start + I * WARP_SIZE as usize);
+        } {
             let place = if I % 2 == 0 { ranks[I / 2] & 0xffff } else { ranks[I / 2] >> 16 };
-            sorted.write(place as usize, held[I]);
+            sorted.write(place as usize, held[J]);
         });
+        let [own, len] = [own, len].map(again);
         thread::sync_threads();
         each_key!(each I {
             let place = I * THREADS as usize + own;
@@ -241,20 +288,46 @@ pub fn scatter<O: Order, P: Payload>(
     }
 }
 
+/// An index within a tile, computed again.
+#[inline(always)]
+fn again(index: usize) -> usize {
+    here(index as u32) as usize
+}
+
+/// The number of the tile, and what the pass does.
+#[inline(always)]
+fn this_tile() -> (u32, Plan) {
+    (gridsync_sort_tile().read(0), Plan(gridsync_sort_tile().read(1)))
+}
+
+/// One of the halves of the rows.
+#[inline(always)]
+fn half_of(rows: Global<u32>, half: usize) -> Rows {
+    Rows(rows.part(half * (rows.len() / 2), rows.len() / 2))
+}
+
 /// Bytes of the larger of a key and its payload.
 const fn widest<O: Order, P: Payload>() -> usize {
-    let (word, payload) = (size_of::<O::Word>(), size_of::<P::Word>());
-    if P::IS_HELD && payload > word { payload } else { word }
+    let (word, payload) = (size_of::<O::Word>(), payload_size::<P>());
+    if payload > word { payload } else { word }
+}
+
+/// Bytes of the payload of a key.
+const fn payload_size<P: Payload>() -> usize {
+    if P::IS_HELD { size_of::<P::Word>() } else { 0 }
 }
 
 /// Turns the counters of each warp into the index in the sorted tile of its first key with each
-/// digit, and sends the counts of the tile. Called by all threads; contains a block barrier.
+/// digit, and sends the counts of the tile. The digits with the bits `flipped` inverted are in
+/// order. Called by all threads; contains a block barrier.
 #[device]
-fn count_tile(counters: Shared<u32>, tile: u32, rows: Rows, at: ThreadPosition) {
-    let pair = at.thread as usize;
+fn count_tile(counters: Shared<u32>, flipped: usize, rows: Global<u32>, at: ThreadPosition) {
+    let is_counter = (at.thread as usize) < COUNTERS;
+    // Both digits of a word at once: no count reaches 2^16.
+    let pair = at.thread as usize ^ flipped / 2;
+    let is_swapped = flipped % 2 != 0;
     let (mut counts, mut up_to) = (0, 0);
-    if pair < COUNTERS {
-        // Both digits of a word at once: no count reaches 2^16.
+    if is_counter {
         for warp in 0..WARPS {
             let word = warp * COUNTERS + pair;
             let count = counters.read(word);
@@ -262,6 +335,8 @@ fn count_tile(counters: Shared<u32>, tile: u32, rows: Rows, at: ThreadPosition) 
             counts += count;
         }
         let [low, high] = [counts & 0xffff, counts >> 16];
+        let (tile, plan) = this_tile();
+        let rows = half_of(rows, plan.half());
         rows.send(tile, 2 * pair, low);
         rows.send(tile, 2 * pair + 1, high);
         gridsync_sort_counts().write(2 * pair, low);
@@ -272,7 +347,7 @@ fn count_tile(counters: Shared<u32>, tile: u32, rows: Rows, at: ThreadPosition) 
         }
     }
     thread::sync_threads();
-    if pair < COUNTERS {
+    if is_counter {
         let [low, high] = [counts & 0xffff, counts >> 16];
         let mut start = up_to - low - high;
         for warp in 0..WARPS / 2 - 1 {
@@ -280,9 +355,11 @@ fn count_tile(counters: Shared<u32>, tile: u32, rows: Rows, at: ThreadPosition) 
                 start += gridsync_sort_warps().read(warp);
             }
         }
-        gridsync_sort_starts().write(2 * pair, start);
-        gridsync_sort_starts().write(2 * pair + 1, start + low);
-        let both = start | (start + low) << 16;
+        let [of_low, of_high] =
+            if is_swapped { [start + high, start] } else { [start, start + low] };
+        gridsync_sort_starts().write(2 * pair, of_low);
+        gridsync_sort_starts().write(2 * pair + 1, of_high);
+        let both = of_low | of_high << 16;
         for warp in 0..WARPS {
             let word = warp * COUNTERS + pair;
             counters.write(word, counters.read(word) + both);

@@ -75,9 +75,9 @@ impl<T: Scalar> Arrays<T> {
 
 /// What a pass does.
 #[derive(Clone, Copy)]
-pub(super) struct Pass(u32);
+pub(super) struct Plan(pub(super) u32);
 
-impl Pass {
+impl Plan {
     const RUNS: u32 = 1;
     const IS_FIRST: u32 = 2;
 
@@ -125,8 +125,8 @@ impl State {
 
     /// The plan of a pass.
     #[device]
-    pub(super) fn pass(self, pass: u32) -> Pass {
-        Pass(self.words.read(PLANS + pass as usize))
+    pub(super) fn pass(self, pass: u32) -> Plan {
+        Plan(self.words.read(PLANS + pass as usize))
     }
 
     /// Plans `passes` passes, and resets their tickets. Bit i of `single` says that all keys have
@@ -144,13 +144,13 @@ impl State {
             runs |= !runs & (runs + 1);
         }
         let mut after = runs.count_ones();
-        let (mut from, mut half, mut first) = (INPUT, 0, Pass::IS_FIRST);
+        let (mut from, mut half, mut first) = (INPUT, 0, Plan::IS_FIRST);
         for pass in 0..passes {
             let mut plan = 0;
             if runs >> pass & 1 != 0 {
                 after -= 1;
                 let to = if after % 2 == 0 { OUTPUT } else { SPARE };
-                plan = Pass::RUNS | first | from << 2 | to << 4 | half << 6;
+                plan = Plan::RUNS | first | from << 2 | to << 4 | half << 6;
                 (from, half, first) = (to, 1 - half, 0);
             }
             self.words.write(PLANS + pass as usize, plan);
@@ -173,15 +173,37 @@ impl State {
         }
     }
 
-    /// The index in the output of the first key of a portion with this digit. Waits for it.
+    /// The carry of a digit for a portion, if it has been sent: see [`carried`](Self::carried).
     #[device]
-    pub(super) fn carried(self, portions: usize, pass: u32, portion: usize, digit: usize) -> u64 {
+    pub(super) fn carry_so_far(
+        self,
+        portions: usize,
+        pass: u32,
+        portion: usize,
+        digit: usize,
+    ) -> u64 {
+        // Relaxed here and below: a word is all that is sent.
         let at = self.carry(portions, pass, portion, digit);
-        let mut carry = 0;
+        self.carries.load(at, Ordering::Relaxed, Scope::Device)
+    }
+
+    /// The index in the output of the first key of a portion with this digit. Waits for it, if
+    /// `carry` was loaded before it had been sent.
+    #[device]
+    pub(super) fn carried(
+        self,
+        portions: usize,
+        pass: u32,
+        portion: usize,
+        digit: usize,
+        mut carry: u64,
+    ) -> u64 {
         spin::until(|| {
-            // Relaxed here and below: a word is all that is sent.
-            carry = self.carries.load(at, Ordering::Relaxed, Scope::Device);
-            carry & IS_SENT != 0
+            let is_sent = carry & IS_SENT != 0;
+            if !is_sent {
+                carry = self.carry_so_far(portions, pass, portion, digit);
+            }
+            is_sent
         });
         carry & !IS_SENT
     }

@@ -1,0 +1,85 @@
+//! The radix sort: for each order of keys a kernel that counts, and a pass for each payload.
+
+use cuda_std::launch::KernelArg;
+use cuda_std::prelude::*;
+use gridsync_kernels::grid::sort::{
+    self, Arrays, Floats, Integers, Nothing, Order, Payload, Portions, State, Task,
+};
+
+/// The common arguments of the count, as in [`sort::count()`]. The order comes after them.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Counting<W> {
+    /// The keys.
+    pub input: Global<W>,
+    /// Counts, carries and plans.
+    pub state: State,
+    /// The words of the tiles.
+    pub rows: Global<u32>,
+    /// What the sort has to write.
+    pub task: Task,
+}
+
+// SAFETY: `repr(C)`; views and numbers are the same on host and device.
+unsafe impl<W: Scalar> KernelArg for Counting<W> {}
+
+impl<W: Scalar> Counting<W> {
+    /// Counts by `order`: [`sort::count()`].
+    #[device]
+    pub fn count(self, order: impl Order<Word = W>) {
+        sort::count(order, self.input, self.state, self.rows, self.task);
+    }
+}
+
+/// The common arguments of a pass, as in [`sort::scatter()`]. The order comes after them.
+#[repr(C)]
+#[derive(Debug)]
+pub struct Pass<W, P: Payload> {
+    /// The keys.
+    pub keys: Arrays<W>,
+    /// What moves with them; empty views if nothing does.
+    pub payloads: Arrays<P::Word>,
+    /// Counts, carries and plans.
+    pub state: State,
+    /// The words of the tiles.
+    pub rows: Global<u32>,
+    /// How the array is sorted.
+    pub portions: Portions,
+    /// The digit.
+    pub pass: u32,
+}
+
+impl<W: Scalar, P: Payload> Clone for Pass<W, P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<W: Scalar, P: Payload> Copy for Pass<W, P> {}
+
+// SAFETY: `repr(C)`; views and numbers are the same on host and device.
+unsafe impl<W: Scalar, P: Payload> KernelArg for Pass<W, P> {}
+
+impl<W: Scalar, P: Payload> Pass<W, P> {
+    /// Moves keys by `order`: [`sort::scatter()`].
+    #[device]
+    pub fn scatter(self, order: impl Order<Word = W>) {
+        let Self { keys, payloads, state, rows, portions, pass } = self;
+        sort::scatter::<_, P>(order, pass, keys, payloads, state, rows, portions);
+    }
+}
+
+macro_rules! kernels {
+    ($($order:ident<$word:ident>: $count:ident, $($pass:ident $payload:ident),+;)*) => {$(
+        entry! { @ $count $order<$word> [order] Counting<$word>, count (max_threads = 1024) "Counts by", "grid::sort::count()" }
+        $(entry! { @ $pass $order<$word> [order] Pass<$word, $payload>, scatter (max_threads = 256, min_blocks = 3) "Sorts by", "grid::sort::scatter()" })+
+    )*};
+}
+kernels! {
+    Integers<u16>: sort_count_int_16, sort_int_16 Nothing, sort_int_16_with_u32 u32, sort_int_16_with_u64 u64;
+    Integers<u32>: sort_count_int_32, sort_int_32 Nothing, sort_int_32_with_u32 u32, sort_int_32_with_u64 u64;
+    Integers<u64>: sort_count_int_64, sort_int_64 Nothing, sort_int_64_with_u32 u32, sort_int_64_with_u64 u64;
+    Floats<u16>: sort_count_float_16, sort_float_16 Nothing, sort_float_16_with_u32 u32, sort_float_16_with_u64 u64;
+    Floats<u32>: sort_count_float_32, sort_float_32 Nothing, sort_float_32_with_u32 u32, sort_float_32_with_u64 u64;
+    Floats<u64>: sort_count_float_64, sort_float_64 Nothing, sort_float_64_with_u32 u32, sort_float_64_with_u64 u64;
+}
