@@ -74,8 +74,8 @@ shared_array! {
 }
 
 shared_array! {
-    /// For each digit: what is added to the index of a key in the sorted tile to get its index in
-    /// the output.
+    /// For each digit: the address in the output that key 0 of the sorted tile would have, if it
+    /// had this digit.
     fn gridsync_sort_bases() -> [u64; DIGITS];
 }
 
@@ -94,6 +94,18 @@ macro_rules! each_key {
     };
     (@ $each:ident $i:ident $body:block $($n:literal)*) => {
         $({ const $i: usize = $n; if $i < $each $body })*
+    };
+}
+
+/// Like `each_key`, once for a whole tile, where every key is there, and once for others. With a
+/// branch for each key, its loads would wait for each other.
+macro_rules! each_whole_or {
+    ($is_whole:ident $each:ident $i:ident, $is_there:ident $body:block) => {
+        if $is_whole {
+            each_key!($each $i { const $is_there: bool = true; $body });
+        } else {
+            each_key!($each $i { const $is_there: bool = false; $body });
+        }
     };
 }
 
@@ -184,16 +196,20 @@ pub fn scatter<O: Order, P: Payload>(
     half_of(rows, 1 - plan.half()).clear(tile, own);
 
     // Lanes hold adjacent keys, and the rows of a warp follow each other, so ranks are in order.
-    let input = keys.array(plan.from());
     let first = tile as usize * tile_len;
-    let len = (input.len() - first).min(tile_len);
+    let len = (keys.input.len() - first).min(tile_len);
+    let input = keys.array(plan.from()).part(first, len);
     let start = at.warp as usize * (each * WARP_SIZE as usize) + at.lane as usize;
     let mut held = [O::Word::default(); MOST_EACH];
-    each_key!(each I {
-        let place = start + I * WARP_SIZE as usize;
-        // Padding has the last number. It comes after all keys, so they do not move.
-        held[I] = if place < len { input.read(first + place) } else { order.last() };
-    });
+    if len == tile_len {
+        each_key!(each I { held[I] = input.read(start + I * WARP_SIZE as usize); });
+    } else {
+        each_key!(each I {
+            let place = start + I * WARP_SIZE as usize;
+            // Padding has the last number. It comes after all keys, so they do not move.
+            held[I] = if place < len { input.read(place) } else { order.last() };
+        });
+    }
 
     let of_warp = Counters::new(counters.cast::<u16>().part(2 * mine, DIGITS), at.lane);
     let mut ranks = [0; MOST_EACH / 2];
@@ -232,18 +248,18 @@ pub fn scatter<O: Order, P: Payload>(
     if earlier == portions.tiles - 1 {
         state.carry_on(all, pass, portion + 1, own, base + u64::from(count));
     }
-    gridsync_sort_bases().write(own, base.wrapping_sub(gridsync_sort_starts().read(own).into()));
+    // Where key 0 of the sorted tile would be.
+    let base = base.wrapping_sub(gridsync_sort_starts().read(own).into());
+    let output = keys.array(plan.to());
+    let address = |output: u64, size: usize| output.wrapping_add(base.wrapping_mul(size as u64));
+    gridsync_sort_bases().write(own, address(output.address(), size_of::<O::Word>()));
+    let len = (keys.input.len() - tile as usize * tile_len).min(tile_len);
     thread::sync_threads();
 
-    let first = tile as usize * tile_len;
     let own = again(own);
-    let len = (keys.input.len() - first).min(tile_len);
-    let output = keys.array(plan.to());
-    let destination = |digit: usize, place: usize| {
-        gridsync_sort_bases().read(digit).wrapping_add(place as u64) as usize
-    };
     let mut digits = [0; MOST_EACH / 4];
-    each_key!(each I {
+    let is_whole = len == tile_len;
+    each_whole_or!(is_whole each I, IS_THERE {
         let place = I * THREADS as usize + own;
         let key = sorted.read(place);
         let digit = digit_of(key);
@@ -251,17 +267,19 @@ pub fn scatter<O: Order, P: Payload>(
             // Four to a register.
             digits[I / 4] = here(digits[I / 4] | (digit as u32) << (8 * (I % 4)));
         }
-        if place < len {
-            output.write(destination(digit, place), key);
+        if IS_THERE || place < len {
+            // SAFETY: the output has room for all keys, and this is one of them.
+            unsafe { write_from_base(digit, place, tile_len, key) };
         }
     });
     if P::IS_HELD {
+        let first = tile as usize * tile_len;
         let (from, to) = (payloads.array(plan.from()), payloads.array(plan.to()));
         let are_indices = plan.is_first() && portions.are_indices != 0;
         // Computed again: kept from above, they and all indices made of them would be spilled.
         let [start, own, len] = [start, own, len].map(again);
-        let load = |place: usize| {
-            if place < len {
+        let load = |place: usize, is_there: bool| {
+            if is_there || place < len {
                 if are_indices { P::of_index(first + place) } else { from.read(first + place) }
             } else {
                 P::Word::default()
@@ -269,20 +287,30 @@ pub fn scatter<O: Order, P: Payload>(
         };
         let sorted = words.cast::<P::Word>().part(0, tile_len);
         thread::sync_threads();
+        gridsync_sort_bases().write(at.thread as usize, address(to.address(), size_of::<P::Word>()));
         // In parts: all at once would need more registers than there are.
-        in_parts!(each held: P::Word, I J {
-            held[J] = load(start + I * WARP_SIZE as usize);
-        } {
-            let place = if I % 2 == 0 { ranks[I / 2] & 0xffff } else { ranks[I / 2] >> 16 };
-            sorted.write(place as usize, held[J]);
-        });
+        let place = |rank: u32, i: usize| if i % 2 == 0 { rank & 0xffff } else { rank >> 16 };
+        if is_whole {
+            in_parts!(each held: P::Word, I J {
+                held[J] = load(start + I * WARP_SIZE as usize, true);
+            } {
+                sorted.write(place(ranks[I / 2], I) as usize, held[J]);
+            });
+        } else {
+            in_parts!(each held: P::Word, I J {
+                held[J] = load(start + I * WARP_SIZE as usize, false);
+            } {
+                sorted.write(place(ranks[I / 2], I) as usize, held[J]);
+            });
+        }
         let [own, len] = [own, len].map(again);
         thread::sync_threads();
-        each_key!(each I {
+        each_whole_or!(is_whole each I, IS_THERE {
             let place = I * THREADS as usize + own;
-            if place < len {
+            if IS_THERE || place < len {
                 let digit = digits[I / 4] >> (8 * (I % 4)) & 0xff;
-                to.write(destination(digit as usize, place), sorted.read(place));
+                // SAFETY: as above.
+                unsafe { write_from_base(digit as usize, place, tile_len, sorted.read(place)) };
             }
         });
     }
@@ -292,6 +320,19 @@ pub fn scatter<O: Order, P: Payload>(
 #[inline(always)]
 fn again(index: usize) -> usize {
     here(index as u32) as usize
+}
+
+/// Writes a value of the sorted tile, which has `tile_len`, to the output. One multiplication makes
+/// the address.
+///
+/// # Safety
+///
+/// The output has an element there, and nothing else accesses it.
+#[inline(always)]
+unsafe fn write_from_base<T: Scalar>(digit: usize, place: usize, tile_len: usize, value: T) {
+    // SAFETY: the caller's promise.
+    let output = unsafe { Global::from_address(gridsync_sort_bases().read(digit), tile_len) };
+    output.write(place, value);
 }
 
 /// The number of the tile, and what the pass does.
