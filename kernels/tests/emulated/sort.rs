@@ -167,6 +167,10 @@ fn zeros_of_both_signs_and_nans_keep_their_order() {
     expected.sort_by(|a, b| a.partial_cmp(b).unwrap_or_else(|| a.is_nan().cmp(&b.is_nan())));
     let expected: Vec<u32> = expected.iter().map(|key| key.to_bits()).collect();
     assert!(sort(Floats::numpy(f32::INFINITY.to_bits(), false), &bits, 1) == expected);
+    let mut expected: Vec<f32> = bits.iter().map(|&bits| f32::from_bits(bits)).collect();
+    expected.sort_by(|a, b| b.partial_cmp(a).unwrap_or_else(|| b.is_nan().cmp(&a.is_nan())));
+    let expected: Vec<u32> = expected.iter().map(|key| key.to_bits()).collect();
+    assert!(sort(Floats::numpy(f32::INFINITY.to_bits(), true), &bits, 2) == expected);
 }
 
 #[test]
@@ -176,6 +180,8 @@ fn total_order_is_that_of_the_standard_library() {
     expected.sort_by(f32::total_cmp);
     let expected: Vec<u32> = expected.iter().map(|key| key.to_bits()).collect();
     assert!(sort(Floats::total(false), &bits, 1) == expected);
+    let reversed: Vec<u32> = expected.into_iter().rev().collect();
+    assert!(sort(Floats::total(true), &bits, 2) == reversed);
 }
 
 #[test]

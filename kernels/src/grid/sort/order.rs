@@ -15,17 +15,13 @@ pub trait Word: Scalar + PartialEq {
     #[must_use]
     fn xor(self, other: Self) -> Self;
 
-    /// The bits of a floating-point number as an unsigned number in the total order of IEEE 754:
-    /// the complement of negative ones, and the sign bit set in the others.
+    /// An unsigned number for the bits of a floating-point number, as described at [`Floats`].
     #[must_use]
-    fn in_total_order(self) -> Self;
+    fn of_float(self, floats: &Floats<Self>) -> Self;
 
-    /// The word without its sign bit.
+    /// The number after twice this one.
     #[must_use]
-    fn magnitude(self) -> Self;
-
-    /// Whether the word is greater, as an unsigned number.
-    fn is_above(self, other: Self) -> bool;
+    fn after_twice(self) -> Self;
 
     /// The word, computed here.
     #[must_use]
@@ -96,18 +92,16 @@ macro_rules! words {
             }
 
             #[inline(always)]
-            fn in_total_order(self) -> Self {
-                self ^ ((self as $signed >> ($ty::BITS - 1)) as Self | Self::SIGN)
+            fn after_twice(self) -> Self {
+                2 * self + 1
             }
 
             #[inline(always)]
-            fn magnitude(self) -> Self {
-                self & !Self::SIGN
-            }
-
-            #[inline(always)]
-            fn is_above(self, other: Self) -> bool {
-                self > other
+            fn of_float(self, floats: &Floats<Self>) -> Self {
+                let sign = (self as $signed >> ($ty::BITS - 1)) as Self;
+                let number = self ^ (sign & !Self::SIGN);
+                let number = sign.wrapping_mul(floats.zeros).wrapping_add(number);
+                number.wrapping_add(floats.bias).min(floats.most).wrapping_add(floats.up)
             }
         }
     )*};
@@ -180,15 +174,22 @@ impl<W: Word> Order for Integers<W> {
 }
 
 /// An order of floating-point numbers.
+///
+/// A float is a sign and a magnitude. Its number is the magnitude or its complement, plus `bias`. If
+/// `zeros` is all bits, it is the magnitude or its negative, so that both zeros have one number. And
+/// `bias` then puts −∞ at 0, so that NaNs of both signs come after +∞, where `most` cuts them off. At
+/// last `up` is added, so that all digits of the greatest number are 255; if descending, those of
+/// the smallest are 0 already.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Floats<W> {
     flipped: W,
-    /// The word that counts as +0.
-    zero: W,
-    /// The greatest magnitude that is not a NaN. All that are above it are equal.
+    /// All bits if −0 equals +0, otherwise 0.
+    zeros: W,
+    bias: W,
     most: W,
-    /// A word with the greatest number.
+    up: W,
+    /// A word with the last number.
     last: W,
 }
 
@@ -196,22 +197,24 @@ pub struct Floats<W> {
 unsafe impl<W: Word> KernelArg for Floats<W> {}
 
 impl<W: Word> Floats<W> {
-    /// NumPy's order: −0 equals +0, and all NaNs are equal and come last, whatever their sign.
-    /// `infinity` is the word of +∞.
+    /// NumPy's order: −0 equals +0, and all NaNs are equal and come last, whatever their sign; if
+    /// descending, they come first. `infinity` is the word of +∞.
     #[must_use]
     pub fn numpy(infinity: W, is_descending: bool) -> Self {
-        let last = if is_descending { infinity.xor(W::SIGN) } else { W::ONES.magnitude() };
-        Self { zero: W::SIGN, most: infinity, last, ..Self::total(is_descending) }
+        let total = Self::total(is_descending);
+        let last = if is_descending { infinity.xor(W::SIGN) } else { total.last };
+        let most = infinity.after_twice();
+        let up = if is_descending { W::default() } else { most.xor(W::ONES) };
+        Self { zeros: W::ONES, bias: infinity, most, up, last, ..total }
     }
 
     /// The total order of IEEE 754: negative NaNs, −∞ … −0, +0 … +∞, positive NaNs.
     #[must_use]
     pub fn total(is_descending: bool) -> Self {
         let zero = W::default();
-        let flipped = if is_descending { W::ONES } else { zero };
-        // +0 counts as +0, and nothing is above all magnitudes.
-        let last = if is_descending { W::ONES } else { W::ONES.magnitude() };
-        Self { flipped, zero, most: W::ONES.magnitude(), last }
+        let (flipped, last) =
+            if is_descending { (W::ONES, W::ONES) } else { (zero, W::ONES.xor(W::SIGN)) };
+        Self { flipped, zeros: zero, bias: W::SIGN, most: W::ONES, up: zero, last }
     }
 }
 
@@ -225,8 +228,7 @@ impl<W: Word> Order for Floats<W> {
 
     #[inline(always)]
     fn bits(self, key: W) -> W {
-        let key = if key == self.zero { W::default() } else { key };
-        if key.magnitude().is_above(self.most) { W::ONES } else { key.in_total_order() }
+        key.of_float(&self)
     }
 
     #[inline(always)]
