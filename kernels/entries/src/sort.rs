@@ -70,16 +70,16 @@ impl<W: Scalar, P: Payload> Pass<W, P> {
 }
 
 macro_rules! kernels {
-    ($($order:ident<$word:ident>: $count:ident, $($pass:ident $payload:ident),+;)*) => {$(
+    ($($order:ident<$word:ident>: $count:ident, $($pass:ident $payload:ident $blocks:literal),+;)*) => {$(
         entry! { @ $count $order<$word> [order] Counting<$word>, count (max_threads = 1024) "Counts by", "grid::sort::count()" }
-        $(entry! { @ $pass $order<$word> [order] Pass<$word, $payload>, scatter (max_threads = 256, min_blocks = 3) "Sorts by", "grid::sort::scatter()" })+
+        $(entry! { @ $pass $order<$word> [order] Pass<$word, $payload>, scatter (max_threads = 256, min_blocks = $blocks) "Sorts by", "grid::sort::scatter()" })+
     )*};
 }
 kernels! {
-    Integers<u16>: sort_count_int_16, sort_int_16 Nothing, sort_int_16_with_u32 u32, sort_int_16_with_u64 u64;
-    Integers<u32>: sort_count_int_32, sort_int_32 Nothing, sort_int_32_with_u32 u32, sort_int_32_with_u64 u64;
-    Integers<u64>: sort_count_int_64, sort_int_64 Nothing, sort_int_64_with_u32 u32, sort_int_64_with_u64 u64;
-    Floats<u16>: sort_count_float_16, sort_float_16 Nothing, sort_float_16_with_u32 u32, sort_float_16_with_u64 u64;
-    Floats<u32>: sort_count_float_32, sort_float_32 Nothing, sort_float_32_with_u32 u32, sort_float_32_with_u64 u64;
-    Floats<u64>: sort_count_float_64, sort_float_64 Nothing, sort_float_64_with_u32 u32, sort_float_64_with_u64 u64;
+    Integers<u16>: sort_count_int_16, sort_int_16 Nothing 3, sort_int_16_with_u32 u32 2, sort_int_16_with_u64 u64 2;
+    Integers<u32>: sort_count_int_32, sort_int_32 Nothing 3, sort_int_32_with_u32 u32 2, sort_int_32_with_u64 u64 2;
+    Integers<u64>: sort_count_int_64, sort_int_64 Nothing 2, sort_int_64_with_u32 u32 2, sort_int_64_with_u64 u64 2;
+    Floats<u16>: sort_count_float_16, sort_float_16 Nothing 3, sort_float_16_with_u32 u32 2, sort_float_16_with_u64 u64 2;
+    Floats<u32>: sort_count_float_32, sort_float_32 Nothing 3, sort_float_32_with_u32 u32 2, sort_float_32_with_u64 u64 2;
+    Floats<u64>: sort_count_float_64, sort_float_64 Nothing 2, sort_float_64_with_u32 u32 2, sort_float_64_with_u64 u64 2;
 }

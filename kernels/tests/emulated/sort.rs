@@ -158,7 +158,8 @@ fn integers_are_sorted_in_both_directions() {
 
 #[test]
 fn zeros_of_both_signs_and_nans_keep_their_order() {
-    let special = [0.0f32, -0.0, f32::NAN, -f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1e-40, -1.5];
+    let special =
+        [0.0f32, -0.0, f32::NAN, -f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1e-40, -1.5];
     let keys: Vec<f32> = drawn(TILE + 5)
         .map(|x| if x % 3 == 0 { special[(x >> 8) as usize % 8] } else { f32::from_bits(x as u32) })
         .collect();
@@ -175,7 +176,8 @@ fn zeros_of_both_signs_and_nans_keep_their_order() {
 
 #[test]
 fn total_order_is_that_of_the_standard_library() {
-    let bits: Vec<u32> = drawn(TILE - 1).map(|x| x as u32 ^ if x % 4 == 0 { 0x7f80_0000 } else { 0 }).collect();
+    let bits: Vec<u32> =
+        drawn(TILE - 1).map(|x| x as u32 ^ if x % 4 == 0 { 0x7f80_0000 } else { 0 }).collect();
     let mut expected: Vec<f32> = bits.iter().map(|&bits| f32::from_bits(bits)).collect();
     expected.sort_by(f32::total_cmp);
     let expected: Vec<u32> = expected.iter().map(|key| key.to_bits()).collect();
@@ -208,8 +210,9 @@ fn payloads_move_with_their_keys_and_portions_continue() {
 fn a_digit_that_all_keys_share_costs_no_pass() {
     let mut sort = Sort::new(4, 1);
     for (mask, shift) in [(0xff, 8), (0xffff, 16), (0, 0), (0xff_ffff, 8)] {
-        let keys: Vec<u32> =
-            drawn(5000).map(|x| 0x0102_0304 & !(mask << shift) | (x as u32 & mask) << shift).collect();
+        let keys: Vec<u32> = drawn(5000)
+            .map(|x| 0x0102_0304 & !(mask << shift) | (x as u32 & mask) << shift)
+            .collect();
         for in_place in [false, true] {
             let how = How { in_place, ..How::seeded(3) };
             let order = Integers::new(false, true);

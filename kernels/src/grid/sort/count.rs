@@ -132,13 +132,7 @@ pub fn count<O: Order>(
 /// Calls `add` with each key of `input` in one thread: by packs of 16 bytes `step` apart from pack
 /// `first`, two in flight. One block also takes the `rest` before and after these.
 #[inline(always)]
-fn each_key<W: Scalar>(
-    input: Global<W>,
-    first: usize,
-    step: usize,
-    rest: bool,
-    add: impl Fn(W),
-) {
+fn each_key<W: Scalar>(input: Global<W>, first: usize, step: usize, rest: bool, add: impl Fn(W)) {
     let head = input.unaligned_head();
     let packs = (input.len() - head) / W::PACK;
     let load = |pack: usize| input.read_pack(head + pack * W::PACK, CacheHint::Streaming);

@@ -19,20 +19,19 @@ pub const THREADS: u32 = DIGITS as u32;
 /// Warps of a block.
 const WARPS: usize = (THREADS / WARP_SIZE) as usize;
 
-/// The most keys per thread. With 40 keys of 4 bytes a thread has 80 registers, so three blocks fit
-/// on a multiprocessor. µs of a pass of 2^28 u32 on an H200, 2026-11-26: 904 with 40 keys and three
-/// blocks, 935 with 36, 997 with 32; with two blocks 961 with 48, 927 with 56, 938 with 64.
+/// The most keys per thread.
 const MOST_EACH: usize = 40;
 
 /// Keys per thread, for keys of `word` bytes with a payload of `payload` bytes (0 if there is none).
+///
+/// Larger tiles write longer runs, and more blocks on a multiprocessor hide more latency. µs on an
+/// H200 with 2^28 keys, 2026-11-26, keys × blocks: a pass of u32 904 with 40 × 3 (80 registers), 935
+/// with 36 × 3, 997 with 32 × 3, 961 with 48 × 2, 927 with 56 × 2; the sort of u32 with u32 6665 with
+/// 40 × 2, 6772 with 36 × 2, 7684 with 28 × 3, 7945 with 24 × 3; of u64 12424 with 32 × 2, 12545 with
+/// 20 × 3, 13091 with 24 × 2.
 const fn each(word: usize, payload: usize) -> usize {
-    match (word, payload) {
-        (8, _) | (_, 8) => 32,
-        (_, 0) => MOST_EACH,
-        _ => PAIRS,
-    }
+    if word == 8 || payload == 8 { 32 } else { MOST_EACH }
 }
-const PAIRS: usize = 40;
 
 /// Keys of a block, for keys of `word` bytes with a payload of `payload` bytes (0 if there is none).
 #[must_use]
@@ -287,7 +286,8 @@ pub fn scatter<O: Order, P: Payload>(
         };
         let sorted = words.cast::<P::Word>().part(0, tile_len);
         thread::sync_threads();
-        gridsync_sort_bases().write(at.thread as usize, address(to.address(), size_of::<P::Word>()));
+        gridsync_sort_bases()
+            .write(at.thread as usize, address(to.address(), size_of::<P::Word>()));
         // In parts: all at once would need more registers than there are.
         let place = |rank: u32, i: usize| if i % 2 == 0 { rank & 0xffff } else { rank >> 16 };
         if is_whole {

@@ -25,7 +25,12 @@ impl Counters {
     #[device]
     pub(super) fn new(counts: Shared<u16>, lane: u32) -> Self {
         let below = (1 << lane) - 1;
-        Self { counts, below, above: !below & !(1 << lane), ones: warp_vote_ballot(FULL_MASK, true) }
+        Self {
+            counts,
+            below,
+            above: !below & !(1 << lane),
+            ones: warp_vote_ballot(FULL_MASK, true),
+        }
     }
 
     /// The number of keys of the warp with this digit in earlier calls, and in lower lanes in this
