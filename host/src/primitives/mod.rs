@@ -15,6 +15,7 @@ mod scan_check;
 mod scratch;
 pub mod select;
 mod sifted;
+pub mod sort;
 mod spread;
 mod wide_rows;
 
@@ -32,6 +33,7 @@ pub use scan::{Scanner, scan};
 pub use scan_check::{ScanAccumulates, ScanCheck, ScanChecked, ScanChecking};
 pub use select::{Selector, partition, select, unique};
 pub use sifted::{Room, Sifted, Wanted};
+pub use sort::{Sorter, argsort, sort};
 pub use spread::{Spread, SpreadReducer, SpreadScanner, scan_spread};
 pub use wide_rows::{Halves, WideRowReducer};
 

@@ -13,6 +13,7 @@ mod scan;
 mod scan_columns;
 mod scan_rows;
 mod select;
+mod sort;
 mod unrounded;
 mod xpx;
 
@@ -31,5 +32,6 @@ pub use scan::{Scan, scan, scan_depth, scan_in};
 pub use scan_columns::{ColumnScan, scan_columns};
 pub use scan_rows::RowScan;
 pub use select::{partition, positions, run_lengths, select};
+pub use sort::{argsort, sort};
 pub use unrounded::Unrounded;
 pub use xpx::xpx;

@@ -9,7 +9,7 @@ use gridsync_kernels::grid::sort::{
 use simt::{LaunchConfig, Memory, Schedule};
 
 /// Keys of a tile, for keys of up to 4 bytes.
-const TILE: usize = tile(4, 4);
+const TILE: usize = tile(4, 4, false);
 
 /// Numbers from a fixed sequence.
 fn drawn(count: usize) -> impl Iterator<Item = u64> {
@@ -34,7 +34,7 @@ fn config(seed: u64, blocks: usize, threads: u32, dynamic_shared: u32) -> Launch
         races: true,
         weak_memory: true,
         dynamic_shared: dynamic_shared as usize,
-        shared_per_block: 227 << 10,
+        shared_per_block: 48 << 10,
         ..LaunchConfig::new("sort", blocks as u32, threads)
     }
 }
@@ -103,7 +103,7 @@ impl Sort {
     {
         let word = size_of::<O::Word>();
         let payload = if P::IS_HELD { size_of::<P::Word>() } else { 0 };
-        let tiles = keys.len().div_ceil(tile(word, payload));
+        let tiles = keys.len().div_ceil(tile(word, payload, false));
         let portions = Portions {
             count: tiles.div_ceil(how.tiles as usize) as u32,
             tiles: how.tiles,
@@ -125,7 +125,7 @@ impl Sort {
         });
         run.unwrap_or_else(|fault| panic!("seed {}, count: {fault}", how.seed));
         for pass in 0..word as u32 {
-            let config = config(how.seed, tiles, THREADS, shared_bytes(word, payload));
+            let config = config(how.seed, tiles, THREADS, shared_bytes(word, payload, false));
             let run = simt::launch(&mut self.memory, &config, &|| {
                 scatter::<O, P>(order, pass, keys, payloads, state, rows, portions);
             });
@@ -227,7 +227,7 @@ fn a_digit_that_all_keys_share_costs_no_pass() {
 #[test]
 fn keys_and_payloads_of_eight_bytes_are_sorted() {
     let order = Integers::<u64>::new(true, false);
-    let keys: Vec<u64> = drawn(tile(8, 8) + 3).collect();
+    let keys: Vec<u64> = drawn(tile(8, 8, false) + 3).collect();
     let (found, indices) = Sort::new(8, 1).run::<_, u64>(
         order,
         &keys,

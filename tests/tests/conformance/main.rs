@@ -17,6 +17,7 @@
 //! | `rows` | every reduction of rows × shape × backend, from any start, under every schedule |
 //! | `scan` | every scan × size × backend × schedule, starts, in place, order, stamps |
 //! | `select` | every selection × size × backend × schedule, starts, stamps, NaN |
+//! | `sort` | every sort × order × length × input × backend, pairs, indices, in place |
 //! | `warp_rows` | eight rows of a warp at once: order, bits, schedules |
 //! | `counted` | arrays whose length only the device knows, and graphs of them |
 //! | `range_sum` | every range sum × size × backend, and queries that are not ranges |
@@ -91,6 +92,7 @@ mod rows;
 mod scan;
 mod select;
 mod shared;
+mod sort;
 mod special;
 mod spin;
 mod spread;
@@ -134,6 +136,7 @@ fn main() -> ExitCode {
         scan::trials(),
         select::trials(),
         shared::trials(),
+        sort::trials(),
         special::trials(),
         spin::trials(),
         spread::trials(),

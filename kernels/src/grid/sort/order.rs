@@ -4,7 +4,7 @@ use cuda_std::launch::KernelArg;
 use cuda_std::prelude::*;
 
 /// The bits of a key.
-pub trait Word: Scalar + PartialEq {
+pub trait Word: Scalar + Ord {
     /// Digits of 8 bits.
     const DIGITS: u32 = size_of::<Self>() as u32;
 

@@ -29,14 +29,17 @@ const MOST_EACH: usize = 40;
 /// with 36 × 3, 997 with 32 × 3, 961 with 48 × 2, 927 with 56 × 2; the sort of u32 with u32 6665 with
 /// 40 × 2, 6772 with 36 × 2, 7684 with 28 × 3, 7945 with 24 × 3; of u64 12424 with 32 × 2, 12545 with
 /// 20 × 3, 13091 with 24 × 2.
-const fn each(word: usize, payload: usize) -> usize {
-    if word == 8 || payload == 8 { 32 } else { MOST_EACH }
+const fn each(word: usize, payload: usize, is_90: bool) -> usize {
+    // Elsewhere a block has to fit in 48 KiB.
+    let [narrow, wide] = if is_90 { [MOST_EACH, 32] } else { [36, 18] };
+    if word == 8 || payload == 8 { wide } else { narrow }
 }
 
 /// Keys of a block, for keys of `word` bytes with a payload of `payload` bytes (0 if there is none).
+/// `is_90` says that its image is for compute capability 9.0.
 #[must_use]
-pub const fn tile(word: usize, payload: usize) -> usize {
-    THREADS as usize * each(word, payload)
+pub const fn tile(word: usize, payload: usize, is_90: bool) -> usize {
+    THREADS as usize * each(word, payload, is_90)
 }
 
 /// Tiles of a portion, at most, if a tile has `tile` keys.
@@ -48,12 +51,11 @@ pub const fn most_tiles(tile: usize) -> u32 {
 /// Words of the counters of a warp: two counters in each.
 const COUNTERS: usize = DIGITS / 2;
 
-/// Bytes of dynamic shared memory of a block, for keys of `word` bytes with a payload of `payload`
-/// bytes (0 if there is none).
+/// Bytes of dynamic shared memory of a block, as for [`tile`].
 #[must_use]
-pub const fn shared_bytes(word: usize, payload: usize) -> u32 {
+pub const fn shared_bytes(word: usize, payload: usize, is_90: bool) -> u32 {
     let widest = if word > payload { word } else { payload };
-    (WARPS * COUNTERS * 4 + tile(word, payload) * widest) as u32
+    (WARPS * COUNTERS * 4 + tile(word, payload, is_90) * widest) as u32
 }
 
 shared_array! {
@@ -166,7 +168,7 @@ pub fn scatter<O: Order, P: Payload>(
     rows: Global<u32>,
     portions: Portions,
 ) {
-    let each = const { each(size_of::<O::Word>(), payload_size::<P>()) };
+    let each = const { each(size_of::<O::Word>(), payload_size::<P>(), cfg!(compute_ge_90)) };
     let tile_len = THREADS as usize * each;
     let at = ThreadPosition::here();
     let own = at.thread as usize;

@@ -63,6 +63,13 @@ const SPARE: u32 = 1;
 const OUTPUT: u32 = 2;
 
 impl<T: Scalar> Arrays<T> {
+    /// The same bytes as elements of another type.
+    #[must_use]
+    pub fn cast<U: Scalar>(self) -> Arrays<U> {
+        let Self { input, spare, output } = self;
+        Arrays { input: input.cast(), spare: spare.cast(), output: output.cast() }
+    }
+
     #[inline(always)]
     pub(super) fn array(self, index: u32) -> Global<T> {
         match index {

@@ -1,0 +1,98 @@
+//! The elements that can be sorted, and the orders in which they are.
+
+use bytemuck::Pod;
+use cuda_std::memory::Scalar;
+use cuda_std::{bf16, f16};
+use gridsync_entries::Entry;
+use gridsync_entries::sort::{Counting, Pass};
+use gridsync_kernels::grid::sort::{self, Floats, Integers, Nothing, Word};
+
+/// The order of a sort.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Order {
+    /// From the greatest to the smallest. Equal elements keep their order here too.
+    pub is_descending: bool,
+    /// Floats in the total order of IEEE 754: negative NaNs, −∞ … −0, +0 … +∞, positive NaNs.
+    /// Otherwise −0 equals +0, and all NaNs are equal and greater than +∞, as in NumPy.
+    pub is_total: bool,
+}
+
+impl Order {
+    /// From the smallest to the greatest.
+    pub const ASCENDING: Self = Self { is_descending: false, is_total: false };
+    /// From the greatest to the smallest.
+    pub const DESCENDING: Self = Self { is_descending: true, is_total: false };
+
+    /// The same, but with floats in the [total order](Self::is_total).
+    #[must_use]
+    pub const fn total(self) -> Self {
+        Self { is_total: true, ..self }
+    }
+}
+
+/// An element type that can be sorted: f16, bf16, f32, f64, i16, i32, i64, u16, u32 and u64.
+///
+/// # Safety
+///
+/// `Word` has the size of the element, and holds its bits.
+pub unsafe trait Key: Scalar + Pod {
+    /// The bits of an element.
+    type Word: Word + Pod;
+    /// The order that the kernels know.
+    type Order: sort::Order<Word = Self::Word>
+        + Entry<Counting<Self::Word>>
+        + Entry<Pass<Self::Word, Nothing>>
+        + Entry<Pass<Self::Word, u32>>
+        + Entry<Pass<Self::Word, u64>>
+        + Send
+        + Sync;
+
+    /// The order of these elements.
+    fn order(order: Order) -> Self::Order;
+}
+
+macro_rules! integers {
+    ($($ty:ident as $word:ident, $is_signed:literal;)*) => {$(
+        // SAFETY: the unsigned integer of this size.
+        unsafe impl Key for $ty {
+            type Word = $word;
+            type Order = Integers<$word>;
+
+            fn order(order: Order) -> Integers<$word> {
+                Integers::new($is_signed, order.is_descending)
+            }
+        }
+    )*};
+}
+integers! {
+    u16 as u16, false;
+    u32 as u32, false;
+    u64 as u64, false;
+    i16 as u16, true;
+    i32 as u32, true;
+    i64 as u64, true;
+}
+
+macro_rules! floats {
+    ($($ty:ident as $word:ident;)*) => {$(
+        // SAFETY: the unsigned integer of this size.
+        unsafe impl Key for $ty {
+            type Word = $word;
+            type Order = Floats<$word>;
+
+            fn order(order: Order) -> Floats<$word> {
+                if order.is_total {
+                    Floats::total(order.is_descending)
+                } else {
+                    Floats::numpy($ty::INFINITY.to_bits(), order.is_descending)
+                }
+            }
+        }
+    )*};
+}
+floats! {
+    f16 as u16;
+    bf16 as u16;
+    f32 as u32;
+    f64 as u64;
+}

@@ -1,0 +1,355 @@
+//! Sorts: the elements of an array in order, or the indices that put them in order. All are stable:
+//! equal elements keep their order.
+
+mod key;
+
+use super::scratch::Scratch;
+use crate::device::{Buffer, Device, DeviceError, Geometry};
+use crate::reference;
+use bytemuck::Pod;
+use cuda_std::memory::{Global, Scalar};
+use gridsync_entries::sort::{Counting, Pass};
+use gridsync_entries::{Entry, KernelOf};
+use gridsync_kernels::grid::sort::{
+    Arrays, COUNT_THREADS, Nothing, Payload, Portions, State, THREADS, Task, WORDS, carries_len,
+    count_shared_bytes, counts_len, most_tiles, shared_bytes, tile,
+};
+
+pub use key::{Key, Order};
+
+/// Words of the rows of a tile: one for each digit, twice.
+const ROW: usize = 2 * 256;
+
+/// Sorts `input` on its device, into a new buffer.
+///
+/// To sort more than once, keep a [`Sorter`], which allocates only when it is created.
+///
+/// # Errors
+/// If the device fails.
+pub fn sort<K: Key>(order: Order, input: &Buffer<K>) -> Result<Buffer<K>, DeviceError> {
+    let mut output = input.device().alloc(input.len())?;
+    Sorter::new(input.device(), input.len())?.launch(order, input, &mut output)?;
+    Ok(output)
+}
+
+/// The indices of `input` in the order of its elements, in a new buffer on its device. Equal
+/// elements are in the order of their indices.
+///
+/// # Errors
+/// If the device fails, and with [`DeviceError::Unsupported`] if the type cannot hold all indices.
+pub fn argsort<K: Key, I: Index>(
+    order: Order,
+    input: &Buffer<K>,
+) -> Result<Buffer<I>, DeviceError> {
+    let mut indices = input.device().alloc(input.len())?;
+    Sorter::new(input.device(), input.len())?.launch_argsort(order, input, &mut indices)?;
+    Ok(indices)
+}
+
+/// Sorts `input` on all cores of the CPU. The bits are those of [`sort()`].
+pub fn sort_on_cpu<K: Key>(order: Order, input: &[K]) -> Vec<K> {
+    reference::sort(order, input)
+}
+
+/// The indices of `input` in the order of its elements, computed on all cores of the CPU.
+pub fn argsort_on_cpu<K: Key, I: Index>(order: Order, input: &[K]) -> Vec<I> {
+    reference::argsort(order, input)
+}
+
+/// What can move with the keys of a sort: numbers of 4 or 8 bytes.
+pub trait Moved: Scalar + Pod + sealed::Moved {}
+
+/// A type of indices: u32, for at most 2^32 elements, or u64.
+pub trait Index: Moved {
+    /// The index as this type, which can hold it.
+    fn of(index: usize) -> Self;
+}
+
+mod sealed {
+    pub trait Moved {}
+}
+
+macro_rules! moved {
+    ($($ty:ident)*) => {$(
+        impl Moved for $ty {}
+        impl sealed::Moved for $ty {}
+    )*};
+}
+moved! { u32 i32 f32 u64 i64 f64 }
+
+impl Index for u32 {
+    fn of(index: usize) -> Self {
+        index as Self
+    }
+}
+
+impl Index for u64 {
+    fn of(index: usize) -> Self {
+        index as Self
+    }
+}
+
+/// Sorts arrays on one device, and keeps the working memory: one array of keys, one of what moves
+/// with them, and 2 KiB for each tile of 9216 to 10240 keys (4608 to 8192 if 8 bytes are moved).
+///
+/// One launch counts all digits, and one for each byte of a key moves the keys. A byte that is the
+/// same in all keys costs only the launch.
+pub struct Sorter<K: Key> {
+    device: Device,
+    keys: Scratch<K::Word>,
+    spare: Scratch<u64>,
+    rows: Scratch<u32>,
+    carries: Scratch<u64>,
+    counts: Buffer<u64>,
+    words: Buffer<u32>,
+}
+
+impl<K: Key> Sorter<K> {
+    /// Allocates the working memory for sorts on `device` of up to `longest` elements without
+    /// anything that moves with them. For the rest it is allocated when it is first needed.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn new(device: &Device, longest: usize) -> Result<Self, DeviceError> {
+        let word = size_of::<K>();
+        let plan = Plan::of::<K, Nothing>(device, longest);
+        let new = |len| Scratch::new("a sort", device, len, Device::alloc);
+        Ok(Self {
+            device: device.clone(),
+            keys: Scratch::new("a sort", device, longest, Device::alloc)?,
+            spare: new(0)?,
+            rows: Scratch::new("a sort", device, ROW * plan.tiles, Device::alloc)?,
+            carries: new(carries_len(word, plan.portions.count as usize))?,
+            counts: device.zeroed(counts_len(word))?,
+            words: device.zeroed(WORDS)?,
+        })
+    }
+
+    /// Submits the sort of `input` into `output` to the stream. Does not wait.
+    ///
+    /// # Errors
+    /// [`DeviceError::LengthMismatch`] if `output` is not as long as `input`;
+    /// [`DeviceError::OtherDevice`] if a buffer is not on the device of this sorter;
+    /// [`DeviceError::InGraph`] if it would have to allocate and a graph has recorded a launch; and
+    /// if a launch fails.
+    pub fn launch(
+        &mut self,
+        order: Order,
+        input: &Buffer<K>,
+        output: &mut Buffer<K>,
+    ) -> Result<(), DeviceError> {
+        let (input, output) = (self.own(input, input.len())?, self.own(output, input.len())?);
+        self.keys.fit(input.len())?;
+        let keys = Arrays { input: input.cast(), spare: self.keys.view(), output: output.cast() };
+        // SAFETY: the arrays are as long and on this device, and do not overlap.
+        unsafe { self.run::<Nothing>(order, keys, None, How::default()) }
+    }
+
+    /// Like [`launch`](Self::launch), but the result replaces the elements.
+    ///
+    /// # Errors
+    /// As for [`launch`](Self::launch).
+    pub fn launch_in_place(
+        &mut self,
+        order: Order,
+        elements: &mut Buffer<K>,
+    ) -> Result<(), DeviceError> {
+        let input = self.own(elements, elements.len())?.cast();
+        self.keys.fit(input.len())?;
+        let keys = Arrays { input, spare: self.keys.view(), output: input };
+        // SAFETY: the arrays are as long and on this device, and the input is the output.
+        unsafe { self.run::<Nothing>(order, keys, None, How { in_place: true, ..How::default() }) }
+    }
+
+    /// Sorts `keys` in place, and moves each of `values` with its key.
+    ///
+    /// # Errors
+    /// As for [`launch`](Self::launch), for `keys` and `values`.
+    pub fn launch_pairs<V: Moved>(
+        &mut self,
+        order: Order,
+        keys: &mut Buffer<K>,
+        values: &mut Buffer<V>,
+    ) -> Result<(), DeviceError> {
+        let len = keys.len();
+        let (input, values) = (self.own(keys, len)?.cast(), self.own(values, len)?);
+        self.keys.fit(len)?;
+        self.spare.fit((len * size_of::<V>()).div_ceil(8))?;
+        let keys = Arrays { input, spare: self.keys.view(), output: input };
+        let spare = self.spare.view().cast().part(0, len);
+        let values: Arrays<V> = Arrays { input: values, spare, output: values };
+        let how = How { in_place: true, ..How::default() };
+        // SAFETY: the arrays are as long and on this device, and the inputs are the outputs.
+        unsafe { self.run_with(order, keys, values, how) }
+    }
+
+    /// Writes the indices of `input` in the order of its elements to `indices`.
+    ///
+    /// # Errors
+    /// As for [`launch`](Self::launch), and [`DeviceError::Unsupported`] if the type cannot hold all
+    /// indices.
+    pub fn launch_argsort<I: Index>(
+        &mut self,
+        order: Order,
+        input: &Buffer<K>,
+        indices: &mut Buffer<I>,
+    ) -> Result<(), DeviceError> {
+        let len = input.len();
+        if size_of::<I>() == 4 && len as u64 > 1 << 32 {
+            return Err(DeviceError::Unsupported {
+                what: "indices of 32 bits",
+                device: self.device.properties().name.clone(),
+                needs: "with more than 4294967296 elements they have 64 bits",
+            });
+        }
+        let (input, output) = (self.own(input, len)?.cast(), self.own(indices, len)?);
+        // Twice, because the keys are not wanted.
+        self.keys.fit(2 * len)?;
+        self.spare.fit((len * size_of::<I>()).div_ceil(8))?;
+        let both = self.keys.view();
+        let keys = Arrays { input, spare: both.part(0, len), output: both.part(len, len) };
+        let spare = self.spare.view().cast().part(0, len);
+        let indices: Arrays<I> = Arrays { input: output.part(0, 0), spare, output };
+        let how = How { are_indices: true, ..How::default() };
+        // SAFETY: the arrays are as long and on this device, and do not overlap.
+        unsafe { self.run_with(order, keys, indices, how) }
+    }
+
+    /// The elements of a buffer, which has to be on this device, with `len` elements.
+    fn own<T: Scalar + Pod>(
+        &self,
+        buffer: &Buffer<T>,
+        len: usize,
+    ) -> Result<Global<T>, DeviceError> {
+        self.device.expect_own(buffer)?;
+        if buffer.len() == len {
+            Ok(buffer.view())
+        } else {
+            Err(DeviceError::LengthMismatch { buffer: buffer.len(), given: len })
+        }
+    }
+
+    /// [`run`](Self::run) with the kernels that move so many bytes with each key.
+    ///
+    /// # Safety
+    /// As for [`run`](Self::run).
+    unsafe fn run_with<V: Moved>(
+        &mut self,
+        order: Order,
+        keys: Arrays<K::Word>,
+        values: Arrays<V>,
+        how: How,
+    ) -> Result<(), DeviceError> {
+        // SAFETY: the caller's promise; a value is as long as the payload.
+        unsafe {
+            if size_of::<V>() == 4 {
+                self.run::<u32>(order, keys, Some(values.cast()), how)
+            } else {
+                self.run::<u64>(order, keys, Some(values.cast()), how)
+            }
+        }
+    }
+
+    /// Submits the launches of a sort.
+    ///
+    /// # Safety
+    /// The arrays are on this device and as long as `keys.input`, except those of the spare keys,
+    /// which may be longer, and an input of indices. None overlaps another, except an output that is
+    /// its input if `how` says so.
+    unsafe fn run<P: Payload<Word: Pod>>(
+        &mut self,
+        order: Order,
+        keys: Arrays<K::Word>,
+        payloads: Option<Arrays<P::Word>>,
+        how: How,
+    ) -> Result<(), DeviceError>
+    where
+        K::Order: Entry<Pass<K::Word, P>>,
+    {
+        let (len, word) = (keys.input.len(), size_of::<K>());
+        if len == 0 {
+            return Ok(());
+        }
+        let plan = Plan::of::<K, P>(&self.device, len);
+        let portions = Portions { are_indices: how.are_indices.into(), ..plan.portions };
+        self.rows.fit(ROW * plan.tiles)?;
+        self.carries.fit(carries_len(word, portions.count as usize))?;
+        let state = State {
+            counts: self.counts.view(),
+            carries: self.carries.view(),
+            words: self.words.view(),
+        };
+        let rows = self.rows.view().part(0, ROW * plan.tiles);
+        let task = Task { portions: portions.count, flags: how.flags() };
+        let counting = Counting { input: keys.input, state, rows, task };
+        let none = self.words.view().cast::<P::Word>().part(0, 0);
+        let payloads = payloads.unwrap_or(Arrays { input: none, spare: none, output: none });
+        let order = K::order(order);
+        // SAFETY: the grids are made for the arrays, and the caller upholds the rest; counts and
+        // words were zeroed, and each sort leaves them ready for the next; `&mut self` and the
+        // order of the stream keep others off them; a dropped buffer waits for the stream; all
+        // kernels start with the wait for the previous one.
+        unsafe {
+            let args = Entry::<Counting<K::Word>>::arguments(order, counting);
+            self.device
+                .launch_in_a_row::<KernelOf<K::Order, Counting<K::Word>>>(&plan.counts, args)?;
+            for pass in 0..word as u32 {
+                let common = Pass { keys, payloads, state, rows, portions, pass };
+                let args = Entry::<Pass<K::Word, P>>::arguments(order, common);
+                self.device
+                    .launch_in_a_row::<KernelOf<K::Order, Pass<K::Word, P>>>(&plan.moves, args)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a sort has to do.
+#[derive(Clone, Copy, Default)]
+struct How {
+    /// The outputs are the inputs.
+    in_place: bool,
+    /// The indices of the keys move with them.
+    are_indices: bool,
+}
+
+impl How {
+    /// As [`Task::flags`].
+    fn flags(self) -> u32 {
+        u32::from(self.in_place) | u32::from(!self.in_place || self.are_indices) << 1
+    }
+}
+
+/// The grids of a sort.
+struct Plan {
+    tiles: usize,
+    portions: Portions,
+    counts: Geometry,
+    moves: Geometry,
+}
+
+impl Plan {
+    /// For `len` keys with a payload of `P`.
+    fn of<K: Key, P: Payload>(device: &Device, len: usize) -> Self {
+        let properties = device.properties();
+        let is_90 = properties.compute >= 90;
+        let payload = if P::IS_HELD { size_of::<P::Word>() } else { 0 };
+        let word = size_of::<K>();
+        let keys = tile(word, payload, is_90);
+        let tiles = len.div_ceil(keys);
+        let each = most_tiles(keys);
+        let count = tiles.div_ceil(each as usize) as u32;
+        // Two packs of 16 bytes for each thread, and at most one block for each multiprocessor.
+        let packs = (len * word).div_ceil(16);
+        let blocks = packs.div_ceil(2 * COUNT_THREADS as usize);
+        let blocks = blocks.clamp(1, properties.multiprocessors as usize) as u32;
+        Self {
+            tiles,
+            portions: Portions { count: count.max(1), tiles: each, are_indices: 0 },
+            counts: Geometry::new(blocks, COUNT_THREADS)
+                .with_dynamic_shared(count_shared_bytes(word, is_90)),
+            moves: Geometry::new(tiles as u32, THREADS)
+                .with_dynamic_shared(shared_bytes(word, payload, is_90)),
+        }
+    }
+}
