@@ -175,3 +175,22 @@ macro_rules! correlated_elements {
         $each! { u64, kendall_pairs_u64, order kendall_order_u64, rank kendall_rank_u64 }
     };
 }
+
+/// Calls the macro `$each` once for each element type that can be sorted, as
+/// `$each! { TYPE, COUNT SORT WITH_U32 WITH_U64 }`.
+///
+/// The four are names of kernels: one counts, and the others move the elements, alone or each with
+/// 4 or 8 bytes.
+#[macro_export]
+macro_rules! sorted_elements {
+    ($each:ident) => {
+        $each! { f16, sort_count_float_16 sort_float_16 sort_float_16_with_u32 sort_float_16_with_u64 }
+        $each! { bf16, sort_count_float_16 sort_float_16 sort_float_16_with_u32 sort_float_16_with_u64 }
+        $each! { f32, sort_count_float_32 sort_float_32 sort_float_32_with_u32 sort_float_32_with_u64 }
+        $each! { f64, sort_count_float_64 sort_float_64 sort_float_64_with_u32 sort_float_64_with_u64 }
+        $each! { i32, sort_count_int_32 sort_int_32 sort_int_32_with_u32 sort_int_32_with_u64 }
+        $each! { u32, sort_count_int_32 sort_int_32 sort_int_32_with_u32 sort_int_32_with_u64 }
+        $each! { i64, sort_count_int_64 sort_int_64 sort_int_64_with_u32 sort_int_64_with_u64 }
+        $each! { u64, sort_count_int_64 sort_int_64 sort_int_64_with_u32 sort_int_64_with_u64 }
+    };
+}
