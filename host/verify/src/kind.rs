@@ -1,11 +1,15 @@
 //! The kinds of kernels: one for each primitive of each row of the catalogue.
 
-use super::{CaseError, Input, OnCpu, Ties, kendall, range_sum, reduce, reduce_rows, scan, select};
+use super::{
+    CaseError, Input, Keys, OnCpu, Ties, kendall, range_sum, reduce, reduce_rows, scan, select,
+    sort,
+};
 use cuda_std::memory::Scalar;
 use cuda_std::{bf16, f16};
 use gridsync::device::Device;
 use gridsync::primitives::kendall::Method;
 use gridsync::primitives::scan::Form;
+use gridsync::primitives::sort::Order;
 use gridsync_kernels::op::{
     And, ArgMax, ArgMin, CompensatedSum, Compose, Count, Max, Min, Or, Product, ProductModulo, Sum,
     WideSum, Xor,
@@ -28,6 +32,8 @@ pub enum Primitive {
     Ranges,
     /// Kendall's rank correlation.
     Kendall,
+    /// A sort.
+    Sort,
 }
 
 /// The size of a case.
@@ -42,6 +48,8 @@ pub enum Size {
     Groups(u32),
     /// Elements of two arrays, their ties, and the methods by which they are correlated.
     Pairs(usize, Ties, &'static [Method]),
+    /// Elements of an array, what they are, and the order in which they are sorted.
+    Keys(usize, Keys, Order),
 }
 
 impl Size {
@@ -58,6 +66,7 @@ impl fmt::Display for Size {
             Self::Matrix(rows, columns) => write!(f, "{rows} rows of {columns}"),
             Self::Groups(rows) => write!(f, "groups of tiles of {rows} rows"),
             Self::Pairs(len, ties, _) => write!(f, "{ties:?} ties of {len} places"),
+            Self::Keys(len, keys, order) => write!(f, "{keys:?} keys, {len} elements, {order:?}"),
         }
     }
 }
@@ -196,5 +205,13 @@ static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
         };
     }
     gridsync_entries::correlated_elements!(correlations);
+    macro_rules! sorts {
+        ($ty:ident, $($kernel:ident)+) => {
+            kinds.push(sort::kind::<$ty>(stringify!($ty), &[$(stringify!($kernel)),+]));
+        };
+    }
+    gridsync_entries::sorted_elements!(sorts);
+    sorts! { i16, sort_count_int_16 sort_int_16 sort_int_16_with_u32 sort_int_16_with_u64 }
+    sorts! { u16, sort_count_int_16 sort_int_16 sort_int_16_with_u32 sort_int_16_with_u64 }
     kinds
 });

@@ -14,6 +14,7 @@ mod reduce_rows;
 mod scan;
 mod select;
 mod select_bench;
+mod sort;
 mod system;
 
 pub use barrier::{Contender, Crossing, DESIGNS, MUTANTS, Outcome, cross};
@@ -27,6 +28,7 @@ pub use reduce::reduce_case;
 pub use scan::scan_in_shape;
 pub use select::{runs, select_case};
 pub use select_bench::SelectBench;
+pub use sort::Keys;
 pub use system::{Absence, cross_on_all, exchange_on_all, give_up_on_all};
 
 use bytemuck::Pod;

@@ -98,6 +98,7 @@ fn in_tables(compute: u32) -> BTreeSet<String> {
         Primitive::Select,
         Primitive::Ranges,
         Primitive::Kendall,
+        Primitive::Sort,
     ];
     let kinds = || primitives.into_iter().flat_map(kinds);
     let barriers = DESIGNS.iter().chain(MUTANTS).map(|barrier| barrier.kernel);

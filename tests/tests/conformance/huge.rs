@@ -9,6 +9,7 @@ use cuda_std::f16;
 use gridsync::device::{Buffer, Device, DeviceError};
 use gridsync::primitives::scan::Form;
 use gridsync::primitives::select::{Within, partition, select_with_positions};
+use gridsync::primitives::sort::{Order, Sorter};
 use gridsync::primitives::{Scanner, reduce};
 use gridsync_kernels::op::{ArgMax, Count, Indexed, Or, Sum};
 use gridsync_tests::devices::{skipped, with_cuda};
@@ -23,7 +24,8 @@ pub(crate) fn trials() -> Trials {
             the_last_of_more_than_two_to_the_31_elements_of_8_bytes_is_seen_on_cuda,
             an_index_beyond_two_to_the_32_is_found_on_cuda,
             a_scan_of_more_than_two_to_the_32_elements_is_right_on_cuda,
-            a_selection_from_more_than_two_to_the_32_elements_is_right_on_cuda;
+            a_selection_from_more_than_two_to_the_32_elements_is_right_on_cuda,
+            a_sort_of_more_than_two_to_the_32_elements_is_right_on_cuda;
     }
 }
 
@@ -158,5 +160,35 @@ fn a_selection_from_more_than_two_to_the_32_elements_is_right_on_cuda() {
         let last = zeros.buffer().download_part(zeros.len() - 3..zeros.len());
         assert_eq!(last, Ok(vec![0; 3]));
         assert_eq!(rest.download(), Ok(kept));
+    });
+}
+
+fn a_sort_of_more_than_two_to_the_32_elements_is_right_on_cuda() {
+    with_cuda(|cuda| {
+        let len = (1 << 32) + 9;
+        let mut places = places(len);
+        places.sort_unstable();
+        // Both digits differ, so that both passes run.
+        let Some(mut keys) = zeros_but(cuda, len, &places, 0x0101u16) else {
+            return;
+        };
+        let mut sorter = Sorter::new(cuda, len).expect("the workspace should fit");
+        let ones = places.len();
+        match cuda.alloc::<u64>(len).and_then(|mut indices| {
+            sorter.launch_argsort(Order::DESCENDING, &keys, &mut indices)?;
+            Ok([indices.download_part(0..ones + 2)?, indices.download_part(len - 2..len)?])
+        }) {
+            Err(error @ DeviceError::OutOfMemory { .. }) => skipped(&error.to_string()),
+            Err(error) => panic!("{error}"),
+            Ok([first, last]) => {
+                // The last element is one of the places, and so is not among the zeros.
+                let expected = places.iter().map(|&place| place as u64).chain([1, 2]);
+                assert!(first.iter().copied().eq(expected), "{first:?}");
+                assert_eq!(last, [len as u64 - 3, len as u64 - 2]);
+            }
+        }
+        sorter.launch_in_place(Order::ASCENDING, &mut keys).expect("it should launch");
+        let end = keys.download_part(len - ones - 2..len).expect("the result is there");
+        assert_eq!(end, [vec![0; 2], vec![0x0101; ones]].concat());
     });
 }

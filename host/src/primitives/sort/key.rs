@@ -23,6 +23,10 @@ impl Order {
     /// From the greatest to the smallest.
     pub const DESCENDING: Self = Self { is_descending: true, is_total: false };
 
+    /// Every order.
+    pub const ALL: [Self; 4] =
+        [Self::ASCENDING, Self::DESCENDING, Self::ASCENDING.total(), Self::DESCENDING.total()];
+
     /// The same, but with floats in the [total order](Self::is_total).
     #[must_use]
     pub const fn total(self) -> Self {

@@ -3,8 +3,9 @@
 use gridsync::device::{Device, Emulator, EmulatorConfig, Schedule};
 use gridsync::launch::Blocks;
 use gridsync::primitives::kendall::Method;
+use gridsync::primitives::sort::Order;
 use gridsync_lab::xpx::{self, Form, Setup};
-use gridsync_verify::{CaseError, Crossing, DESIGNS, Kind, Primitive, Size, Ties, kinds};
+use gridsync_verify::{CaseError, Crossing, DESIGNS, Keys, Kind, Primitive, Size, Ties, kinds};
 
 /// A kernel, or a few kernels with one purpose, and the cases.
 pub(super) struct Kernel {
@@ -60,6 +61,7 @@ const OF_SCAN: f64 = 19.0;
 const OF_SELECT: f64 = 10.0;
 const OF_RANGES: f64 = 5.0;
 const OF_KENDALL: f64 = 25.0;
+const OF_SORT: f64 = 100.0;
 const OF_CROSSINGS: f64 = 100.0;
 
 impl Case {
@@ -105,6 +107,7 @@ pub(super) fn kernels(is_emulated: bool, max_log2: u32, seeds: u64) -> Vec<Kerne
         (Primitive::Rows, OF_REDUCE),
         (Primitive::Ranges, OF_RANGES),
         (Primitive::Kendall, OF_KENDALL),
+        (Primitive::Sort, OF_SORT),
     ];
     let mut kernels = Vec::new();
     for (primitive, us_a_byte) in primitives {
@@ -130,7 +133,7 @@ fn name(kind: &Kind) -> String {
         Primitive::Select => "select ",
         Primitive::Rows => "reduce rows, ",
         Primitive::Ranges => "ranges, ",
-        Primitive::Kendall => "",
+        Primitive::Kendall | Primitive::Sort => "",
     };
     let name = format!("{primitive}{} {}", kind.op, kind.element);
     if kind.element == kind.accumulator { name } else { format!("{name} in {}", kind.accumulator) }
@@ -140,7 +143,7 @@ fn name(kind: &Kind) -> String {
 fn shapes(primitive: Primitive, is_emulated: bool, max_log2: u32) -> Vec<(usize, usize)> {
     let most = match primitive {
         Primitive::Rows => return matrices(max_log2),
-        Primitive::Kendall if is_emulated => SORTED,
+        Primitive::Kendall | Primitive::Sort if is_emulated => SORTED,
         _ => usize::MAX,
     };
     lengths(max_log2).into_iter().filter(|&len| len <= most).map(|len| (1, len)).collect()
@@ -159,10 +162,15 @@ fn case(kind: &'static Kind, (rows, columns): (usize, usize), seed: u64, us: f64
             let ties = Ties::ALL[(columns + seed as usize) % Ties::ALL.len()];
             Size::Pairs(columns, ties, methods)
         }
+        Primitive::Sort => {
+            let number = columns + seed as usize;
+            Size::Keys(columns, Keys::ALL[number % 7], Order::ALL[number % 4])
+        }
         _ => Size::Array(columns),
     };
     let emulated = match elements {
-        ..=INTERLEAVED if kind.primitive != Primitive::Kendall => Emulated::Judged,
+        _ if matches!(kind.primitive, Primitive::Kendall | Primitive::Sort) => Emulated::Fast,
+        ..=INTERLEAVED => Emulated::Judged,
         _ => Emulated::Fast,
     };
     let name = format!("{size}, seed {seed}");

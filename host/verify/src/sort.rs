@@ -1,0 +1,125 @@
+//! Cases of sorts.
+
+use super::inputs::random;
+use super::kind::{Cases, Kind, Primitive, Size};
+use super::{CaseError, Input, Sample, same_bits, sample};
+use bytemuck::Pod;
+use gridsync::device::Device;
+use gridsync::primitives::sort::{Key, Order, Sorter, argsort_on_cpu, sort_on_cpu};
+use gridsync_kernels::grid::sort::tile;
+use std::any::type_name;
+use std::fmt::Debug;
+use std::marker::PhantomData;
+
+/// What the elements of a case are before the sort.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keys {
+    /// Any values. Every 16th is zero.
+    Any,
+    /// Values at the ends of the orders: infinities, NaNs of both signs, zeros, subnormals.
+    Special,
+    /// All equal.
+    Equal,
+    /// At most five values.
+    Few,
+    /// In ascending order.
+    Sorted,
+    /// In descending order.
+    Reversed,
+    /// Equal except for the lowest digit.
+    OneDigit,
+}
+
+impl Keys {
+    /// All variants.
+    pub const ALL: [Self; 7] = [
+        Self::Any,
+        Self::Special,
+        Self::Equal,
+        Self::Few,
+        Self::Sorted,
+        Self::Reversed,
+        Self::OneDigit,
+    ];
+
+    /// `len` elements.
+    #[must_use]
+    pub fn sample<K: Key + Sample>(self, len: usize, seed: u64) -> Vec<K> {
+        let any = || sample::<K>(Input::Values, len, seed);
+        let all = |of: &dyn Fn(u64) -> K| (0..len as u64).map(|i| of(random(!seed, i))).collect();
+        match self {
+            Self::Any => any(),
+            Self::Special => all(&special),
+            Self::Equal => all(&|_| K::from_random(seed)),
+            Self::Few => all(&|bits| K::from_random(seed ^ bits % 5)),
+            Self::Sorted => sort_on_cpu(Order::ASCENDING.total(), &any()),
+            Self::Reversed => sort_on_cpu(Order::DESCENDING.total(), &any()),
+            Self::OneDigit => {
+                all(&|bits| of_bits(bits & 0xff | 0x3c5a_3c5a_3c5a_3c5a & (!0xff >> 1)))
+            }
+        }
+    }
+}
+
+/// The element whose bits are the lowest ones of these.
+fn of_bits<K: Pod>(bits: u64) -> K {
+    bytemuck::pod_read_unaligned(&bits.to_le_bytes()[..size_of::<K>()])
+}
+
+/// An element whose upper bits are mostly all ones or zeros, and whose lower ones are zeros, a one,
+/// or noise.
+fn special<K: Pod>(bits: u64) -> K {
+    let sign = 1 << (8 * size_of::<K>() - 1);
+    let noise = [0, 0, 1, bits >> 40][bits as usize % 4];
+    let top = [0, !0, !0 << 4, 1][bits as usize / 4 % 4] << (8 * size_of::<K>() - 12);
+    of_bits((noise | top) & (sign - 1) | if bits >> 20 & 1 == 0 { 0 } else { sign })
+}
+
+/// The sorts of arrays of `K`.
+struct Sorts<K>(PhantomData<K>);
+
+impl<K: Key + Sample + Debug> Cases for Sorts<K> {
+    /// Sorts to another array, in place, with values of 4 and 8 bytes, and sorts indices of both
+    /// sizes, all in one workspace, and compares every element with the CPU's.
+    fn run(&self, device: &Device, size: Size, seed: u64) -> Result<(), CaseError> {
+        let Size::Keys(len, keys, order) = size else { return Err(size.mismatch()) };
+        let input = keys.sample::<K>(len, seed);
+        let case = format!("{size} of {}, seed {seed}", type_name::<K>());
+        let indices: Vec<u32> = argsort_on_cpu(order, &input);
+        let sorted: Vec<K> = indices.iter().map(|&index| input[index as usize]).collect();
+        same_bits(&case, "the CPU sorts", &sort_on_cpu(order, &input), &sorted)?;
+
+        let mut sorter = Sorter::new(device, len)?;
+        let on_device = device.upload(&input)?;
+        let mut output = device.alloc(len)?;
+        sorter.launch(order, &on_device, &mut output)?;
+        same_bits(&case, "the sort gives", &output.download()?, &sorted)?;
+
+        let mut in_place = device.upload(&input)?;
+        sorter.launch_in_place(order, &mut in_place)?;
+        same_bits(&case, "the sort in place gives", &in_place.download()?, &sorted)?;
+
+        let wide = |index: u32| u64::from(index) * 0x1_0000_0003;
+        let values: Vec<u64> = (0..len as u32).map(wide).collect();
+        let (mut keys, mut values) = (device.upload(&input)?, device.upload(&values)?);
+        sorter.launch_pairs(order, &mut keys, &mut values)?;
+        same_bits(&case, "the sort of pairs gives", &keys.download()?, &sorted)?;
+        let moved: Vec<u64> = indices.iter().map(|&index| wide(index)).collect();
+        same_bits(&case, "the sort of pairs moves", &values.download()?, &moved)?;
+
+        let mut narrow = device.alloc::<u32>(len)?;
+        sorter.launch_argsort(order, &on_device, &mut narrow)?;
+        same_bits(&case, "the sort of indices gives", &narrow.download()?, &indices)?;
+        let mut wide = device.alloc::<u64>(len)?;
+        sorter.launch_argsort(order, &on_device, &mut wide)?;
+        let indices: Vec<u64> = indices.into_iter().map(u64::from).collect();
+        same_bits(&case, "the sort of wide indices gives", &wide.download()?, &indices)?;
+        same_bits(&case, "the sort leaves the input", &on_device.download()?, &input)
+    }
+}
+
+/// The kind of the sorts of arrays of `K`, called `name`, by these kernels.
+pub(super) fn kind<K: Key + Sample + Debug>(name: &'static str, kernels: &[&'static str]) -> Kind {
+    let tile = tile(size_of::<K>(), 0, false);
+    Kind::of::<K, K>(Primitive::Sort, (name, "sort"), kernels, tile, Sorts::<K>(PhantomData))
+}
