@@ -79,8 +79,8 @@ fn special<K: Pod>(bits: u64) -> K {
 struct Sorts<K>(PhantomData<K>);
 
 impl<K: Key + Sample + Debug> Cases for Sorts<K> {
-    /// Sorts to another array, in place, with values of 4 and 8 bytes, and sorts indices of both
-    /// sizes, all in one workspace, and compares every element with the CPU's.
+    /// Sorts to another array and in place, with values of 4 bytes and in place with values of 8,
+    /// and sorts indices of both sizes, all in one workspace. Compares every element with the CPU's.
     fn run(&self, device: &Device, size: Size, seed: u64) -> Result<(), CaseError> {
         let Size::Keys(len, keys, order) = size else { return Err(size.mismatch()) };
         let input = keys.sample::<K>(len, seed);
@@ -99,13 +99,20 @@ impl<K: Key + Sample + Debug> Cases for Sorts<K> {
         sorter.launch_in_place(order, &mut in_place)?;
         same_bits(&case, "the sort in place gives", &in_place.download()?, &sorted)?;
 
+        let inverted: Vec<u32> = indices.iter().map(|index| !index).collect();
+        let values: Vec<u32> = (0..len as u32).map(|index| !index).collect();
+        let (values, mut moved) = (device.upload(&values)?, device.alloc(len)?);
+        sorter.launch_pairs(order, (&on_device, &values), (&mut output, &mut moved))?;
+        same_bits(&case, "the sort of pairs gives", &output.download()?, &sorted)?;
+        same_bits(&case, "the sort of pairs moves", &moved.download()?, &inverted)?;
+
         let wide = |index: u32| u64::from(index) * 0x1_0000_0003;
         let values: Vec<u64> = (0..len as u32).map(wide).collect();
         let (mut keys, mut values) = (device.upload(&input)?, device.upload(&values)?);
-        sorter.launch_pairs(order, &mut keys, &mut values)?;
-        same_bits(&case, "the sort of pairs gives", &keys.download()?, &sorted)?;
+        sorter.launch_pairs_in_place(order, &mut keys, &mut values)?;
+        same_bits(&case, "the sort of pairs in place gives", &keys.download()?, &sorted)?;
         let moved: Vec<u64> = indices.iter().map(|&index| wide(index)).collect();
-        same_bits(&case, "the sort of pairs moves", &values.download()?, &moved)?;
+        same_bits(&case, "the sort of pairs in place moves", &values.download()?, &moved)?;
 
         let mut narrow = device.alloc::<u32>(len)?;
         sorter.launch_argsort(order, &on_device, &mut narrow)?;

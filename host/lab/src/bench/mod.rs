@@ -54,6 +54,7 @@ mod scan;
 mod scan_threads;
 mod select;
 mod slope;
+mod sort;
 mod spread;
 mod suite;
 mod system;
@@ -82,6 +83,7 @@ pub use scan::SCAN;
 pub use scan_threads::SCAN_THREADS;
 pub use select::{PARTITION, SELECT, UNIQUE};
 pub use slope::slope;
+pub use sort::SORT;
 pub use spread::Spread;
 pub use suite::{Absent, Design, FEW, MANY, Run, Shape, Suite, THREADS, default_blocks};
 pub use system::{

@@ -161,26 +161,38 @@ impl<K: Key> Sorter<K> {
         unsafe { self.run::<Nothing>(order, keys, None, How { in_place: true, ..How::default() }) }
     }
 
+    /// Sorts keys, and moves each value with its key: both from `input` to `output`.
+    ///
+    /// # Errors
+    /// As for [`launch`](Self::launch). All four buffers have to be as long as the keys.
+    pub fn launch_pairs<V: Moved>(
+        &mut self,
+        order: Order,
+        input: (&Buffer<K>, &Buffer<V>),
+        output: (&mut Buffer<K>, &mut Buffer<V>),
+    ) -> Result<(), DeviceError> {
+        let len = input.0.len();
+        let keys = [self.own(input.0, len)?, self.own(output.0, len)?];
+        let values = [self.own(input.1, len)?, self.own(output.1, len)?];
+        // SAFETY: the arrays are as long and on this device, and do not overlap.
+        unsafe { self.run_pairs(order, keys, values, How::default()) }
+    }
+
     /// Sorts `keys` in place, and moves each of `values` with its key.
     ///
     /// # Errors
-    /// As for [`launch`](Self::launch), for `keys` and `values`.
-    pub fn launch_pairs<V: Moved>(
+    /// As for [`launch_pairs`](Self::launch_pairs).
+    pub fn launch_pairs_in_place<V: Moved>(
         &mut self,
         order: Order,
         keys: &mut Buffer<K>,
         values: &mut Buffer<V>,
     ) -> Result<(), DeviceError> {
         let len = keys.len();
-        let (input, values) = (self.own(keys, len)?.cast(), self.own(values, len)?);
-        self.keys.fit(len)?;
-        self.spare.fit((len * size_of::<V>()).div_ceil(8))?;
-        let keys = Arrays { input, spare: self.keys.view(), output: input };
-        let spare = self.spare.view().cast().part(0, len);
-        let values: Arrays<V> = Arrays { input: values, spare, output: values };
+        let (keys, values) = ([self.own(keys, len)?; 2], [self.own(values, len)?; 2]);
         let how = How { in_place: true, ..How::default() };
         // SAFETY: the arrays are as long and on this device, and the inputs are the outputs.
-        unsafe { self.run_with(order, keys, values, how) }
+        unsafe { self.run_pairs(order, keys, values, how) }
     }
 
     /// Writes the indices of `input` in the order of its elements to `indices`.
@@ -227,6 +239,28 @@ impl<K: Key> Sorter<K> {
         } else {
             Err(DeviceError::LengthMismatch { buffer: buffer.len(), given: len })
         }
+    }
+
+    /// Sorts from the first of `keys` and of `values` to the second.
+    ///
+    /// # Safety
+    /// As for [`run`](Self::run).
+    unsafe fn run_pairs<V: Moved>(
+        &mut self,
+        order: Order,
+        keys: [Global<K>; 2],
+        values: [Global<V>; 2],
+        how: How,
+    ) -> Result<(), DeviceError> {
+        let len = keys[0].len();
+        self.keys.fit(len)?;
+        self.spare.fit((len * size_of::<V>()).div_ceil(8))?;
+        let ([input, output], spare) = (keys.map(Global::cast), self.keys.view());
+        let keys = Arrays { input, spare, output };
+        let spare = self.spare.view().cast().part(0, len);
+        let values: Arrays<V> = Arrays { input: values[0], spare, output: values[1] };
+        // SAFETY: the caller's promise; the spare arrays are as long.
+        unsafe { self.run_with(order, keys, values, how) }
     }
 
     /// [`run`](Self::run) with the kernels that move so many bytes with each key.

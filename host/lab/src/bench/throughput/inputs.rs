@@ -72,6 +72,8 @@ enum Kind {
     Small,
     /// The two arrays of [`Stock::pairs`], alternating.
     Pairs,
+    /// Those of [`Stock::hashed`].
+    Hashed,
     Of(Values),
 }
 
@@ -136,6 +138,22 @@ impl Stock {
         let both = |n| vec![array(n, 0), array(n, 1)];
         let inputs = self.filled(device, n, 2 * count, Kind::Pairs, both)?;
         Ok(inputs.as_chunks().0)
+    }
+
+    /// At least `count` inputs of `n` elements. Element `i` is `of` of two hashes: those of `2 i`
+    /// and of `2 i + 1`. All callers with one `T` pass the same `of`.
+    ///
+    /// # Errors
+    /// As for [`inputs`](Self::inputs).
+    pub(in crate::bench) fn hashed<T: Pod>(
+        &mut self,
+        device: &Device,
+        n: usize,
+        count: usize,
+        of: fn([u32; 2]) -> T,
+    ) -> Result<&[Buffer<T>], DeviceError> {
+        let of = |i| of([2 * i as u32, 2 * i as u32 + 1].map(hash));
+        self.filled(device, n, count, Kind::Hashed, |n| vec![(0..n).map(of).collect()])
     }
 
     /// At least `count` inputs of `n` elements. `periods` contains their first elements; the inputs

@@ -18,6 +18,16 @@ impl Throughput {
     }
 }
 
+impl Case {
+    /// The time of one call on `n` elements in the emulator, with its result checked.
+    pub(in crate::bench) fn alone_in_emulator(&self, n: usize) -> Option<Measurement> {
+        let device = device();
+        let mut bench = Bench { device: &device, sampling: &ONCE, stock: Stock::default() };
+        (self.measure)(&mut bench, &Load { n, plan: Plan::ALONE })
+            .expect("the emulator should measure it, and find it right")
+    }
+}
+
 /// The cases of one operation.
 fn of(op: &str) -> Vec<Case> {
     let cases = REDUCE.cases.iter();

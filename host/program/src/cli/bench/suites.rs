@@ -10,7 +10,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, Args, Command, Subcommand};
 use gridsync_lab::bench::{
     ALL_REDUCE, BARRIER, KENDALL, PARTITION, PeerProgram, REDUCE, REDUCE_ROWS, Record, SCAN,
-    SCAN_THREADS, SELECT, Suite, Throughput, UNIQUE,
+    SCAN_THREADS, SELECT, SORT, Suite, Throughput, UNIQUE,
 };
 use serde_json::Value;
 
@@ -170,6 +170,12 @@ suites! {
     /// 50, 99 and 100 % are kept; and the lengths of the runs too, for 1, 50 and 100 %. The peers
     /// are CUB's DeviceSelect::Unique and DeviceRunLengthEncode. The results are checked.
     Unique("unique", Throughput = UNIQUE, "--peers", "--ops run-lengths --sizes 2^20");
+    /// An array in order
+    ///
+    /// The time, as in bench reduce, of sorting keys of which every digit differs, alone and with
+    /// values of 4 bytes, and of sorting indices. The peer is CUB's DeviceRadixSort. The results
+    /// are checked.
+    Sort("sort", Throughput = SORT, "--peers", "--ops argsort --sizes 2^20,2^28");
     /// Two arrays to their rank correlation
     ///
     /// The time, as in bench reduce, of the rank correlation of two arrays, by the method that it

@@ -1,0 +1,146 @@
+// The peer of gridsync's sorts: CUB's DeviceRadixSort, measured by the same rule. Its results are
+// checked.
+//
+//   nvcc -O3 -std=c++17 -arch=native cub_sort.cu -o cub_sort
+//   echo "keys f32 default 1048576 256 2000" | ./cub_sort AT_LEAST AT_MOST UNCERTAINTY
+//
+// Operations: keys, pairs (with values of 4 bytes) and argsort: pairs whose values are the indices,
+// which the input has already.
+
+#include <cub/device/device_radix_sort.cuh>
+
+#include "throughput.cuh"
+
+using peer::Bench;
+using peer::check;
+using peer::Load;
+using peer::Spread;
+using peer::Storage;
+
+// A key of two hashes: for a float neither infinite nor NaN, because a bit of the exponent is zero.
+template <typename K>
+__host__ __device__ K key(uint32_t low, uint32_t high) {
+  using Bits = std::conditional_t<sizeof(K) == 4, uint32_t, uint64_t>;
+  Bits bits = static_cast<Bits>(uint64_t(high) << 32 | low);
+  if (std::is_floating_point<K>::value) bits &= ~(Bits(1) << (8 * sizeof(K) - 2));
+  K key;
+  memcpy(&key, &bits, sizeof key);
+  return key;
+}
+
+// Element i of every input: the key of the hashes of 2 i and 2 i + 1.
+template <typename K>
+__global__ void fill_keys(K* out, size_t n) {
+  const size_t threads = size_t(gridDim.x) * blockDim.x;
+  for (size_t i = size_t(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += threads) {
+    const auto at = static_cast<uint32_t>(i % peer::PERIOD);
+    out[i] = key<K>(peer::hash(2 * at), peer::hash(2 * at + 1));
+  }
+}
+
+__global__ void fill_indices(uint32_t* out, size_t n) {
+  const size_t threads = size_t(gridDim.x) * blockDim.x;
+  for (size_t i = size_t(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += threads) {
+    out[i] = static_cast<uint32_t>(i);
+  }
+}
+
+// Counts the elements that are less than their predecessor, and adds up the bits of all.
+template <typename K>
+__global__ void summarize(const K* keys, size_t n, unsigned long long* unordered, unsigned long long* sum) {
+  const size_t threads = size_t(gridDim.x) * blockDim.x;
+  unsigned long long bits = 0;
+  for (size_t i = size_t(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += threads) {
+    if (i > 0 && keys[i] < keys[i - 1]) atomicAdd(unordered, 1);
+    unsigned long long word = 0;
+    memcpy(&word, &keys[i], sizeof(K));
+    bits += word;
+  }
+  atomicAdd(sum, bits);
+}
+
+// Ends the program if `sorted` is not in order, or has other elements than an input.
+template <typename K>
+void verify(const K* sorted, size_t n) {
+  const peer::Memory<K> input = peer::alloc<K>(n);
+  fill_keys<<<peer::FILL_BLOCKS, 256>>>(input.get(), n);
+  const peer::Memory<unsigned long long> sums = peer::alloc<unsigned long long>(4);
+  check(cudaMemset(sums.get(), 0, 4 * sizeof(unsigned long long)));
+  summarize<<<peer::FILL_BLOCKS, 256>>>(sorted, n, sums.get(), sums.get() + 1);
+  summarize<<<peer::FILL_BLOCKS, 256>>>(input.get(), n, sums.get() + 2, sums.get() + 3);
+  check(cudaGetLastError());
+  unsigned long long got[4];
+  check(cudaMemcpy(got, sums.get(), sizeof got, cudaMemcpyDeviceToHost));
+  if (got[0] != 0 || got[1] != got[3]) {
+    peer::wrong("cub::DeviceRadixSort of " + std::to_string(n) + " elements of " +
+                std::to_string(sizeof(K)) + " bytes is wrong");
+  }
+}
+
+// µs of a sort of keys.
+template <typename K>
+std::optional<Spread> keys(const Bench& bench, const Load& load) {
+  Storage storage;
+  return peer::with_count(load.n, [&](auto n) {
+    return bench.time_into<K, K>(
+        load, load.n,
+        [](K* out, size_t n, cudaStream_t stream) {
+          fill_keys<<<peer::FILL_BLOCKS, 256, 0, stream>>>(out, n);
+          check(cudaGetLastError());
+        },
+        [&](const K* in, K* out, cudaStream_t stream) {
+          size_t bytes = 0;
+          const int end = 8 * sizeof(K);
+          check(cub::DeviceRadixSort::SortKeys(nullptr, bytes, in, out, n, 0, end, stream));
+          check(cub::DeviceRadixSort::SortKeys(storage.at_least(bytes), bytes, in, out, n, 0, end, stream));
+        },
+        [&](const K* sorted) { verify(sorted, load.n); });
+  });
+}
+
+// µs of a sort of keys and values of 4 bytes. An array has the keys, then the values, aligned.
+template <typename K>
+std::optional<Spread> pairs(const Bench& bench, const Load& load) {
+  static_assert(sizeof(K) == 4, "keys and values share an array");
+  Storage storage;
+  const size_t half = (load.n + 63) / 64 * 64;
+  Load both = load;
+  both.n = 2 * half;
+  return peer::with_count(load.n, [&](auto n) {
+    return bench.time_into<K, K>(
+        both, both.n,
+        [&](K* out, size_t, cudaStream_t stream) {
+          fill_keys<<<peer::FILL_BLOCKS, 256, 0, stream>>>(out, load.n);
+          fill_indices<<<peer::FILL_BLOCKS, 256, 0, stream>>>(reinterpret_cast<uint32_t*>(out + half), load.n);
+          check(cudaGetLastError());
+        },
+        [&](const K* in, K* out, cudaStream_t stream) {
+          const auto* values = reinterpret_cast<const uint32_t*>(in + half);
+          auto* moved = reinterpret_cast<uint32_t*>(out + half);
+          size_t bytes = 0;
+          const auto step = [&](void* memory) {
+            check(cub::DeviceRadixSort::SortPairs(memory, bytes, in, out, values, moved, n, 0,
+                                                  int(8 * sizeof(K)), stream));
+          };
+          step(nullptr);
+          step(storage.at_least(bytes));
+        },
+        [&](const K* sorted) { verify(sorted, load.n); });
+  });
+}
+
+int main(int argc, char** argv) {
+  return peer::answer_throughputs(
+      argc, argv,
+      [](const Bench& bench, const std::string& op, const std::string& dtype, const std::string& mode,
+         const Load& load) -> std::optional<Spread> {
+        if (mode != "default") return std::nullopt;
+        if (op == "keys" && dtype == "u32") return keys<uint32_t>(bench, load);
+        if (op == "keys" && dtype == "f32") return keys<float>(bench, load);
+        if (op == "keys" && dtype == "u64") return keys<uint64_t>(bench, load);
+        if (op == "keys" && dtype == "f64") return keys<double>(bench, load);
+        if (op == "pairs" && dtype == "u32") return pairs<uint32_t>(bench, load);
+        if (op == "argsort" && dtype == "f32") return pairs<float>(bench, load);
+        return std::nullopt;
+      });
+}
