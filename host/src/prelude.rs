@@ -12,6 +12,7 @@
 //! assert_eq!(sums.download()?, [0.5, 3.0, 6.0]);
 //! let kept = select(Within::greater_than(1.0f32), &input)?;
 //! assert_eq!(kept.download()?, [2.5, 3.0]);
+//! assert_eq!(sort(Order::DESCENDING, &input)?.download()?, [3.0, 2.5, 0.5]);
 //! # Ok::<(), DeviceError>(())
 //! ```
 
@@ -22,5 +23,8 @@ pub use crate::device::{Buffer, Device, DeviceError, Geometry};
 pub use crate::launch::{Blocks, barrier_words, cooperative};
 pub use crate::primitives::scan::Form;
 pub use crate::primitives::select::Within;
-pub use crate::primitives::{Reducer, Scanner, Selector, partition, reduce, scan, select};
+pub use crate::primitives::sort::Order;
+pub use crate::primitives::{
+    Reducer, Scanner, Selector, Sorter, argsort, partition, reduce, scan, select, sort,
+};
 pub use gridsync_kernels::op::{Max, Min, Product, Sum};

@@ -206,12 +206,21 @@ static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
     }
     gridsync_entries::correlated_elements!(correlations);
     macro_rules! sorts {
-        ($ty:ident, $($kernel:ident)+) => {
-            kinds.push(sort::kind::<$ty>(stringify!($ty), &[$(stringify!($kernel)),+]));
+        ($ty:ident, $family:literal) => {
+            let kernels = [
+                concat!("sort_count_", $family),
+                concat!("sort_", $family),
+                concat!("sort_", $family, "_with_u32"),
+                concat!("sort_", $family, "_with_u64"),
+                concat!("sort_small_", $family),
+                concat!("sort_small_", $family, "_with_u32"),
+                concat!("sort_small_", $family, "_with_u64"),
+            ];
+            kinds.push(sort::kind::<$ty>(stringify!($ty), &kernels));
         };
     }
     gridsync_entries::sorted_elements!(sorts);
-    sorts! { i16, sort_count_int_16 sort_int_16 sort_int_16_with_u32 sort_int_16_with_u64 }
-    sorts! { u16, sort_count_int_16 sort_int_16 sort_int_16_with_u32 sort_int_16_with_u64 }
+    sorts! { i16, "int_16" }
+    sorts! { u16, "int_16" }
     kinds
 });

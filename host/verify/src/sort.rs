@@ -6,7 +6,7 @@ use super::{CaseError, Input, Sample, same_bits, sample};
 use bytemuck::Pod;
 use gridsync::device::Device;
 use gridsync::primitives::sort::{Key, Order, Sorter, argsort_on_cpu, sort_on_cpu};
-use gridsync_kernels::grid::sort::tile;
+use gridsync_kernels::grid::sort::Shape;
 use std::any::type_name;
 use std::fmt::Debug;
 use std::marker::PhantomData;
@@ -127,6 +127,7 @@ impl<K: Key + Sample + Debug> Cases for Sorts<K> {
 
 /// The kind of the sorts of arrays of `K`, called `name`, by these kernels.
 pub(super) fn kind<K: Key + Sample + Debug>(name: &'static str, kernels: &[&'static str]) -> Kind {
-    let tile = tile(size_of::<K>(), 0, false);
-    Kind::of::<K, K>(Primitive::Sort, (name, "sort"), kernels, tile, Sorts::<K>(PhantomData))
+    let shape = Shape { word: size_of::<K>(), payload: 0, is_small: true, is_90: false };
+    let cases = Sorts::<K>(PhantomData);
+    Kind::of::<K, K>(Primitive::Sort, (name, "sort"), kernels, shape.tile(), cases)
 }

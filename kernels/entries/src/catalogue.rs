@@ -177,20 +177,20 @@ macro_rules! correlated_elements {
 }
 
 /// Calls the macro `$each` once for each element type that can be sorted, as
-/// `$each! { TYPE, COUNT SORT WITH_U32 WITH_U64 }`.
+/// `$each! { TYPE, "FAMILY" }`.
 ///
-/// The four are names of kernels: one counts, and the others move the elements, alone or each with
-/// 4 or 8 bytes.
+/// The names of its kernels are `sort_count_FAMILY`, `sort_FAMILY` and `sort_small_FAMILY`, and the
+/// last two also with `_with_u32` and `_with_u64`.
 #[macro_export]
 macro_rules! sorted_elements {
     ($each:ident) => {
-        $each! { f16, sort_count_float_16 sort_float_16 sort_float_16_with_u32 sort_float_16_with_u64 }
-        $each! { bf16, sort_count_float_16 sort_float_16 sort_float_16_with_u32 sort_float_16_with_u64 }
-        $each! { f32, sort_count_float_32 sort_float_32 sort_float_32_with_u32 sort_float_32_with_u64 }
-        $each! { f64, sort_count_float_64 sort_float_64 sort_float_64_with_u32 sort_float_64_with_u64 }
-        $each! { i32, sort_count_int_32 sort_int_32 sort_int_32_with_u32 sort_int_32_with_u64 }
-        $each! { u32, sort_count_int_32 sort_int_32 sort_int_32_with_u32 sort_int_32_with_u64 }
-        $each! { i64, sort_count_int_64 sort_int_64 sort_int_64_with_u32 sort_int_64_with_u64 }
-        $each! { u64, sort_count_int_64 sort_int_64 sort_int_64_with_u32 sort_int_64_with_u64 }
+        $each! { f16, "float_16" }
+        $each! { bf16, "float_16" }
+        $each! { f32, "float_32" }
+        $each! { f64, "float_64" }
+        $each! { i32, "int_32" }
+        $each! { u32, "int_32" }
+        $each! { i64, "int_64" }
+        $each! { u64, "int_64" }
     };
 }

@@ -1,9 +1,11 @@
 //! The radix sort: for each order of keys a kernel that counts, and a pass for each payload.
 
+use core::marker::PhantomData;
 use cuda_std::launch::KernelArg;
 use cuda_std::prelude::*;
 use gridsync_kernels::grid::sort::{
-    self, Arrays, Floats, Integers, Nothing, Order, Payload, Portions, State, Task,
+    self, Arrays, Floats, Integers, Large, Nothing, Order, Payload, Portions, Small, State, Task,
+    Tiles,
 };
 
 /// The common arguments of the count, as in [`sort::count()`]. The order comes after them.
@@ -34,7 +36,7 @@ impl<W: Scalar> Counting<W> {
 /// The common arguments of a pass, as in [`sort::scatter()`]. The order comes after them.
 #[repr(C)]
 #[derive(Debug)]
-pub struct Pass<W, P: Payload> {
+pub struct Pass<W, P: Payload, T> {
     /// The keys.
     pub keys: Arrays<W>,
     /// What moves with them; empty views if nothing does.
@@ -47,39 +49,69 @@ pub struct Pass<W, P: Payload> {
     pub portions: Portions,
     /// The digit.
     pub pass: u32,
+    /// Whether tiles are large or small.
+    pub tiles: PhantomData<T>,
 }
 
-impl<W: Scalar, P: Payload> Clone for Pass<W, P> {
+impl<W: Scalar, P: Payload, T> Clone for Pass<W, P, T> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<W: Scalar, P: Payload> Copy for Pass<W, P> {}
+impl<W: Scalar, P: Payload, T> Copy for Pass<W, P, T> {}
 
 // SAFETY: `repr(C)`; views and numbers are the same on host and device.
-unsafe impl<W: Scalar, P: Payload> KernelArg for Pass<W, P> {}
+unsafe impl<W: Scalar, P: Payload, T: Tiles> KernelArg for Pass<W, P, T> {}
 
-impl<W: Scalar, P: Payload> Pass<W, P> {
+impl<W: Scalar, P: Payload, T: Tiles> Pass<W, P, T> {
+    /// The same pass with large or small tiles.
+    #[must_use]
+    pub fn in_tiles<U>(self) -> Pass<W, P, U> {
+        let Self { keys, payloads, state, rows, portions, pass, .. } = self;
+        Pass { keys, payloads, state, rows, portions, pass, tiles: PhantomData }
+    }
+
     /// Moves keys by `order`: [`sort::scatter()`].
     #[device]
     pub fn scatter(self, order: impl Order<Word = W>) {
-        let Self { keys, payloads, state, rows, portions, pass } = self;
-        sort::scatter::<_, P>(order, pass, keys, payloads, state, rows, portions);
+        let Self { keys, payloads, state, rows, portions, pass, .. } = self;
+        sort::scatter::<_, P, T>(order, pass, keys, payloads, state, rows, portions);
     }
 }
 
 macro_rules! kernels {
-    ($($order:ident<$word:ident>: $count:ident, $($pass:ident $payload:ident $blocks:literal),+;)*) => {$(
+    ($($order:ident<$word:ident>: $count:ident, $($payload:ident $blocks:literal $pass:ident $small:ident),+;)*) => {$(
         entry! { @ $count $order<$word> [order] Counting<$word>, count (max_threads = 1024) "Counts by", "grid::sort::count()" }
-        $(entry! { @ $pass $order<$word> [order] Pass<$word, $payload>, scatter (max_threads = 256, min_blocks = $blocks) "Sorts by", "grid::sort::scatter()" })+
+        $(
+            entry! { @ $pass $order<$word> [order] Pass<$word, $payload, Large>, scatter (max_threads = 256, min_blocks = $blocks) "Sorts by", "grid::sort::scatter()" }
+            entry! { @ $small $order<$word> [order] Pass<$word, $payload, Small>, scatter (max_threads = 256, min_blocks = $blocks) "Sorts short arrays by", "grid::sort::scatter()" }
+        )+
     )*};
 }
 kernels! {
-    Integers<u16>: sort_count_int_16, sort_int_16 Nothing 3, sort_int_16_with_u32 u32 2, sort_int_16_with_u64 u64 2;
-    Integers<u32>: sort_count_int_32, sort_int_32 Nothing 3, sort_int_32_with_u32 u32 2, sort_int_32_with_u64 u64 2;
-    Integers<u64>: sort_count_int_64, sort_int_64 Nothing 2, sort_int_64_with_u32 u32 2, sort_int_64_with_u64 u64 2;
-    Floats<u16>: sort_count_float_16, sort_float_16 Nothing 3, sort_float_16_with_u32 u32 2, sort_float_16_with_u64 u64 2;
-    Floats<u32>: sort_count_float_32, sort_float_32 Nothing 3, sort_float_32_with_u32 u32 2, sort_float_32_with_u64 u64 2;
-    Floats<u64>: sort_count_float_64, sort_float_64 Nothing 2, sort_float_64_with_u32 u32 2, sort_float_64_with_u64 u64 2;
+    Integers<u16>: sort_count_int_16,
+        Nothing 3 sort_int_16 sort_small_int_16,
+        u32 2 sort_int_16_with_u32 sort_small_int_16_with_u32,
+        u64 2 sort_int_16_with_u64 sort_small_int_16_with_u64;
+    Integers<u32>: sort_count_int_32,
+        Nothing 3 sort_int_32 sort_small_int_32,
+        u32 2 sort_int_32_with_u32 sort_small_int_32_with_u32,
+        u64 2 sort_int_32_with_u64 sort_small_int_32_with_u64;
+    Integers<u64>: sort_count_int_64,
+        Nothing 2 sort_int_64 sort_small_int_64,
+        u32 2 sort_int_64_with_u32 sort_small_int_64_with_u32,
+        u64 2 sort_int_64_with_u64 sort_small_int_64_with_u64;
+    Floats<u16>: sort_count_float_16,
+        Nothing 3 sort_float_16 sort_small_float_16,
+        u32 2 sort_float_16_with_u32 sort_small_float_16_with_u32,
+        u64 2 sort_float_16_with_u64 sort_small_float_16_with_u64;
+    Floats<u32>: sort_count_float_32,
+        Nothing 3 sort_float_32 sort_small_float_32,
+        u32 2 sort_float_32_with_u32 sort_small_float_32_with_u32,
+        u64 2 sort_float_32_with_u64 sort_small_float_32_with_u64;
+    Floats<u64>: sort_count_float_64,
+        Nothing 2 sort_float_64 sort_small_float_64,
+        u32 2 sort_float_64_with_u32 sort_small_float_64_with_u32,
+        u64 2 sort_float_64_with_u64 sort_small_float_64_with_u64;
 }

@@ -3,13 +3,18 @@
 use bytemuck::Pod;
 use cuda_std::memory::{Global, Scalar};
 use gridsync_kernels::grid::sort::{
-    Arrays, COUNT_THREADS, Floats, Integers, Nothing, Order, Payload, Portions, State, THREADS,
-    Task, WORDS, carries_len, count, count_shared_bytes, counts_len, scatter, shared_bytes, tile,
+    Arrays, COUNT_THREADS, Floats, Integers, Large, Nothing, Order, Payload, Portions, Shape,
+    Small, State, THREADS, Task, WORDS, carries_len, count, count_shared_bytes, counts_len,
+    scatter,
 };
 use simt::{LaunchConfig, Memory, Schedule};
 
-/// Keys of a tile, for keys of up to 4 bytes.
-const TILE: usize = tile(4, 4, false);
+/// Keys of a small tile.
+const TILE: usize = shape(0, 0, true).tile();
+
+const fn shape(word: usize, payload: usize, is_small: bool) -> Shape {
+    Shape { word, payload, is_small, is_90: false }
+}
 
 /// Numbers from a fixed sequence.
 fn drawn(count: usize) -> impl Iterator<Item = u64> {
@@ -45,6 +50,8 @@ struct How {
     in_place: bool,
     /// The payloads are the indices, instead of those given.
     are_indices: bool,
+    /// Tiles are small.
+    is_small: bool,
     /// Tiles of a portion.
     tiles: u32,
     seed: u64,
@@ -52,7 +59,7 @@ struct How {
 
 impl How {
     fn seeded(seed: u64) -> Self {
-        Self { in_place: false, are_indices: false, tiles: 1 << 16, seed }
+        Self { in_place: false, are_indices: false, is_small: true, tiles: 1 << 16, seed }
     }
 }
 
@@ -103,7 +110,8 @@ impl Sort {
     {
         let word = size_of::<O::Word>();
         let payload = if P::IS_HELD { size_of::<P::Word>() } else { 0 };
-        let tiles = keys.len().div_ceil(tile(word, payload, false));
+        let shape = shape(word, payload, how.is_small);
+        let tiles = keys.len().div_ceil(shape.tile());
         let portions = Portions {
             count: tiles.div_ceil(how.tiles as usize) as u32,
             tiles: how.tiles,
@@ -125,9 +133,13 @@ impl Sort {
         });
         run.unwrap_or_else(|fault| panic!("seed {}, count: {fault}", how.seed));
         for pass in 0..word as u32 {
-            let config = config(how.seed, tiles, THREADS, shared_bytes(word, payload, false));
+            let config = config(how.seed, tiles, THREADS, shape.shared_bytes());
             let run = simt::launch(&mut self.memory, &config, &|| {
-                scatter::<O, P>(order, pass, keys, payloads, state, rows, portions);
+                if how.is_small {
+                    scatter::<O, P, Small>(order, pass, keys, payloads, state, rows, portions);
+                } else {
+                    scatter::<O, P, Large>(order, pass, keys, payloads, state, rows, portions);
+                }
             });
             run.unwrap_or_else(|fault| panic!("seed {}, pass {pass}: {fault}", how.seed));
         }
@@ -195,8 +207,10 @@ fn payloads_move_with_their_keys_and_portions_continue() {
     indices.sort_by_key(|&i| keys[i as usize]);
     let moved: Vec<u32> = indices.iter().map(|&i| payloads[i as usize]).collect();
     let mut sort = Sort::new(2, 4);
-    for (tiles, in_place) in [(1, false), (2, true), (4, false)] {
-        let how = How { in_place, tiles, ..How::seeded(tiles.into()) };
+    for (tiles, in_place, is_small) in
+        [(1, false, true), (1, false, false), (2, true, true), (4, false, true)]
+    {
+        let how = How { in_place, is_small, tiles, ..How::seeded(tiles.into()) };
         let (sorted, found) = sort.run::<_, u32>(order, &keys, &payloads, how);
         assert!(sorted.is_sorted(), "portions of {tiles} tiles");
         assert!(found == moved, "portions of {tiles} tiles");
@@ -227,18 +241,16 @@ fn a_digit_that_all_keys_share_costs_no_pass() {
 #[test]
 fn keys_and_payloads_of_eight_bytes_are_sorted() {
     let order = Integers::<u64>::new(true, false);
-    let keys: Vec<u64> = drawn(tile(8, 8, false) + 3).collect();
-    let (found, indices) = Sort::new(8, 1).run::<_, u64>(
-        order,
-        &keys,
-        &keys,
-        How { are_indices: true, ..How::seeded(9) },
-    );
-    let mut expected = keys.clone();
-    expected.sort_by_key(|&key| key as i64);
-    assert!(found == expected);
-    let of_indices: Vec<u64> = indices.iter().map(|&index| keys[index as usize]).collect();
-    assert!(of_indices == expected);
+    for is_small in [true, false] {
+        let keys: Vec<u64> = drawn(shape(8, 8, is_small).tile() + 3).collect();
+        let how = How { are_indices: true, is_small, ..How::seeded(9) };
+        let (found, indices) = Sort::new(8, 1).run::<_, u64>(order, &keys, &keys, how);
+        let mut expected = keys.clone();
+        expected.sort_by_key(|&key| key as i64);
+        assert!(found == expected);
+        let of_indices: Vec<u64> = indices.iter().map(|&index| keys[index as usize]).collect();
+        assert!(of_indices == expected);
+    }
 }
 
 #[test]

@@ -18,7 +18,8 @@ use barriers::{barriers, exchanges};
 use gridsync::check::Wrong;
 use gridsync::device::{Device, EmulatorConfig, Geometry};
 use gridsync::primitives::kendall::Method as Correlating;
-use gridsync_verify::{CaseError, Kind, Primitive, Size, Ties, kinds};
+use gridsync::primitives::sort::{Order, Sorter, argsort_on_cpu};
+use gridsync_verify::{CaseError, Keys, Kind, Primitive, Size, Ties, kinds};
 use kernels::warps_add;
 
 /// A protocol, and a small run of it that checks its results.
@@ -65,6 +66,7 @@ pub fn protocols() -> Vec<Protocol> {
     all.extend(locks());
     all.extend(primitives());
     all.push(bulk::scan());
+    all.push(sort());
     all.extend(spread::all());
     all.extend(ladders::rungs::<sums::Climb<f32>>());
     all.extend(ladders::rungs::<scans::Climb>());
@@ -141,6 +143,21 @@ fn primitives() -> Vec<Protocol> {
         add("kendall/sort".into(), kind, Size::Pairs(1100, Ties::Many, sort), 1);
     }
     all
+}
+
+/// A sort of indices: two blocks that count, and five tiles in two passes.
+fn sort() -> Protocol {
+    Protocol::new("sort", |device| {
+        let keys = Keys::Any.sample::<u16>((1 << 14) + 1, 1);
+        let mut indices = device.alloc::<u64>(keys.len())?;
+        Sorter::new(device, keys.len())?.launch_argsort(
+            Order::ASCENDING,
+            &device.upload(&keys)?,
+            &mut indices,
+        )?;
+        let is_right = indices.download()? == argsort_on_cpu::<_, u64>(Order::ASCENDING, &keys);
+        right((!is_right).then(|| "the indices are not in the order of their keys".to_owned()))
+    })
 }
 
 /// Tasks of one kernel: a graph with joins, in three blocks, twice.

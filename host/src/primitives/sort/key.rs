@@ -5,7 +5,7 @@ use cuda_std::memory::Scalar;
 use cuda_std::{bf16, f16};
 use gridsync_entries::Entry;
 use gridsync_entries::sort::{Counting, Pass};
-use gridsync_kernels::grid::sort::{self, Floats, Integers, Nothing, Word};
+use gridsync_kernels::grid::sort::{self, Floats, Integers, Large, Nothing, Small, Word};
 
 /// The order of a sort.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -45,9 +45,12 @@ pub unsafe trait Key: Scalar + Pod {
     /// The order that the kernels know.
     type Order: sort::Order<Word = Self::Word>
         + Entry<Counting<Self::Word>>
-        + Entry<Pass<Self::Word, Nothing>>
-        + Entry<Pass<Self::Word, u32>>
-        + Entry<Pass<Self::Word, u64>>
+        + Entry<Pass<Self::Word, Nothing, Large>>
+        + Entry<Pass<Self::Word, u32, Large>>
+        + Entry<Pass<Self::Word, u64, Large>>
+        + Entry<Pass<Self::Word, Nothing, Small>>
+        + Entry<Pass<Self::Word, u32, Small>>
+        + Entry<Pass<Self::Word, u64, Small>>
         + Send
         + Sync;
 

@@ -11,9 +11,11 @@ use cuda_std::memory::{Global, Scalar};
 use gridsync_entries::sort::{Counting, Pass};
 use gridsync_entries::{Entry, KernelOf};
 use gridsync_kernels::grid::sort::{
-    Arrays, COUNT_THREADS, Nothing, Payload, Portions, State, THREADS, Task, WORDS, carries_len,
-    count_shared_bytes, counts_len, most_tiles, shared_bytes, tile,
+    Arrays, COUNT_THREADS, Large, Nothing, Payload, Portions, Shape, Small, State, THREADS, Task,
+    Tiles, WORDS, carries_len, count_shared_bytes, counts_len,
 };
+
+use std::marker::PhantomData;
 
 pub use key::{Key, Order};
 
@@ -90,7 +92,7 @@ impl Index for u64 {
 }
 
 /// Sorts arrays on one device, and keeps the working memory: one array of keys, one of what moves
-/// with them, and 2 KiB for each tile of 9216 to 10240 keys (4608 to 8192 if 8 bytes are moved).
+/// with them, and 2 KiB for each tile of 4096 to 10240 keys.
 ///
 /// One launch counts all digits, and one for each byte of a key moves the keys. A byte that is the
 /// same in all keys costs only the launch.
@@ -118,7 +120,7 @@ impl<K: Key> Sorter<K> {
             device: device.clone(),
             keys: Scratch::new("a sort", device, longest, Device::alloc)?,
             spare: new(0)?,
-            rows: Scratch::new("a sort", device, ROW * plan.tiles, Device::alloc)?,
+            rows: Scratch::new("a sort", device, ROW * plan.most_tiles, Device::alloc)?,
             carries: new(carries_len(word, plan.portions.count as usize))?,
             counts: device.zeroed(counts_len(word))?,
             words: device.zeroed(WORDS)?,
@@ -298,7 +300,7 @@ impl<K: Key> Sorter<K> {
         how: How,
     ) -> Result<(), DeviceError>
     where
-        K::Order: Entry<Pass<K::Word, P>>,
+        K::Order: Entry<Pass<K::Word, P, Large>> + Entry<Pass<K::Word, P, Small>>,
     {
         let (len, word) = (keys.input.len(), size_of::<K>());
         if len == 0 {
@@ -327,11 +329,42 @@ impl<K: Key> Sorter<K> {
             let args = Entry::<Counting<K::Word>>::arguments(order, counting);
             self.device
                 .launch_in_a_row::<KernelOf<K::Order, Counting<K::Word>>>(&plan.counts, args)?;
-            for pass in 0..word as u32 {
-                let common = Pass { keys, payloads, state, rows, portions, pass };
-                let args = Entry::<Pass<K::Word, P>>::arguments(order, common);
+            let first = Pass {
+                keys,
+                payloads,
+                state,
+                rows,
+                portions,
+                pass: 0,
+                tiles: PhantomData::<Large>,
+            };
+            if plan.is_small {
+                self.passes(order, &plan.moves, first.in_tiles::<Small>())
+            } else {
+                self.passes(order, &plan.moves, first)
+            }
+        }
+    }
+
+    /// Submits the launches of all passes.
+    ///
+    /// # Safety
+    /// As for [`run`](Self::run).
+    unsafe fn passes<P: Payload, T: Tiles>(
+        &self,
+        order: K::Order,
+        geometry: &Geometry,
+        first: Pass<K::Word, P, T>,
+    ) -> Result<(), DeviceError>
+    where
+        K::Order: Entry<Pass<K::Word, P, T>>,
+    {
+        for pass in 0..size_of::<K>() as u32 {
+            let args = order.arguments(Pass { pass, ..first });
+            // SAFETY: the caller's promise.
+            unsafe {
                 self.device
-                    .launch_in_a_row::<KernelOf<K::Order, Pass<K::Word, P>>>(&plan.moves, args)?;
+                    .launch_in_a_row::<KernelOf<K::Order, Pass<K::Word, P, T>>>(geometry, args)?;
             }
         }
         Ok(())
@@ -356,7 +389,11 @@ impl How {
 
 /// The grids of a sort.
 struct Plan {
+    /// Whether its tiles are small.
+    is_small: bool,
     tiles: usize,
+    /// The most tiles of an array that is not longer.
+    most_tiles: usize,
     portions: Portions,
     counts: Geometry,
     moves: Geometry,
@@ -369,21 +406,26 @@ impl Plan {
         let is_90 = properties.compute >= 90;
         let payload = if P::IS_HELD { size_of::<P::Word>() } else { 0 };
         let word = size_of::<K>();
-        let keys = tile(word, payload, is_90);
-        let tiles = len.div_ceil(keys);
-        let each = most_tiles(keys);
+        let [large, small] = [false, true].map(|is_small| Shape { word, payload, is_small, is_90 });
+        // A large tile for each multiprocessor, or small ones.
+        let short = properties.multiprocessors as usize * large.tile();
+        let is_small = len <= short;
+        let shape = if is_small { small } else { large };
+        let tiles = len.div_ceil(shape.tile());
+        let each = shape.most_tiles();
         let count = tiles.div_ceil(each as usize) as u32;
         // Two packs of 16 bytes for each thread, and at most one block for each multiprocessor.
         let packs = (len * word).div_ceil(16);
         let blocks = packs.div_ceil(2 * COUNT_THREADS as usize);
         let blocks = blocks.clamp(1, properties.multiprocessors as usize) as u32;
         Self {
+            is_small,
             tiles,
+            most_tiles: tiles.max(len.min(short).div_ceil(small.tile())),
             portions: Portions { count: count.max(1), tiles: each, are_indices: 0 },
             counts: Geometry::new(blocks, COUNT_THREADS)
                 .with_dynamic_shared(count_shared_bytes(word, is_90)),
-            moves: Geometry::new(tiles as u32, THREADS)
-                .with_dynamic_shared(shared_bytes(word, payload, is_90)),
+            moves: Geometry::new(tiles as u32, THREADS).with_dynamic_shared(shape.shared_bytes()),
         }
     }
 }

@@ -8,9 +8,12 @@ mod pass;
 mod payload;
 mod rank;
 mod state;
+mod tile;
 
 pub use count::{COUNT_THREADS, Task, count, count_shared_bytes};
 pub use order::{Floats, Integers, Order, Word};
-pub use pass::{Portions, THREADS, most_tiles, scatter, shared_bytes, tile};
+pub use pass::{Portions, scatter};
 pub use payload::{Nothing, Payload};
+pub use rank::THREADS;
 pub use state::{Arrays, State, WORDS, carries_len, counts_len};
+pub use tile::{Large, Shape, Small, Tiles};

@@ -1,10 +1,11 @@
 //! One pass of the sort: the keys of an array in the order of one digit, stably.
 
-use super::look_back::{MOST, Rows};
+use super::look_back::Rows;
 use super::order::{Order, Word};
 use super::payload::Payload;
-use super::rank::{Counters, DIGITS, here};
+use super::rank::{COUNTERS, Counters, DIGITS, THREADS, WARPS, here};
 use super::state::{Arrays, Plan, State};
+use super::tile::{MOST_EACH, Shape, Tiles};
 use crate::block::ThreadPosition;
 use crate::grid::overlap;
 use crate::op::Sum;
@@ -12,51 +13,6 @@ use crate::warp;
 use cuda_std::memory::dynamic_shared;
 use cuda_std::prelude::*;
 use cuda_std::warp::WARP_SIZE;
-
-/// Threads of a block: one per digit.
-pub const THREADS: u32 = DIGITS as u32;
-
-/// Warps of a block.
-const WARPS: usize = (THREADS / WARP_SIZE) as usize;
-
-/// The most keys per thread.
-const MOST_EACH: usize = 40;
-
-/// Keys per thread, for keys of `word` bytes with a payload of `payload` bytes (0 if there is none).
-///
-/// Larger tiles write longer runs, and more blocks on a multiprocessor hide more latency. µs on an
-/// H200 with 2^28 keys, 2026-11-26, keys × blocks: a pass of u32 904 with 40 × 3 (80 registers), 935
-/// with 36 × 3, 997 with 32 × 3, 961 with 48 × 2, 927 with 56 × 2; the sort of u32 with u32 6665 with
-/// 40 × 2, 6772 with 36 × 2, 7684 with 28 × 3, 7945 with 24 × 3; of u64 12424 with 32 × 2, 12545 with
-/// 20 × 3, 13091 with 24 × 2.
-const fn each(word: usize, payload: usize, is_90: bool) -> usize {
-    // Elsewhere a block has to fit in 48 KiB.
-    let [narrow, wide] = if is_90 { [MOST_EACH, 32] } else { [36, 18] };
-    if word == 8 || payload == 8 { wide } else { narrow }
-}
-
-/// Keys of a block, for keys of `word` bytes with a payload of `payload` bytes (0 if there is none).
-/// `is_90` says that its image is for compute capability 9.0.
-#[must_use]
-pub const fn tile(word: usize, payload: usize, is_90: bool) -> usize {
-    THREADS as usize * each(word, payload, is_90)
-}
-
-/// Tiles of a portion, at most, if a tile has `tile` keys.
-#[must_use]
-pub const fn most_tiles(tile: usize) -> u32 {
-    (MOST / tile) as u32
-}
-
-/// Words of the counters of a warp: two counters in each.
-const COUNTERS: usize = DIGITS / 2;
-
-/// Bytes of dynamic shared memory of a block, as for [`tile`].
-#[must_use]
-pub const fn shared_bytes(word: usize, payload: usize, is_90: bool) -> u32 {
-    let widest = if word > payload { word } else { payload };
-    (WARPS * COUNTERS * 4 + tile(word, payload, is_90) * widest) as u32
-}
 
 shared_array! {
     /// The number of the tile, and the plan. They are read again where they are used, which costs
@@ -143,7 +99,7 @@ const PART: usize = MOST_EACH / 4;
 pub struct Portions {
     /// The number of portions.
     pub count: u32,
-    /// Tiles of each but the last, at most [`most_tiles`].
+    /// Tiles of each but the last, at most [`Shape::most_tiles`].
     pub tiles: u32,
     /// Whether the payload of the input is the index of the key.
     pub are_indices: u32,
@@ -155,11 +111,11 @@ unsafe impl cuda_std::launch::KernelArg for Portions {}
 /// Writes the keys of an array in the order of digit `pass` of their numbers, as planned by
 /// [`count`](super::count()). Keys with the same digit keep their order.
 ///
-/// Called by every thread of a grid of [`THREADS`] along x, one block for each [`tile`] of keys,
-/// with [`shared_bytes`] of dynamic shared memory. `rows` have 256 words for each tile, twice. The
+/// Called by every thread of a grid of [`THREADS`] along x, one block for each tile of keys, of
+/// [`Shape::tile`], with [`Shape::shared_bytes`] of dynamic shared memory. `rows` have 256 words for each tile, twice. The
 /// blocks need not be co-resident.
 #[device(protocol = "the sort")]
-pub fn scatter<O: Order, P: Payload>(
+pub fn scatter<O: Order, P: Payload, T: Tiles>(
     order: O,
     pass: u32,
     keys: Arrays<O::Word>,
@@ -168,7 +124,11 @@ pub fn scatter<O: Order, P: Payload>(
     rows: Global<u32>,
     portions: Portions,
 ) {
-    let each = const { each(size_of::<O::Word>(), payload_size::<P>(), cfg!(compute_ge_90)) };
+    let each = const {
+        let (word, payload) = (size_of::<O::Word>(), payload_size::<P>());
+        let is_90 = cfg!(compute_ge_90);
+        Shape { word, payload, is_small: T::ARE_SMALL, is_90 }.each()
+    };
     let tile_len = THREADS as usize * each;
     let at = ThreadPosition::here();
     let own = at.thread as usize;

@@ -1,10 +1,19 @@
 //! Stable ranks by a digit, within a warp.
 
 use cuda_std::prelude::*;
-use cuda_std::warp::{FULL_MASK, sync_warp, warp_vote_ballot};
+use cuda_std::warp::{FULL_MASK, WARP_SIZE, sync_warp, warp_vote_ballot};
 
 /// Values of a digit.
 pub(super) const DIGITS: usize = 256;
+
+/// Threads of a block of a pass: one per digit.
+pub const THREADS: u32 = DIGITS as u32;
+
+/// Warps of a block of a pass.
+pub(super) const WARPS: usize = (THREADS / WARP_SIZE) as usize;
+
+/// Words of the counters of a warp: two counters in each.
+pub(super) const COUNTERS: usize = DIGITS / 2;
 
 /// Bits of a digit.
 const BITS: u32 = DIGITS.ilog2();
