@@ -215,6 +215,9 @@ static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
                 concat!("sort_small_", $family),
                 concat!("sort_small_", $family, "_with_u32"),
                 concat!("sort_small_", $family, "_with_u64"),
+                concat!("sort_one_block_", $family),
+                concat!("sort_one_block_", $family, "_with_u32"),
+                concat!("sort_one_block_", $family, "_with_u64"),
             ];
             kinds.push(sort::kind::<$ty>(stringify!($ty), &kernels));
         };

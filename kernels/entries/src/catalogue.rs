@@ -179,8 +179,8 @@ macro_rules! correlated_elements {
 /// Calls the macro `$each` once for each element type that can be sorted, as
 /// `$each! { TYPE, "FAMILY" }`.
 ///
-/// The names of its kernels are `sort_count_FAMILY`, `sort_FAMILY` and `sort_small_FAMILY`, and the
-/// last two also with `_with_u32` and `_with_u64`.
+/// The names of its kernels are `sort_count_FAMILY`, and `sort_FAMILY`, `sort_small_FAMILY` and
+/// `sort_one_block_FAMILY`, also with `_with_u32` and `_with_u64`.
 #[macro_export]
 macro_rules! sorted_elements {
     ($each:ident) => {

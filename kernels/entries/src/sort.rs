@@ -35,7 +35,7 @@ impl<W: Scalar> Counting<W> {
 
 /// The common arguments of a pass, as in [`sort::scatter()`]. The order comes after them.
 #[repr(C)]
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Pass<W, P: Payload, T> {
     /// The keys.
     pub keys: Arrays<W>,
@@ -52,14 +52,6 @@ pub struct Pass<W, P: Payload, T> {
     /// Whether tiles are large or small.
     pub tiles: PhantomData<T>,
 }
-
-impl<W: Scalar, P: Payload, T> Clone for Pass<W, P, T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<W: Scalar, P: Payload, T> Copy for Pass<W, P, T> {}
 
 // SAFETY: `repr(C)`; views and numbers are the same on host and device.
 unsafe impl<W: Scalar, P: Payload, T: Tiles> KernelArg for Pass<W, P, T> {}
@@ -80,38 +72,63 @@ impl<W: Scalar, P: Payload, T: Tiles> Pass<W, P, T> {
     }
 }
 
+/// The common arguments of a sort in one block, as in [`sort::sort_in_one_block()`]. The order comes
+/// after them.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct OneBlock<W, P: Payload> {
+    /// The keys, and where they are written.
+    pub keys: [Global<W>; 2],
+    /// What moves with them, and where it is written; empty views if nothing does.
+    pub payloads: [Global<P::Word>; 2],
+    /// Whether the payload of the input is the index of the key.
+    pub are_indices: u32,
+}
+
+// SAFETY: `repr(C)`; views and numbers are the same on host and device.
+unsafe impl<W: Scalar, P: Payload> KernelArg for OneBlock<W, P> {}
+
+impl<W: Scalar, P: Payload> OneBlock<W, P> {
+    /// Sorts by `order`: [`sort::sort_in_one_block()`].
+    #[device]
+    pub fn sort(self, order: impl Order<Word = W>) {
+        sort::sort_in_one_block::<_, P>(order, self.keys, self.payloads, self.are_indices);
+    }
+}
+
 macro_rules! kernels {
-    ($($order:ident<$word:ident>: $count:ident, $($payload:ident $blocks:literal $pass:ident $small:ident),+;)*) => {$(
+    ($($order:ident<$word:ident>: $count:ident, $most:literal $($payload:ident $blocks:literal $pass:ident $small:ident $one:ident),+;)*) => {$(
         entry! { @ $count $order<$word> [order] Counting<$word>, count (max_threads = 1024) "Counts by", "grid::sort::count()" }
         $(
             entry! { @ $pass $order<$word> [order] Pass<$word, $payload, Large>, scatter (max_threads = 256, min_blocks = $blocks) "Sorts by", "grid::sort::scatter()" }
             entry! { @ $small $order<$word> [order] Pass<$word, $payload, Small>, scatter (max_threads = 256, min_blocks = $blocks) "Sorts short arrays by", "grid::sort::scatter()" }
+            entry! { @ $one $order<$word> [order] OneBlock<$word, $payload>, sort (max_threads = $most) "Sorts in one block by", "grid::sort::sort_in_one_block()" }
         )+
     )*};
 }
 kernels! {
-    Integers<u16>: sort_count_int_16,
-        Nothing 3 sort_int_16 sort_small_int_16,
-        u32 2 sort_int_16_with_u32 sort_small_int_16_with_u32,
-        u64 2 sort_int_16_with_u64 sort_small_int_16_with_u64;
-    Integers<u32>: sort_count_int_32,
-        Nothing 3 sort_int_32 sort_small_int_32,
-        u32 2 sort_int_32_with_u32 sort_small_int_32_with_u32,
-        u64 2 sort_int_32_with_u64 sort_small_int_32_with_u64;
-    Integers<u64>: sort_count_int_64,
-        Nothing 2 sort_int_64 sort_small_int_64,
-        u32 2 sort_int_64_with_u32 sort_small_int_64_with_u32,
-        u64 2 sort_int_64_with_u64 sort_small_int_64_with_u64;
-    Floats<u16>: sort_count_float_16,
-        Nothing 3 sort_float_16 sort_small_float_16,
-        u32 2 sort_float_16_with_u32 sort_small_float_16_with_u32,
-        u64 2 sort_float_16_with_u64 sort_small_float_16_with_u64;
-    Floats<u32>: sort_count_float_32,
-        Nothing 3 sort_float_32 sort_small_float_32,
-        u32 2 sort_float_32_with_u32 sort_small_float_32_with_u32,
-        u64 2 sort_float_32_with_u64 sort_small_float_32_with_u64;
-    Floats<u64>: sort_count_float_64,
-        Nothing 2 sort_float_64 sort_small_float_64,
-        u32 2 sort_float_64_with_u32 sort_small_float_64_with_u32,
-        u64 2 sort_float_64_with_u64 sort_small_float_64_with_u64;
+    Integers<u16>: sort_count_int_16, 768
+        Nothing 3 sort_int_16 sort_small_int_16 sort_one_block_int_16,
+        u32 2 sort_int_16_with_u32 sort_small_int_16_with_u32 sort_one_block_int_16_with_u32,
+        u64 2 sort_int_16_with_u64 sort_small_int_16_with_u64 sort_one_block_int_16_with_u64;
+    Integers<u32>: sort_count_int_32, 768
+        Nothing 3 sort_int_32 sort_small_int_32 sort_one_block_int_32,
+        u32 2 sort_int_32_with_u32 sort_small_int_32_with_u32 sort_one_block_int_32_with_u32,
+        u64 2 sort_int_32_with_u64 sort_small_int_32_with_u64 sort_one_block_int_32_with_u64;
+    Integers<u64>: sort_count_int_64, 512
+        Nothing 2 sort_int_64 sort_small_int_64 sort_one_block_int_64,
+        u32 2 sort_int_64_with_u32 sort_small_int_64_with_u32 sort_one_block_int_64_with_u32,
+        u64 2 sort_int_64_with_u64 sort_small_int_64_with_u64 sort_one_block_int_64_with_u64;
+    Floats<u16>: sort_count_float_16, 768
+        Nothing 3 sort_float_16 sort_small_float_16 sort_one_block_float_16,
+        u32 2 sort_float_16_with_u32 sort_small_float_16_with_u32 sort_one_block_float_16_with_u32,
+        u64 2 sort_float_16_with_u64 sort_small_float_16_with_u64 sort_one_block_float_16_with_u64;
+    Floats<u32>: sort_count_float_32, 768
+        Nothing 3 sort_float_32 sort_small_float_32 sort_one_block_float_32,
+        u32 2 sort_float_32_with_u32 sort_small_float_32_with_u32 sort_one_block_float_32_with_u32,
+        u64 2 sort_float_32_with_u64 sort_small_float_32_with_u64 sort_one_block_float_32_with_u64;
+    Floats<u64>: sort_count_float_64, 512
+        Nothing 2 sort_float_64 sort_small_float_64 sort_one_block_float_64,
+        u32 2 sort_float_64_with_u32 sort_small_float_64_with_u32 sort_one_block_float_64_with_u32,
+        u64 2 sort_float_64_with_u64 sort_small_float_64_with_u64 sort_one_block_float_64_with_u64;
 }

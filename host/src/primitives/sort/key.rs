@@ -4,7 +4,7 @@ use bytemuck::Pod;
 use cuda_std::memory::Scalar;
 use cuda_std::{bf16, f16};
 use gridsync_entries::Entry;
-use gridsync_entries::sort::{Counting, Pass};
+use gridsync_entries::sort::{Counting, OneBlock, Pass};
 use gridsync_kernels::grid::sort::{self, Floats, Integers, Large, Nothing, Small, Word};
 
 /// The order of a sort.
@@ -51,6 +51,9 @@ pub unsafe trait Key: Scalar + Pod {
         + Entry<Pass<Self::Word, Nothing, Small>>
         + Entry<Pass<Self::Word, u32, Small>>
         + Entry<Pass<Self::Word, u64, Small>>
+        + Entry<OneBlock<Self::Word, Nothing>>
+        + Entry<OneBlock<Self::Word, u32>>
+        + Entry<OneBlock<Self::Word, u64>>
         + Send
         + Sync;
 

@@ -8,11 +8,12 @@ use crate::device::{Buffer, Device, DeviceError, Geometry};
 use crate::reference;
 use bytemuck::Pod;
 use cuda_std::memory::{Global, Scalar};
-use gridsync_entries::sort::{Counting, Pass};
+use gridsync_entries::sort::{Counting, OneBlock, Pass};
 use gridsync_entries::{Entry, KernelOf};
 use gridsync_kernels::grid::sort::{
     Arrays, COUNT_THREADS, Large, Nothing, Payload, Portions, Shape, Small, State, THREADS, Task,
-    Tiles, WORDS, carries_len, count_shared_bytes, counts_len,
+    Tiles, WORDS, carries_len, count_shared_bytes, counts_len, one_block_shared_bytes,
+    one_block_threads,
 };
 
 use std::marker::PhantomData;
@@ -95,7 +96,8 @@ impl Index for u64 {
 /// with them, and 2 KiB for each tile of 4096 to 10240 keys.
 ///
 /// One launch counts all digits, and one for each byte of a key moves the keys. A byte that is the
-/// same in all keys costs only the launch.
+/// same in all keys costs only the launch. Arrays of up to 4096 keys (12288, or 8192 of 8 bytes, from
+/// compute capability 9.0) are sorted by one block in one launch.
 pub struct Sorter<K: Key> {
     device: Device,
     keys: Scratch<K::Word>,
@@ -300,11 +302,26 @@ impl<K: Key> Sorter<K> {
         how: How,
     ) -> Result<(), DeviceError>
     where
-        K::Order: Entry<Pass<K::Word, P, Large>> + Entry<Pass<K::Word, P, Small>>,
+        K::Order: Entry<Pass<K::Word, P, Large>>
+            + Entry<Pass<K::Word, P, Small>>
+            + Entry<OneBlock<K::Word, P>>,
     {
         let (len, word) = (keys.input.len(), size_of::<K>());
         if len == 0 {
             return Ok(());
+        }
+        let none = self.words.view().cast::<P::Word>().part(0, 0);
+        let payloads = payloads.unwrap_or(Arrays { input: none, spare: none, output: none });
+        let order = K::order(order);
+        let is_90 = self.device.properties().compute >= 90;
+        if let Some(threads) = one_block_threads(len, word, is_90) {
+            let common = OneBlock {
+                keys: [keys.input, keys.output],
+                payloads: [payloads.input, payloads.output],
+                are_indices: how.are_indices.into(),
+            };
+            // SAFETY: the caller's promise; the block is made for this length.
+            return unsafe { self.run_one_block::<P>(order, threads, common) };
         }
         let plan = Plan::of::<K, P>(&self.device, len);
         let portions = Portions { are_indices: how.are_indices.into(), ..plan.portions };
@@ -318,9 +335,6 @@ impl<K: Key> Sorter<K> {
         let rows = self.rows.view().part(0, ROW * plan.tiles);
         let task = Task { portions: portions.count, flags: how.flags() };
         let counting = Counting { input: keys.input, state, rows, task };
-        let none = self.words.view().cast::<P::Word>().part(0, 0);
-        let payloads = payloads.unwrap_or(Arrays { input: none, spare: none, output: none });
-        let order = K::order(order);
         // SAFETY: the grids are made for the arrays, and the caller upholds the rest; counts and
         // words were zeroed, and each sort leaves them ready for the next; `&mut self` and the
         // order of the stream keep others off them; a dropped buffer waits for the stream; all
@@ -343,6 +357,28 @@ impl<K: Key> Sorter<K> {
             } else {
                 self.passes(order, &plan.moves, first)
             }
+        }
+    }
+
+    /// Submits the launch of a sort by one block.
+    ///
+    /// # Safety
+    /// As for [`run`](Self::run), and the keys fit into a block of so many threads.
+    unsafe fn run_one_block<P: Payload>(
+        &self,
+        order: K::Order,
+        threads: u32,
+        common: OneBlock<K::Word, P>,
+    ) -> Result<(), DeviceError>
+    where
+        K::Order: Entry<OneBlock<K::Word, P>>,
+    {
+        let shared = one_block_shared_bytes(threads, size_of::<K>());
+        let geometry = Geometry::new(1, threads).with_dynamic_shared(shared);
+        let args = order.arguments(common);
+        // SAFETY: the caller's promise; the kernel starts with the wait for the previous one.
+        unsafe {
+            self.device.launch_in_a_row::<KernelOf<K::Order, OneBlock<K::Word, P>>>(&geometry, args)
         }
     }
 

@@ -173,7 +173,7 @@ fn finish(
     if at.warp < passes {
         let digit = |i: usize| (at.lane as usize * EACH + i) ^ flipped as usize;
         let word = |i: usize| at.warp as usize * DIGITS + digit(i);
-        let count = |i: usize| state.counts.load(word(i), Ordering::Relaxed, Scope::Device);
+        let count = |i: usize| state.counts.read(word(i));
         let counts: [u64; EACH] = Pack::from_fn(count);
         let all = counts.in_order(0, |all, count| all + count);
         let is_single = counts.in_order(false, |is_single, count| is_single | (count == len));

@@ -3,6 +3,7 @@
 
 mod count;
 mod look_back;
+mod one_block;
 mod order;
 mod pass;
 mod payload;
@@ -11,6 +12,7 @@ mod state;
 mod tile;
 
 pub use count::{COUNT_THREADS, Task, count, count_shared_bytes};
+pub use one_block::{one_block_shared_bytes, one_block_threads, sort_in_one_block};
 pub use order::{Floats, Integers, Order, Word};
 pub use pass::{Portions, scatter};
 pub use payload::{Nothing, Payload};

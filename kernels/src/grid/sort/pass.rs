@@ -37,8 +37,8 @@ shared_array! {
 }
 
 shared_array! {
-    /// The numbers of keys of the first four warps' digits.
-    fn gridsync_sort_warps() -> [u32; WARPS / 2];
+    /// The numbers of keys with the digits of each warp that adds them up.
+    fn gridsync_sort_warps() -> [u32; COUNTERS / WARP_SIZE as usize];
 }
 
 /// Repeats a block for each of `each` keys of a thread. Unrolled, so that keys and ranks stay in
@@ -53,6 +53,8 @@ macro_rules! each_key {
         $({ const $i: usize = $n; if $i < $each $body })*
     };
 }
+
+pub(super) use each_key;
 
 /// Like `each_key`, once for a whole tile, where every key is there, and once for others. With a
 /// branch for each key, its loads would wait for each other.
@@ -183,7 +185,11 @@ pub fn scatter<O: Order, P: Payload, T: Tiles>(
     thread::sync_threads();
 
     let flipped = order.flipped().digit(pass) as usize;
-    count_tile(counters, flipped, rows, at);
+    count_tile(counters, WARPS, flipped, at, |digit, count| {
+        let (tile, plan) = this_tile();
+        half_of(rows, plan.half()).send(tile, digit, count);
+        gridsync_sort_counts().write(digit, count);
+    });
     thread::sync_threads();
 
     let (tile, _) = this_tile();
@@ -321,29 +327,32 @@ const fn payload_size<P: Payload>() -> usize {
 }
 
 /// Turns the counters of each warp into the index in the sorted tile of its first key with each
-/// digit, and sends the counts of the tile. The digits with the bits `flipped` inverted are in
-/// order. Called by all threads; contains a block barrier.
-#[device]
-fn count_tile(counters: Shared<u32>, flipped: usize, rows: Global<u32>, at: ThreadPosition) {
+/// digit, and calls `send` with each digit and its count in the tile, on some thread. The digits
+/// with the bits `flipped` inverted are in order. Called by all threads of the block, which has this
+/// many warps, at least four; contains a block barrier.
+#[inline(always)]
+pub(super) fn count_tile(
+    counters: Shared<u32>,
+    warps: usize,
+    flipped: usize,
+    at: ThreadPosition,
+    send: impl Fn(usize, u32),
+) {
     let is_counter = (at.thread as usize) < COUNTERS;
     // Both digits of a word at once: no count reaches 2^16.
     let pair = at.thread as usize ^ flipped / 2;
     let is_swapped = flipped % 2 != 0;
     let (mut counts, mut up_to) = (0, 0);
     if is_counter {
-        for warp in 0..WARPS {
+        for warp in 0..warps {
             let word = warp * COUNTERS + pair;
             let count = counters.read(word);
             counters.write(word, counts);
             counts += count;
         }
         let [low, high] = [counts & 0xffff, counts >> 16];
-        let (tile, plan) = this_tile();
-        let rows = half_of(rows, plan.half());
-        rows.send(tile, 2 * pair, low);
-        rows.send(tile, 2 * pair + 1, high);
-        gridsync_sort_counts().write(2 * pair, low);
-        gridsync_sort_counts().write(2 * pair + 1, high);
+        send(2 * pair, low);
+        send(2 * pair + 1, high);
         up_to = warp::scan(Sum::<u32>::new(), low + high);
         if at.lane == WARP_SIZE - 1 {
             gridsync_sort_warps().write(at.warp as usize, up_to);
@@ -353,7 +362,7 @@ fn count_tile(counters: Shared<u32>, flipped: usize, rows: Global<u32>, at: Thre
     if is_counter {
         let [low, high] = [counts & 0xffff, counts >> 16];
         let mut start = up_to - low - high;
-        for warp in 0..WARPS / 2 - 1 {
+        for warp in 0..COUNTERS / WARP_SIZE as usize - 1 {
             if warp < at.warp as usize {
                 start += gridsync_sort_warps().read(warp);
             }
@@ -363,7 +372,7 @@ fn count_tile(counters: Shared<u32>, flipped: usize, rows: Global<u32>, at: Thre
         gridsync_sort_starts().write(2 * pair, of_low);
         gridsync_sort_starts().write(2 * pair + 1, of_high);
         let both = of_low | of_high << 16;
-        for warp in 0..WARPS {
+        for warp in 0..warps {
             let word = warp * COUNTERS + pair;
             counters.write(word, counters.read(word) + both);
         }

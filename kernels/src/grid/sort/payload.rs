@@ -3,7 +3,7 @@
 use cuda_std::memory::Scalar;
 
 /// What moves with each key of a sort.
-pub trait Payload: 'static {
+pub trait Payload: Copy + 'static {
     /// The payload of a key; not used if nothing moves with it.
     type Word: Scalar;
     /// Whether there is one.

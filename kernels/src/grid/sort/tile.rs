@@ -4,7 +4,7 @@ use super::look_back::MOST;
 use super::rank::{COUNTERS, THREADS, WARPS};
 
 /// Whether the tiles of a pass are [`Large`] or [`Small`].
-pub trait Tiles: 'static {
+pub trait Tiles: Copy + 'static {
     /// Whether they are small.
     const ARE_SMALL: bool;
 }
