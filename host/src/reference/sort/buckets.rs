@@ -102,12 +102,52 @@ fn sort<T: Pod + Send + Sync, C: CellOf<T>>(numbers: Numbers<T>, input: &[T]) ->
     if input.len() <= CACHED {
         Cells::<C>::default().fill(numbers, input).write(&mut items);
     } else if let Some(lens) = partition(numbers, input, &mut items, WIDTH) {
-        let spare = &mut zeroed(input.len());
-        sort_buckets::<T, C>(numbers, &lens, &mut items, spare, false);
+        sort_in_place::<T, C>(numbers, &lens, &mut items);
     } else {
         items.copy_from_slice(input);
     }
     items
+}
+
+/// Buckets of this many items are sorted one after another, each by all cores, others at once. So
+/// they need spare memory for the longest bucket and for fewer items than this on each core. Memory
+/// that is used for the first time costs as much as a pass over it.
+const LARGE: usize = 1 << 20;
+
+/// Sorts each bucket, of these lengths.
+fn sort_in_place<T: Pod + Send + Sync, C: CellOf<T>>(
+    numbers: Numbers<T>,
+    lens: &[usize],
+    mut items: &mut [T],
+) {
+    let buckets = lens.iter().map(|&len| cut(&mut items, len));
+    let (large, others): (Vec<_>, Vec<_>) = buckets.partition(|bucket| bucket.len() >= LARGE);
+    let sort_each = |buckets: Vec<&mut [T]>| {
+        let mut spare = zeroed(buckets.iter().map(|bucket| bucket.len()).max().unwrap_or(0));
+        let mut cells = Cells::<C>::default();
+        for bucket in buckets {
+            let spare = &mut spare[..bucket.len()];
+            sort_range(numbers, bucket, spare, false, &mut cells);
+        }
+    };
+    sort_each(large);
+    let groups = groups(others, |bucket| bucket.len());
+    parallel::for_each(groups, &|_, group: Vec<&mut [T]>| sort_each(group));
+}
+
+/// Groups of consecutive buckets with at least [`TOGETHER`] items, except the last one.
+fn groups<B>(buckets: impl IntoIterator<Item = B>, len: impl Fn(&B) -> usize) -> Vec<Vec<B>> {
+    let (mut groups, mut group, mut together) = (Vec::new(), Vec::new(), 0);
+    for bucket in buckets {
+        together += len(&bucket);
+        group.push(bucket);
+        if together >= TOGETHER {
+            groups.push(mem::take(&mut group));
+            together = 0;
+        }
+    }
+    groups.push(group);
+    groups
 }
 
 /// Sorts the items in `items`, or in `spare` if they have been moved there, into `items`.
@@ -139,16 +179,8 @@ fn sort_buckets<T: Pod + Send + Sync, C: CellOf<T>>(
     mut spare: &mut [T],
     is_moved: bool,
 ) {
-    let (mut groups, mut group, mut together) = (Vec::new(), Vec::new(), 0);
-    for &len in lens {
-        group.push((cut(&mut items, len), cut(&mut spare, len)));
-        together += len;
-        if together >= TOGETHER {
-            groups.push(mem::take(&mut group));
-            together = 0;
-        }
-    }
-    groups.push(group);
+    let buckets = lens.iter().map(|&len| (cut(&mut items, len), cut(&mut spare, len)));
+    let groups = groups(buckets, |(items, _)| items.len());
     parallel::for_each(groups, &|_, group: Vec<(&mut [T], &mut [T])>| {
         let mut cells = Cells::<C>::default();
         for (items, spare) in group {
