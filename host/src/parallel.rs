@@ -77,11 +77,6 @@ pub fn find_first(
     chunks.find_map_first(|number| find_in(chunk(number, CHUNK, len)))
 }
 
-/// Sorts `items` by `key`. Equal ones keep their order.
-pub fn sort_by_key<T: Send, K: Ord>(items: &mut [T], key: impl Fn(&T) -> K + Sync) {
-    items.par_sort_by_key(key);
-}
-
 /// The indices of chunk `number`.
 fn chunk(number: usize, size: usize, len: usize) -> Range<usize> {
     let start = number * size;

@@ -1,0 +1,68 @@
+//! Sorts, by digits of the numbers of the keys.
+//!
+//! Only the numbers depend on the type of the keys. They are computed for many keys at once, through
+//! a `dyn` function, so that all else is compiled once for each size of keys, in this crate.
+
+mod buckets;
+mod cells;
+#[cfg(test)]
+mod tests;
+
+use crate::parallel;
+use crate::primitives::sort::{Index, Key, Order};
+use buckets::{Items, zeroed};
+use gridsync_kernels::grid::sort::Order as _;
+
+/// Sorts `input` on all cores. Equal elements keep their order.
+pub fn sort<K: Key>(order: Order, input: &[K]) -> Vec<K> {
+    // In constants, so that only one of them is compiled.
+    if const { size_of::<K>() == 2 } {
+        sort_as::<K, u16>(order, input)
+    } else if const { size_of::<K>() == 4 } {
+        sort_as::<K, u32>(order, input)
+    } else {
+        sort_as::<K, u64>(order, input)
+    }
+}
+
+fn sort_as<K: Key, W: Items + Into<u64>>(order: Order, input: &[K]) -> Vec<K> {
+    let numbers = |words: &[W], to: &mut [u64]| numbers::<K, W>(order, words, to);
+    bytemuck::allocation::cast_vec(W::sort(&numbers, bytemuck::cast_slice(input)))
+}
+
+/// The indices of `input` in the order of its elements; equal ones by index.
+pub fn argsort<K: Key, I: Index>(order: Order, input: &[K]) -> Vec<I> {
+    if const { size_of::<K>() == 2 } {
+        argsort_as::<K, I, u16>(order, input)
+    } else if const { size_of::<K>() == 4 } {
+        argsort_as::<K, I, u32>(order, input)
+    } else {
+        argsort_as::<K, I, u64>(order, input)
+    }
+}
+
+fn argsort_as<K: Key, I: Index, W: Items + Into<u64>>(order: Order, input: &[K]) -> Vec<I> {
+    let words: &[W] = bytemuck::cast_slice(input);
+    let numbers = |start: usize, to: &mut [u64]| {
+        numbers::<K, W>(order, &words[start..start + to.len()], to);
+    };
+    let indices = if size_of::<W>() <= 4 && u32::try_from(words.len()).is_ok() {
+        buckets::argsort_short(&numbers, words.len())
+    } else {
+        buckets::argsort_long(&numbers, words.len())
+    };
+    let mut output = zeroed(indices.len());
+    let chunks = indices.chunks(parallel::CHUNK).zip(output.chunks_mut(parallel::CHUNK));
+    parallel::for_each(chunks, &|_, (indices, output): (&[u64], &mut [I])| {
+        output.iter_mut().zip(indices).for_each(|(to, &index)| *to = I::of(index as usize));
+    });
+    output
+}
+
+/// Writes the numbers by which these words are sorted.
+fn numbers<K: Key, W: Items + Into<u64>>(order: Order, words: &[W], to: &mut [u64]) {
+    let order = K::order(order);
+    for (to, &word) in to.iter_mut().zip(words) {
+        *to = bytemuck::cast::<K::Word, W>(order.number(bytemuck::cast(word))).into();
+    }
+}
