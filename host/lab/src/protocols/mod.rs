@@ -66,7 +66,9 @@ pub fn protocols() -> Vec<Protocol> {
     all.extend(locks());
     all.extend(primitives());
     all.push(bulk::scan());
-    all.push(sort());
+    // Two blocks that count, and five tiles.
+    all.push(sort("sort/tiles", (1 << 14) + 1));
+    all.push(sort("sort/one-block", 2100));
     all.extend(spread::all());
     all.extend(ladders::rungs::<sums::Climb<f32>>());
     all.extend(ladders::rungs::<scans::Climb>());
@@ -145,10 +147,10 @@ fn primitives() -> Vec<Protocol> {
     all
 }
 
-/// A sort of indices: two blocks that count, and five tiles in two passes.
-fn sort() -> Protocol {
-    Protocol::new("sort", |device| {
-        let keys = Keys::Any.sample::<u16>((1 << 14) + 1, 1);
+/// A sort of the indices of this many keys, in two passes.
+fn sort(name: &str, len: usize) -> Protocol {
+    Protocol::new(name, move |device| {
+        let keys = Keys::Any.sample::<u16>(len, 1);
         let mut indices = device.alloc::<u64>(keys.len())?;
         Sorter::new(device, keys.len())?.launch_argsort(
             Order::ASCENDING,
