@@ -1,7 +1,7 @@
 //! The kernels that this driver runs.
 
 use cuda_std::launch::{Kernel, KernelArgs};
-use gridsync_entries::{kendall, merge_sort, range_sum, reduce, reduce_rows, scan, select};
+use gridsync_entries::{kendall, merge_sort, range_sum, reduce, reduce_rows, scan, select, sort};
 use std::ffi::c_void;
 
 /// A kernel by its name.
@@ -63,6 +63,7 @@ entries! {
     kendall::kendall_ties_of_ranks;
     merge_sort::merge_sort_tiles;
     merge_sort::merge_sort_runs;
+    sort::sort_one_block_float_32_with_u64;
 }
 
 /// The kernel with this name, if this driver runs it.

@@ -38,7 +38,11 @@ fn the_commands_for_arrays_come_first_in_a_group_of_their_own() {
         let names = group.lines().skip(1).filter_map(|line| line.split_whitespace().next());
         names.map(str::to_owned).collect()
     };
-    assert_eq!(names(groups[0]), ["reduce", "scan", "select", "range-sum", "kendall"], "{help}");
+    assert_eq!(
+        names(groups[0]),
+        ["reduce", "scan", "select", "sort", "range-sum", "kendall"],
+        "{help}"
+    );
     let first_screen = help.split_once("\nOptions:").expect("options").0;
     assert!(first_screen.lines().count() <= 36, "{first_screen}");
 }

@@ -93,6 +93,7 @@ fn an_array_in_any_layout_gives_the_results_of_the_plain_one() {
             "scan x.npy --op max --rows -o out.npy",
             "select x.npy --where >3 -o out.npy",
             "select x.npy --unique -o out.npy --part 100",
+            "sort x.npy --argsort -o out.npy --check",
             "range-sum x.npy q.npy -o out.npy",
             "kendall x.npy x.npy",
         ] {

@@ -71,6 +71,8 @@ fn the_fields_are_those_that_the_readme_describes() {
         &["select", "x.npy", "--where", "> 1", "--output", "o.npy", "--partition", "p.npy"],
         &["select", "x.npy", "--where", "> 1", "--output", "o.npy", "--positions", "p.npy"],
         &["select", "x.npy", "--unique", "--output", "o.npy", "--counts", "p.npy"],
+        &["sort", "x.npy", "--output", "o.npy"],
+        &["sort", "x.npy", "--argsort", "--output", "o.npy"],
         &["range-sum", "x.npy", "q.npy", "--output", "o.npy"],
         &["kendall", "x.npy", "x.npy"],
     ] {

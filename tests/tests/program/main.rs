@@ -52,6 +52,7 @@ mod schemas;
 mod select;
 mod several;
 mod signals;
+mod sort;
 mod special;
 mod streams;
 mod usage;

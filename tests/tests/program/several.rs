@@ -57,6 +57,9 @@ fn work_that_several_devices_cannot_share_is_refused() {
     let rows = ["reduce", "x.npy", "--op", "sum", "--rows", "--device", "emulator:2"];
     let one = ["reduce --rows runs on one device, not on 2: use --device emulator"];
     folder.call(&rows, b"").fails(WRONG_USAGE, &one);
+    let sort = ["sort", "x.npy", "-o", "out.npy", "--device", "emulator:2"];
+    let one = ["sort runs on one device, not on 2: use --device emulator"];
+    folder.call(&sort, b"").fails(WRONG_USAGE, &one);
     let demo = without_cuda(&["demo", "--device", "emulator:3"], b"");
     demo.fails(WRONG_USAGE, &["one device, not on 3", "--device emulator"]);
 }

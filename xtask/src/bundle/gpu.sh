@@ -105,6 +105,7 @@ sanitize() {
     check "$tool" select select "$files/x.f32" --dtype f32 --where '> 1.5' -o "$files/select.$tool"
     check "$tool" range-sum range-sum "$files/x.f32" "$files/ranges.npy" --dtype f32 -o "$files/sums.$tool"
     check "$tool" kendall kendall "$files/x.f32" "$files/x.f32" --dtype f32
+    check "$tool" sort sort "$files/x.f32" --dtype f32 --argsort -o "$files/sorted.$tool"
     check "$tool" locks lab locks
   done
   wait "${checks[@]}"

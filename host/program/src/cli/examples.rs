@@ -33,6 +33,13 @@ const EXAMPLES: &[Examples] = &[
         ],
     ),
     (
+        &["sort"],
+        &[
+            ("gridsync sort x.npy -o y.npy", "numpy.sort"),
+            ("gridsync sort x.npy --argsort --descending -o i.npy", "x[i] descends"),
+        ],
+    ),
+    (
         &["range-sum"],
         &[
             ("gridsync range-sum x.npy ranges.npy -o sums.npy", "the sum of each range"),

@@ -7,7 +7,10 @@ use std::fmt::Write;
 
 /// The subcommands, grouped by purpose.
 const GROUPS: [(&str, &[&str]); 4] = [
-    ("Arrays in files (.npy, .npz or raw)", &["reduce", "scan", "select", "range-sum", "kendall"]),
+    (
+        "Arrays in files (.npy, .npz or raw)",
+        &["reduce", "scan", "select", "sort", "range-sum", "kendall"],
+    ),
     ("Learning and trying", &["demo", "lab", "emulate", "dag", "new"]),
     ("Checking and measuring", &["devices", "verify", "bench", "report"]),
     ("The program itself", &["completions", "man", "help"]),

@@ -1,8 +1,9 @@
-//! The steps that reduce, scan, select, range-sum and kendall share: open the files, choose a
+//! The steps that reduce, scan, select, sort, range-sum and kendall share: open the files, choose a
 //! device, compute at once or part by part, check and write the results, and report.
 //!
 //! Scans, selections and range sums in parts stream from file to file, so the host, like the
-//! device, holds only one part at a time. Kendall's correlation needs its arrays in memory.
+//! device, holds only one part at a time. Sorts and Kendall's correlation need their arrays in
+//! memory.
 
 use super::choice::{DeviceChoice, Place};
 use super::exit::{Wrong, no_room};

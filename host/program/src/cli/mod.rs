@@ -30,6 +30,7 @@ mod scan;
 mod select;
 mod signals;
 mod sink;
+mod sort;
 mod verify;
 mod work;
 
@@ -105,6 +106,7 @@ enum Command {
     Reduce(reduce::Reduce),
     Scan(scan::Scan),
     Select(select::Select),
+    Sort(sort::Sort),
     RangeSum(range_sum::RangeSum),
     Kendall(kendall::Tau),
     /// Show what happens without a grid barrier, and with one
@@ -149,6 +151,7 @@ pub fn main() -> ExitCode {
         Command::Report(report) => report.run(&global),
         Command::Scan(scan) => scan.run(&global),
         Command::Select(select) => select.run(&global),
+        Command::Sort(sort) => sort.run(&global),
         Command::Verify(verify) => verify.run(&global),
     };
     exit::code(done)

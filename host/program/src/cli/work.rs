@@ -28,6 +28,10 @@ impl Cost {
     /// A scan of lines that interleave: the CPU transposes some at a time. For a GPU the host
     /// transposes all, and back (2^26 f32 and 2^25 f64 on 2 cores, 2026-11-25).
     pub(super) const SCAN_COLUMNS: Self = Self { cpu: 20.0, gpu: 20.0 };
+    /// 2^24 f32 on 2 cores, 2026-11-26. On a GPU an upper bound.
+    pub(super) const SORT: Self = Self { cpu: 22.0, gpu: 0.4 };
+    /// The same sort of the indices.
+    pub(super) const ARGSORT: Self = Self { cpu: 22.0, gpu: 0.6 };
     pub(super) const KENDALL: Self = Self { cpu: 700.0, gpu: 2.0 };
     /// For work that needs a GPU or the emulator.
     pub(super) const KERNELS_ONLY: Self = Self { cpu: f64::INFINITY, gpu: 1.0 };
@@ -74,7 +78,15 @@ mod tests {
 
     #[test]
     fn cpu_is_chosen_for_few_elements_and_gpu_for_long_work() {
-        for cost in [Cost::REDUCE, Cost::SELECT, Cost::SCAN, Cost::SCAN_COLUMNS, Cost::KENDALL] {
+        for cost in [
+            Cost::REDUCE,
+            Cost::SELECT,
+            Cost::SCAN,
+            Cost::SCAN_COLUMNS,
+            Cost::SORT,
+            Cost::ARGSORT,
+            Cost::KENDALL,
+        ] {
             assert!(!cost.of(0).is_for_a_gpu());
             assert!(!cost.of(1000).is_for_a_gpu());
         }

@@ -7,10 +7,11 @@ use std::{env, fs, thread};
 
 /// Calls that use the device in different ways. They are few, because each is repeated for every
 /// driver call that can fail.
-const CALLS: [&str; 5] = [
+const CALLS: [&str; 6] = [
     "reduce x.npy --op max",
     "scan x.npy --op sum -o old.npy --part 400",
     "select x.npy --where >10 -o out.npy --partition rest.npy --part 600",
+    "sort x.npy --argsort -o out.npy",
     "range-sum x.npy ranges.npy -o out.npy",
     "kendall x.npy y.npy",
 ];

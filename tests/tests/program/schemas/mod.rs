@@ -84,6 +84,8 @@ fn results_match_their_schema() {
         (&["select", "x.npy", "--where", "> 1", "-o", "o.npy", "--partition", "p.npy"], "kept"),
         (&["select", "x.npy", "--where", "> 1", "-o", "o.npy", "--positions", "p.npy"], "n"),
         (&["select", "x.npy", "--unique", "-o", "o.npy", "--counts", "p.npy"], "output"),
+        (&["sort", "x.npy", "-o", "o.npy"], "output"),
+        (&["sort", "x.npy", "--argsort", "-o", "o.npy"], "op"),
         (&["range-sum", "x.npy", "q.npy", "-o", "o.npy"], "queries"),
         (&["kendall", "x.npy", "x.npy"], "ties_both"),
     ] {

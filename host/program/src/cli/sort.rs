@@ -1,0 +1,202 @@
+//! `gridsync sort`: an array in order, or the indices that put it in order.
+
+mod check;
+
+use super::Global;
+use super::choice::Place;
+use super::exit::Usage;
+use super::files::Files;
+use super::job::{self, About, Done, Job};
+use super::sink::Sink;
+use super::work::Cost;
+use crate::data::{self, Dtype, Incoming, Stored};
+use bytemuck::Pod;
+use check::{Standard, verdict, wrong_element, wrong_index};
+use cuda_std::memory::Scalar;
+use cuda_std::{bf16, f16};
+use gridsync::device::{Buffer, Device, DeviceError};
+use gridsync::memory::{self, NoRoom};
+use gridsync::primitives::sort::{Key, Order, Sorter, argsort_on_cpu, sort_on_cpu};
+use std::ffi::OsString;
+use std::time::Instant;
+
+/// Sort an array, or find the indices that put it in order
+///
+/// The array is flattened in C order, and the output has one dimension. Equal elements keep their
+/// order, with --descending too. As in NumPy, -0 equals +0, and all NaNs are equal and greater than
+/// inf: they come last, and with --descending first. --argsort is numpy.argsort(x, axis=None,
+/// kind="stable"); the indices are written as i64. bf16 is sorted as f32, since .npy has no bf16. One
+/// device sorts the whole array: a GPU needs memory for three of its size, and with --argsort for 16
+/// bytes more for each element. The output is written whole or not at all, and not if --check finds it
+/// wrong.
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Sort {
+    /// A .npy file, an array of an archive as file.npz:NAME, or raw little-endian numbers (with
+    /// --dtype); `-` is standard input.
+    input: OsString,
+    /// The .npy file to write; `-` is standard output, which then has nothing else.
+    #[arg(short, long, alias = "out", value_name = "OUT")]
+    output: OsString,
+    /// Write the indices of the elements in their order, not the elements.
+    #[arg(long)]
+    argsort: bool,
+    /// Sort from the greatest to the smallest.
+    #[arg(long)]
+    descending: bool,
+    /// Sort floats in the total order of IEEE 754: negative NaNs, -inf to -0, +0 to inf, positive
+    /// NaNs. Integers have one order.
+    #[arg(long)]
+    total_order: bool,
+    /// Sort again on one core by comparisons, and compare; with --argsort, check that each index is
+    /// there once, and that elements are in order, equal ones by index.
+    #[arg(long)]
+    check: bool,
+    /// The element type of raw input: f16 bf16 f32 f64 i32 u32 i64 u64, and i8 i16 u8 u16
+    /// bool, which are widened.
+    #[arg(long)]
+    dtype: Option<Stored>,
+}
+
+impl Sort {
+    pub(crate) fn run(self, global: &Global) -> anyhow::Result<()> {
+        let files =
+            Files::default().reads("INPUT", &self.input).writes("output", Some(&self.output));
+        let remedy = "a sort holds all elements and results: sort fewer";
+        job::run(global, &files, remedy, |job| {
+            let input = job.open(&self.input, self.dtype)?;
+            let cost = if self.argsort { Cost::ARGSORT } else { Cost::SORT };
+            let what = About::of(&input).text("elements");
+            let work = cost.of(input.len());
+            let input = job.choose_for(input, work, &what)?;
+            self.dispatch(job, input)
+        })
+    }
+
+    fn dispatch(&self, job: &Job<'_>, input: Incoming) -> anyhow::Result<Done> {
+        // `.npy` has no type for bf16, and f32 can represent all bf16 numbers. Indices do not need that.
+        let is_without_npy = input.dtype() == Dtype::Bf16 && !self.argsort;
+        let input = if is_without_npy { input.in_f32()? } else { input };
+        macro_rules! by_dtype {
+            ($ty:ty, $($kernels:tt)*) => {
+                if input.dtype() == <$ty as data::Scalar>::DTYPE {
+                    return self.sort::<$ty>(job, input);
+                }
+            };
+        }
+        gridsync_entries::sorted_elements!(by_dtype);
+        Err(Usage(format!("sort does not support elements of {}", input.dtype())).into())
+    }
+
+    fn sort<T: Key + Standard + data::Scalar>(
+        &self,
+        job: &Job<'_>,
+        input: Incoming,
+    ) -> anyhow::Result<Done> {
+        let device = job.place().device("sort")?;
+        let about = About::of(&input);
+        let order = Order { is_descending: self.descending, is_total: self.total_order };
+        if let Some(device) = device {
+            let indices = if self.argsort { 2 * size_of::<u64>() } else { 0 };
+            expect_room(device, about.len.saturating_mul(3 * size_of::<T>() + indices))?;
+        }
+        let input = input.all()?;
+        let input = input.as_slice::<T>()?;
+        if self.argsort {
+            let (indices, us) = match device {
+                None => {
+                    on_cpu(4 * size_of::<u64>() * input.len(), || argsort_on_cpu(order, input))?
+                }
+                Some(device) => on_device(device, input, |sorter, input, indices| {
+                    sorter.launch_argsort::<u64>(order, input, indices)
+                })?,
+            };
+            let wrong = || Ok(wrong_index(order, input, &indices));
+            self.done::<T, i64>(job, about, bytemuck::cast_slice(&indices), us, wrong)
+        } else {
+            let (sorted, us) = match device {
+                None => on_cpu(2 * size_of_val(input), || sort_on_cpu(order, input))?,
+                Some(device) => on_device(device, input, |sorter, input, sorted| {
+                    sorter.launch(order, input, sorted)
+                })?,
+            };
+            let wrong = || wrong_element(order, input, &sorted);
+            self.done::<T, T>(job, about, &sorted, us, wrong)
+        }
+    }
+
+    /// Checks the results if `--check` is given, and writes them. `wrong` finds the first wrong one.
+    fn done<T, R: Pod + data::Scalar>(
+        &self,
+        job: &Job<'_>,
+        about: About,
+        results: &[R],
+        us: f64,
+        wrong: impl FnOnce() -> Result<Option<usize>, NoRoom>,
+    ) -> anyhow::Result<Done> {
+        let check = if self.check {
+            job.doing("checking");
+            Some(verdict(wrong()?))
+        } else {
+            None
+        };
+        let arrays = job::unless_wrong(&check, || {
+            Sink::of_shape(&self.output, R::DTYPE, &[about.len as u64])?.with(results)
+        })?;
+        let op = if self.argsort { "argsort" } else { "sort" };
+        let descending = if self.descending { "descending " } else { "" };
+        let what = format!("{descending}{op} of {}", about.text("elements"));
+        let variant = match job.place() {
+            Place::Devices(_) => "radix",
+            Place::Cpu => "rayon",
+        };
+        Ok(Done {
+            us,
+            bytes: about.len * (size_of::<T>() + size_of::<R>()),
+            check,
+            arrays,
+            ..Done::of(op.into(), what, about, variant)
+        })
+    }
+}
+
+/// An error if `device` has no room for so many bytes.
+fn expect_room(device: &Device, bytes: usize) -> anyhow::Result<()> {
+    let free = device.free_memory()?;
+    if bytes <= free {
+        return Ok(());
+    }
+    let name = &device.properties().name;
+    Err(Usage(format!(
+        "a sort of this array needs {bytes} bytes of the memory of {name}, of which {free} are free: use --device cpu"
+    ))
+    .into())
+}
+
+/// The results of `compute`, which needs so many bytes, and its time in µs.
+fn on_cpu<R>(bytes: usize, compute: impl FnOnce() -> R) -> Result<(R, f64), NoRoom> {
+    memory::probe(bytes)?;
+    let start = Instant::now();
+    let results = compute();
+    Ok((results, start.elapsed().as_secs_f64() * 1e6))
+}
+
+/// The results of `launch` on a device, and the time of its kernels in µs.
+fn on_device<T: Key, R: Pod + Scalar>(
+    device: &Device,
+    input: &[T],
+    launch: impl Fn(&mut Sorter<T>, &Buffer<T>, &mut Buffer<R>) -> Result<(), DeviceError>,
+) -> anyhow::Result<(Vec<R>, f64)> {
+    let input = device.upload(input)?;
+    let mut output = device.alloc(input.len())?;
+    let mut sorter = Sorter::new(device, 0)?;
+    let mut launch = || launch(&mut sorter, &input, &mut output);
+    // The first one allocates, and compiles the kernels.
+    if !device.properties().is_emulated() {
+        launch()?;
+    }
+    let us = device.time(launch)?;
+    let mut results = memory::zeroed(input.len())?;
+    output.download_to(0, &mut results)?;
+    Ok((results, us))
+}

@@ -1,0 +1,151 @@
+//! `gridsync sort`: its output, its JSON, its check, and its refusals.
+
+use crate::call::{Call, WRONG_USAGE};
+use crate::folder::Folder;
+use gridsync_tests::npy;
+use gridsync_tests::oracle::Plain;
+use gridsync_verify::runs;
+use half::{bf16, f16};
+use std::cmp::Ordering;
+use std::fs::File;
+
+/// Elements of the inputs.
+const LEN: usize = 1003;
+
+/// Sorts `input`, raw on standard input, to `out.npy` in `folder`.
+fn raw<T: Plain>(folder: &Folder, input: &[T], more: &[&str]) -> Call {
+    let args = ["sort", "-", "--dtype", T::NAME, "-o", "out.npy"];
+    folder.call(&[&args[..], more].concat(), bytemuck::cast_slice(input))
+}
+
+/// The file that a sort of `input` writes on the CPU and in the emulator.
+#[track_caller]
+fn everywhere<T: Plain>(input: &[T], more: &[&str]) -> Vec<u8> {
+    let on = |device| {
+        let folder = Folder::new();
+        let more = [more, &["--check", "--json", "--device", device]].concat();
+        let json = raw(&folder, input, &more).json();
+        assert_eq!((&json["check"]["ok"], &json["device"]), (&true.into(), &device.into()));
+        let op = if more.contains(&"--argsort") { "argsort" } else { "sort" };
+        assert_eq!((&json["op"], &json["n"]), (&op.into(), &input.len().into()));
+        folder.read("out.npy")
+    };
+    let file = on("cpu");
+    assert!(file == on("emulator"), "{} {more:?}", T::NAME);
+    file
+}
+
+/// Checks stable sorts of `input`, ascending and descending, against the comparison `by`.
+fn is_sorted<T: Plain>(input: &[T], more: &[&str], by: fn(&T, &T) -> Ordering) {
+    for is_descending in [false, true] {
+        let more = [more, if is_descending { &["--descending"] } else { &[] }].concat();
+        let compare = |a: &T, b: &T| if is_descending { by(b, a) } else { by(a, b) };
+        let mut order: Vec<usize> = (0..input.len()).collect();
+        order.sort_by(|&a, &b| compare(&input[a], &input[b]));
+        let indices: Vec<i64> = order.iter().map(|&index| index as i64).collect();
+        let found = everywhere(input, &[&more[..], &["--argsort"]].concat());
+        assert!(found == npy::of(&indices), "{} --argsort {more:?}", T::NAME);
+        // `.npy` has no bf16.
+        if T::NPY.is_some() {
+            let sorted: Vec<T> = order.iter().map(|&index| input[index]).collect();
+            assert!(everywhere(input, &more) == npy::of(&sorted), "{} {more:?}", T::NAME);
+        }
+    }
+}
+
+#[test]
+fn equal_integers_keep_their_order_in_both_directions() {
+    is_sorted::<i32>(&runs(LEN, 42), &[], Ord::cmp);
+    is_sorted::<u32>(&runs(LEN, 43), &[], Ord::cmp);
+    is_sorted::<i64>(&runs(LEN, 44), &["--total-order"], Ord::cmp);
+    is_sorted::<u64>(&runs(LEN, 45), &[], Ord::cmp);
+}
+
+#[test]
+fn zeros_are_equal_and_nans_are_greatest_unless_the_order_is_total() {
+    macro_rules! floats {
+        ($($ty:ident)*) => {$(
+            let (zero, inf, nan) = (<$ty>::from_bits(0), <$ty>::INFINITY, <$ty>::NAN);
+            let special = [zero, -zero, nan, inf, -nan, -zero, -inf, zero];
+            let mut input = runs::<$ty>(LEN, 42);
+            input.splice(500..500, special);
+            input.extend(special);
+            is_sorted(&input, &[], |a, b| {
+                let nans = a.is_nan().cmp(&b.is_nan());
+                nans.then(a.partial_cmp(b).unwrap_or(Ordering::Equal))
+            });
+            is_sorted(&input, &["--total-order"], <$ty>::total_cmp);
+        )*};
+    }
+    floats! { f16 bf16 f32 f64 }
+}
+
+#[test]
+fn narrow_elements_are_written_in_the_type_that_they_are_widened_to() {
+    for device in ["cpu", "emulator"] {
+        let folder = Folder::new();
+        let sort = |dtype, bytes: &[u8]| {
+            let args = ["sort", "-", "--dtype", dtype, "-o", "out.npy", "--device", device, "-q"];
+            folder.call(&args, bytes).says_nothing();
+            folder.read("out.npy")
+        };
+        assert_eq!(sort("i8", &[3, 255, 2]), npy::of(&[-1i32, 2, 3]));
+        assert_eq!(sort("bool", &[1, 0, 1]), npy::of(&[0u32, 1, 1]));
+        let brains = [2.5, -1.0, 0.5].map(bf16::from_f32);
+        assert_eq!(sort("bf16", bytemuck::cast_slice(&brains)), npy::of(&[-1.0f32, 0.5, 2.5]));
+    }
+}
+
+#[test]
+fn an_array_of_any_shape_is_sorted_flat_and_an_empty_one_stays_empty() {
+    for (shape, n) in [("()", 1), ("(2, 3)", 6), ("(0, 5)", 0)] {
+        let input: Vec<i64> = (0..n).rev().collect();
+        let sorted: Vec<i64> = (0..n).collect();
+        for device in ["cpu", "emulator"] {
+            let folder = Folder::new();
+            let args = ["sort", "-", "-o", "out.npy", "--check", "-q", "--device", device];
+            for (more, expected) in [(&[][..], &sorted), (&["--argsort"], &input)] {
+                let args = [&args[..], more].concat();
+                folder.call(&args, &npy::shaped(shape, &input)).says_nothing();
+                assert_eq!(folder.read("out.npy"), npy::of(expected), "{shape} {more:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_text_names_the_order_and_the_file() {
+    let folder = Folder::new();
+    let call = raw(&folder, &[4i32, -9], &["--descending", "--argsort", "--check"]).says(&[
+        "descending argsort of 2 i32 elements",
+        "by comparisons on the CPU: right",
+        "out.npy: 2 elements of i64",
+    ]);
+    assert_eq!(call.stdout, "", "the result is in the file");
+}
+
+#[test]
+fn an_array_that_a_device_cannot_hold_is_refused_with_the_numbers_and_a_remedy() {
+    let folder = Folder::new();
+    let file = File::create(folder.path("zeros")).expect("the folder should be there");
+    // The emulator has 4 GiB.
+    file.set_len(1 << 31).expect("the file may have holes");
+    for (more, bytes) in [(&[][..], "6442450944"), (&["--argsort"], "15032385536")] {
+        let args = ["sort", "zeros", "--dtype", "u32", "-o", "out.npy", "--device", "emulator"];
+        let parts = [bytes, "4294967296 are free", "--device cpu"];
+        folder.call(&[&args[..], more].concat(), b"").fails(WRONG_USAGE, &parts);
+    }
+}
+
+#[test]
+fn invalid_calls_are_refused() {
+    let folder = Folder::new();
+    let refused = |args: &[&str], parts: &[&str]| {
+        folder.call(&[&["sort", "-"], args].concat(), &[0; 4]).fails(WRONG_USAGE, parts);
+    };
+    refused(&[], &["--output"]);
+    refused(&["-o", "out.npy"], &["--dtype"]);
+    refused(&["-o", "out.npy", "--dtype", "f8"], &["f8", "f16, bf16, f32"]);
+    refused(&["-o", "-", "--dtype", "f32", "--json"], &["name a file"]);
+    assert!(folder.names().is_empty());
+}
