@@ -51,7 +51,7 @@ impl Keys {
             Self::Any => any(),
             Self::Special => all(&special),
             Self::Equal => all(&|_| K::from_random(seed)),
-            Self::Few => all(&|bits| K::from_random(seed ^ bits % 5)),
+            Self::Few => all(&|bits| K::from_random(seed ^ (bits % 5))),
             Self::Sorted => sort_on_cpu(Order::ASCENDING.total(), &any()),
             Self::Reversed => sort_on_cpu(Order::DESCENDING.total(), &any()),
             Self::OneDigit => {

@@ -4,6 +4,7 @@ use super::order::{Order, Word};
 use super::pass::{count_tile, each_key};
 use super::payload::Payload;
 use super::rank::{COUNTERS, Counters, DIGITS, here};
+use super::tile::MOST_EACH;
 use crate::block::ThreadPosition;
 use crate::grid::overlap;
 use cuda_std::memory::dynamic_shared;
@@ -64,9 +65,9 @@ pub fn sort_in_one_block<O: Order, P: Payload>(
     // Lanes hold adjacent keys, and the rows of a warp follow each other, so ranks are in order.
     let [input, output] = keys;
     let start = at.warp as usize * (EACH * WARP_SIZE as usize) + at.lane as usize;
-    let mut held = [O::Word::default(); EACH];
+    let mut held = [O::Word::default(); MOST_EACH];
     // The place of each key in the input, and above it its rank.
-    let mut from = [0; EACH];
+    let mut from = [0; MOST_EACH];
     each_key!(EACH I {
         let place = start + I * WARP_SIZE as usize;
         // Padding has the last number. It comes after all keys, so they do not move.
@@ -112,7 +113,7 @@ pub fn sort_in_one_block<O: Order, P: Payload>(
     if P::IS_HELD {
         // All are read before any is written: they may be in the same array.
         let [input, output] = payloads;
-        let mut moved = [P::Word::default(); EACH];
+        let mut moved = [P::Word::default(); MOST_EACH];
         each_key!(EACH I {
             if each_thread(I) < output.len() {
                 let from = usize::from(places.read(each_thread(I)));

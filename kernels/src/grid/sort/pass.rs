@@ -179,7 +179,7 @@ pub fn scatter<O: Order, P: Payload, T: Tiles>(
     each_key!(each I {
         let rank = of_warp.rank(digit_of(held[I]) as u32);
         // Two to a register.
-        ranks[I / 2] = if I % 2 == 0 { rank } else { here(ranks[I / 2] + (rank << 16)) };
+        ranks[I / 2] = if I.is_multiple_of(2) { rank } else { here(ranks[I / 2] + (rank << 16)) };
     });
     each_key!(each I { held[I] = held[I].here(); });
     thread::sync_threads();
@@ -197,7 +197,7 @@ pub fn scatter<O: Order, P: Payload, T: Tiles>(
     let portion = (tile / portions.tiles) as usize;
     let carry = state.carry_so_far(all, pass, portion, own);
     each_key!(each I {
-        let rank = if I % 2 == 0 { ranks[I / 2] & 0xffff } else { ranks[I / 2] >> 16 };
+        let rank = if I.is_multiple_of(2) { ranks[I / 2] & 0xffff } else { ranks[I / 2] >> 16 };
         let before = counters.cast::<u16>().read(2 * mine + digit_of(held[I]));
         let place = u32::from(before) + rank;
         sorted.write(place as usize, held[I]);
@@ -257,7 +257,8 @@ pub fn scatter<O: Order, P: Payload, T: Tiles>(
         gridsync_sort_bases()
             .write(at.thread as usize, address(to.address(), size_of::<P::Word>()));
         // In parts: all at once would need more registers than there are.
-        let place = |rank: u32, i: usize| if i % 2 == 0 { rank & 0xffff } else { rank >> 16 };
+        let place =
+            |rank: u32, i: usize| if i.is_multiple_of(2) { rank & 0xffff } else { rank >> 16 };
         if is_whole {
             in_parts!(each held: P::Word, I J {
                 held[J] = load(start + I * WARP_SIZE as usize, true);
@@ -340,8 +341,8 @@ pub(super) fn count_tile(
 ) {
     let is_counter = (at.thread as usize) < COUNTERS;
     // Both digits of a word at once: no count reaches 2^16.
-    let pair = at.thread as usize ^ flipped / 2;
-    let is_swapped = flipped % 2 != 0;
+    let pair = at.thread as usize ^ (flipped / 2);
+    let is_swapped = !flipped.is_multiple_of(2);
     let (mut counts, mut up_to) = (0, 0);
     if is_counter {
         for warp in 0..warps {

@@ -156,7 +156,7 @@ impl State {
             let mut plan = 0;
             if runs >> pass & 1 != 0 {
                 after -= 1;
-                let to = if after % 2 == 0 { OUTPUT } else { SPARE };
+                let to = if after.is_multiple_of(2) { OUTPUT } else { SPARE };
                 plan = Plan::RUNS | first | from << 2 | to << 4 | half << 6;
                 (from, half, first) = (to, 1 - half, 0);
             }
