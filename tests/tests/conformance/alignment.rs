@@ -10,6 +10,7 @@ use gridsync::primitives::kendall::Method;
 use gridsync::primitives::reduce::reduce_on_cpu;
 use gridsync::primitives::scan::Form;
 use gridsync::primitives::select::{Within, select_with_positions};
+use gridsync::primitives::sort::{Order, argsort, sort};
 use gridsync::primitives::{Checked, Correlator, RangeSums, Reducer, RowReducer, Scanner};
 use gridsync::reference::reduce_depth;
 use gridsync_entries::reduce::Reducible;
@@ -168,7 +169,13 @@ fn buffers_over_foreign_memory_may_start_at_any_multiple_of_16(device: &Device) 
             correlator.result()
         };
         let taus = [Method::Pairs, Method::Sort].map(|method| tau(method).expect("no NaN").tau);
+        // Too long for one block.
+        let keys: Vec<u16> = (0..20_001u32).map(|i| (i * 40_503) as u16).collect();
+        let sorted = sort(Order::DESCENDING, &shifted(device, &keys, bytes))?;
+        let indices = argsort::<f32, u32>(Order::ASCENDING, &x)?;
         Ok(vec![
+            bytemuck::cast_slice(&sorted.download()?).to_vec(),
+            bytemuck::cast_slice(&indices.download()?).to_vec(),
             bytemuck::bytes_of(&sum).to_vec(),
             bytemuck::cast_slice(&rows).to_vec(),
             bytemuck::cast_slice(&scanned.concat()).to_vec(),

@@ -49,6 +49,9 @@ const ALL_PAIRS: usize = 600;
 /// schedule, because a block of 256 threads sorts even a short array.
 const SORTED: usize = 4097;
 
+/// A block sorts a shorter array as slowly as one of this length.
+const SHORTEST_SORT: usize = 2048;
+
 /// The most threads of a grid whose barriers the emulator also checks for data races.
 const JUDGED: u32 = 600;
 
@@ -61,7 +64,7 @@ const OF_SCAN: f64 = 19.0;
 const OF_SELECT: f64 = 10.0;
 const OF_RANGES: f64 = 5.0;
 const OF_KENDALL: f64 = 25.0;
-const OF_SORT: f64 = 100.0;
+const OF_SORT: f64 = 50.0;
 const OF_CROSSINGS: f64 = 100.0;
 
 impl Case {
@@ -168,15 +171,15 @@ fn case(kind: &'static Kind, (rows, columns): (usize, usize), seed: u64, us: f64
         }
         _ => Size::Array(columns),
     };
+    let least = if kind.primitive == Primitive::Sort { SHORTEST_SORT } else { 0 };
+    let us = us * elements.max(least) as f64;
     let emulated = match elements {
         _ if matches!(kind.primitive, Primitive::Kendall | Primitive::Sort) => Emulated::Fast,
         ..=INTERLEAVED => Emulated::Judged,
         _ => Emulated::Fast,
     };
     let name = format!("{size}, seed {seed}");
-    Case::of((name, elements, seed), us * elements as f64, emulated, move |device| {
-        kind.run(device, size, seed)
-    })
+    Case::of((name, elements, seed), us, emulated, move |device| kind.run(device, size, seed))
 }
 
 /// The grid barriers.
