@@ -54,7 +54,10 @@ fn bash_completes_subcommands_flags_and_values() {
     };
     assert_eq!(completed(&["gridsync", "re"]), "reduce report");
     assert_eq!(completed(&["gridsync", "lab", "la"]), "ladder launches");
-    assert_eq!(completed(&["gridsync", "bench", "s"]), "scan-threads system scaling scan select");
+    assert_eq!(
+        completed(&["gridsync", "bench", "s"]),
+        "scan-threads system scaling scan select sort"
+    );
     assert_eq!(completed(&["gridsync", "bench", "scan", "--op"]), "--ops");
     assert_eq!(completed(&["gridsync", "reduce", "--tr"]), "--transport");
     assert_eq!(completed(&["gridsync", "reduce", "--op", "arg"]), "argmin argmax");

@@ -42,7 +42,7 @@ const SCAN: Wanted = Wanted {
     params: &[],
 };
 
-const WANTED: [Wanted; 8] = [
+const WANTED: [Wanted; 9] = [
     Wanted {
         what: "a barrier of 132 blocks of 256 threads",
         peer: "cooperative groups, `grid.sync()`",
@@ -102,6 +102,13 @@ const WANTED: [Wanted; 8] = [
         what: "inclusive sums of 2^28 f32",
         params: &[("dtype", "\"f32\""), ("n", "268435456"), ("calls", "1")],
         ..SCAN
+    },
+    Wanted {
+        what: "sort of 2^28 f32",
+        peer: "CUB, `DeviceRadixSort`",
+        suite: "sort",
+        variant: "radix",
+        params: &[("op", "\"keys\""), ("dtype", "\"f32\""), ("n", "268435456")],
     },
 ];
 
