@@ -231,6 +231,11 @@ const WITH_STACK: [(&str, u32); 6] = [
     ("device_launch_unordered", 8),
 ];
 
+/// The kernels of the radix sort, which may spill this many bytes, and use as much stack. A thread
+/// holds 40 keys. Three blocks with a few spills are faster than two without
+/// (`kernels/src/grid/sort/tile.rs`).
+const WITH_SPILLS: (&str, u32) = ("sort_", 96);
+
 /// Findings in the assembler's report.
 fn look_at_usage(
     name: &str,
@@ -247,14 +252,16 @@ fn look_at_usage(
         !CANNOT_RUN.iter().any(cannot)
     };
     for (function, usage) in usage.iter().filter(|(function, _)| runs(function)) {
-        if usage.spills > 0 {
+        let (begins, bytes) = WITH_SPILLS;
+        let may_spill = if function.starts_with(begins) { bytes } else { 0 };
+        if usage.spills > may_spill {
             findings.push(format!(
                 "{name}, sm_{gpu}, {function}: {} bytes of registers spilled",
                 usage.spills
             ));
         }
         let allowed = WITH_STACK.iter().find(|(kernel, _)| kernel == function);
-        if usage.stack > allowed.map_or(0, |(_, bytes)| *bytes) {
+        if usage.stack > allowed.map_or(may_spill, |(_, bytes)| *bytes) {
             findings.push(format!(
                 "{name}, sm_{gpu}, {function}: {} bytes of stack, which is local memory",
                 usage.stack
@@ -358,6 +365,11 @@ mod tests {
         assert!(look(&usage(16, 0)).contains("16 bytes of stack"));
         assert!(look(&usage(0, 8)).contains("8 bytes of registers spilled"));
         assert!(look(&BTreeMap::new()).contains("nothing on wait"));
+        let sort =
+            |spills| BTreeMap::from([("sort_int_32".into(), usage(8, spills)["wait"].clone())]);
+        let on_90 = |spills| look_at_usage("m", 90, &module, &sort(spills)).join("\n");
+        assert!(!on_90(96).contains("sort_int_32"));
+        assert!(on_90(97).contains("sort_int_32: 97 bytes of registers spilled"));
         let bulk = BTreeMap::from([("scan_bulk_sum_f64".to_owned(), usage(8, 8)["wait"].clone())]);
         let on = |gpu| look_at_usage("m", gpu, &module, &bulk).join("\n");
         assert!(on(100).contains("scan_bulk_sum_f64: 8 bytes of stack"));
