@@ -5,13 +5,15 @@
 
 mod buckets;
 mod cells;
+mod key;
 #[cfg(test)]
 mod tests;
 
 use crate::parallel;
-use crate::primitives::sort::{Index, Key, Order};
 use buckets::{Items, zeroed};
 use gridsync_kernels::grid::sort::Order as _;
+
+pub use key::{Index, Key, Moved, Order};
 
 /// Sorts `input` on all cores. Equal elements keep their order.
 pub fn sort<K: Key>(order: Order, input: &[K]) -> Vec<K> {

@@ -1,5 +1,5 @@
+use super::{Key, Order};
 use super::{argsort, sort};
-use crate::primitives::sort::{Key, Order};
 use cuda_std::{bf16, f16};
 use gridsync_kernels::grid::sort::Order as _;
 

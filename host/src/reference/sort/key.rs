@@ -1,4 +1,4 @@
-//! The elements that can be sorted, and the orders in which they are.
+//! The elements that can be sorted, the orders in which they are, and what can move with them.
 
 use bytemuck::Pod;
 use cuda_std::memory::Scalar;
@@ -105,4 +105,37 @@ floats! {
     bf16 as u16;
     f32 as u32;
     f64 as u64;
+}
+
+/// What can move with the keys of a sort: numbers of 4 or 8 bytes.
+pub trait Moved: Scalar + Pod + sealed::Moved {}
+
+/// A type of indices: u32, for at most 2^32 elements, or u64.
+pub trait Index: Moved {
+    /// The index as this type, which can hold it.
+    fn of(index: usize) -> Self;
+}
+
+mod sealed {
+    pub trait Moved {}
+}
+
+macro_rules! moved {
+    ($($ty:ident)*) => {$(
+        impl Moved for $ty {}
+        impl sealed::Moved for $ty {}
+    )*};
+}
+moved! { u32 i32 f32 u64 i64 f64 }
+
+impl Index for u32 {
+    fn of(index: usize) -> Self {
+        index as Self
+    }
+}
+
+impl Index for u64 {
+    fn of(index: usize) -> Self {
+        index as Self
+    }
 }

@@ -1,8 +1,6 @@
 //! Sorts: the elements of an array in order, or the indices that put them in order. All are stable:
 //! equal elements keep their order.
 
-mod key;
-
 use super::scratch::Scratch;
 use crate::device::{Buffer, Device, DeviceError, Geometry};
 use crate::reference;
@@ -15,10 +13,9 @@ use gridsync_kernels::grid::sort::{
     Tiles, WORDS, carries_len, count_shared_bytes, counts_len, one_block_shared_bytes,
     one_block_threads,
 };
-
 use std::marker::PhantomData;
 
-pub use key::{Key, Order};
+pub use crate::reference::{Index, Key, Moved, Order};
 
 /// Words of the rows of a tile: one for each digit, twice.
 const ROW: usize = 2 * 256;
@@ -57,39 +54,6 @@ pub fn sort_on_cpu<K: Key>(order: Order, input: &[K]) -> Vec<K> {
 /// The indices of `input` in the order of its elements, computed on all cores of the CPU.
 pub fn argsort_on_cpu<K: Key, I: Index>(order: Order, input: &[K]) -> Vec<I> {
     reference::argsort(order, input)
-}
-
-/// What can move with the keys of a sort: numbers of 4 or 8 bytes.
-pub trait Moved: Scalar + Pod + sealed::Moved {}
-
-/// A type of indices: u32, for at most 2^32 elements, or u64.
-pub trait Index: Moved {
-    /// The index as this type, which can hold it.
-    fn of(index: usize) -> Self;
-}
-
-mod sealed {
-    pub trait Moved {}
-}
-
-macro_rules! moved {
-    ($($ty:ident)*) => {$(
-        impl Moved for $ty {}
-        impl sealed::Moved for $ty {}
-    )*};
-}
-moved! { u32 i32 f32 u64 i64 f64 }
-
-impl Index for u32 {
-    fn of(index: usize) -> Self {
-        index as Self
-    }
-}
-
-impl Index for u64 {
-    fn of(index: usize) -> Self {
-        index as Self
-    }
 }
 
 /// Sorts arrays on one device, and keeps the working memory: one array of keys, one of what moves
