@@ -42,7 +42,7 @@ const SCAN: Wanted = Wanted {
     params: &[],
 };
 
-const WANTED: [Wanted; 9] = [
+const WANTED: [Wanted; 8] = [
     Wanted {
         what: "a barrier of 132 blocks of 256 threads",
         peer: "cooperative groups, `grid.sync()`",
@@ -63,17 +63,6 @@ const WANTED: [Wanted; 9] = [
         suite: "all-reduce",
         variant: "exchange",
         params: &[("blocks", "132"), ("threads", "256")],
-    },
-    Wanted {
-        what: "sum of 2^20 f32, one call alone",
-        params: &[
-            ("op", "\"sum\""),
-            ("dtype", "\"f32\""),
-            ("n", "1048576"),
-            ("calls", "1"),
-            ("peer_mode", "\"run_to_run\""),
-        ],
-        ..REDUCE
     },
     Wanted {
         what: "sum of 2^28 f32",
