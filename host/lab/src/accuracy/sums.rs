@@ -41,10 +41,13 @@ reals!(f32, f64);
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct Summed {
     /// Distance from the exact sum.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
     pub error: f64,
     /// Distance of the CPU's sum from the exact sum.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
     pub cpu_error: f64,
     /// Bound on the error.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
     pub bound: f64,
     /// Whether it is bit-identical to the CPU's sum.
     pub same_bits: bool,
@@ -63,6 +66,7 @@ impl Summed {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct Sums {
     /// The type of the elements, and of the sums.
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["f32", "f64"])))]
     pub dtype: String,
     /// Distribution of the elements.
     pub input: Input,
@@ -71,6 +75,7 @@ pub struct Sums {
     /// The exact sum, rounded to f64.
     pub exact: f64,
     /// The sum of the absolute values, rounded to f64.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
     pub magnitude: f64,
     /// The most additions that an element goes through in the tree.
     pub depth: u64,
@@ -79,6 +84,7 @@ pub struct Sums {
     /// The compensated sum along the same tree.
     pub compensated: Summed,
     /// Error of the sequential sum.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
     pub one_by_one_error: f64,
 }
 

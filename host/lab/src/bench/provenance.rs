@@ -7,13 +7,16 @@ use std::time::SystemTime;
 
 /// Date, version and machine of records. Old records lack some of it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct Made {
     /// Date in UTC: `2026-11-24T10:00:00Z`.
+    #[cfg_attr(feature = "schema", schemars(with = "String", extend("format" = "date-time")))]
     pub date: Option<String>,
     /// Version of gridsync.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub gridsync: Option<String>,
     /// The commit of gridsync, if `xtask bundle` built it.
+    #[cfg_attr(feature = "schema", schemars(skip_serializing_if = "Option::is_none"))]
     pub commit: Option<String>,
     /// Version of the kernel module of NVIDIA's driver. Null if its version file is missing.
     pub driver: Option<String>,
@@ -22,6 +25,7 @@ pub struct Made {
     pub gpu: Gpu,
     /// Version of CUB, which only a file about a machine has.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
     pub cub: Option<String>,
 }
 
@@ -30,14 +34,19 @@ pub struct Made {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Gpu {
     /// CUDA version of the driver.
+    #[cfg_attr(feature = "schema", schemars(skip_serializing_if = "Option::is_none"))]
     pub cuda: Option<String>,
     /// The highest clock of the multiprocessors, MHz.
+    #[cfg_attr(feature = "schema", schemars(skip_serializing_if = "Option::is_none"))]
     pub sm_clock_mhz: Option<f64>,
     /// The highest clock of the memory, MHz.
+    #[cfg_attr(feature = "schema", schemars(skip_serializing_if = "Option::is_none"))]
     pub memory_clock_mhz: Option<f64>,
     /// The power limit, W.
+    #[cfg_attr(feature = "schema", schemars(skip_serializing_if = "Option::is_none"))]
     pub power_limit_w: Option<f64>,
     /// Whether the memory has ECC enabled.
+    #[cfg_attr(feature = "schema", schemars(skip_serializing_if = "Option::is_none"))]
     pub ecc: Option<bool>,
 }
 

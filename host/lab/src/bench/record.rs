@@ -17,30 +17,34 @@ pub struct Record {
     pub device: String,
     /// The parameters of the measurement.
     pub params: Map<String, Value>,
+    /// The unit of all times.
     #[serde(default)]
     unit: Unit,
     /// Median of the samples, µs.
+    #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0)))]
     pub median: f64,
     /// Least sample, µs.
+    #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0)))]
     pub min: f64,
     /// Greatest sample, µs.
+    #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0)))]
     pub max: f64,
     /// Number of samples.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub samples: usize,
     /// Bytes that have to be moved. Null for a latency, where they are negligible.
-    #[serde(default)]
     pub bytes: Option<u64>,
-    /// [`gb_per_s`](Self::gb_per_s), for readers of the JSON.
-    #[serde(default)]
+    /// The bytes divided by the median, in GB/s (10⁹ bytes), for readers of the JSON.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
     gb_per_s: Option<f64>,
     /// Time of the peer.
-    #[serde(default)]
     pub peer: Option<Peer>,
     /// Warnings about the time.
     #[serde(default)]
     pub warnings: Vec<Warning>,
     /// Date, versions and machine. Records from before 2026-11-24 lack it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Made"))]
     pub made: Option<Made>,
 }
 
@@ -60,9 +64,10 @@ pub struct Peer {
     /// Name.
     pub name: String,
     /// Median, µs.
+    #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0)))]
     pub median: f64,
-    /// [`Record::ratio`], for readers of the JSON.
-    #[serde(default)]
+    /// Our median divided by the peer's, for readers of the JSON.
+    #[cfg_attr(feature = "schema", schemars(with = "f64", extend("exclusiveMinimum" = 0)))]
     ratio: Option<f64>,
 }
 

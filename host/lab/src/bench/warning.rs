@@ -18,9 +18,7 @@ pub const MOST_DRIFT: f64 = 0.02;
 pub enum Warning {
     /// The samples still scattered after the maximum number of samples.
     Noise {
-        /// The relative standard error of the median (see [`Spread::uncertainty`]).
-        ///
-        /// [`Spread::uncertainty`]: super::Spread::uncertainty
+        /// The relative standard error of the median. Null if it is infinite.
         #[serde(deserialize_with = "or_infinite")]
         #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
         uncertainty: f64,
@@ -31,7 +29,7 @@ pub enum Warning {
     },
     /// The same for the peer's samples. The ratio to the peer is at least as uncertain.
     PeerNoise {
-        /// The relative standard error of the peer's median.
+        /// The relative standard error of the peer's median. Null if it is infinite.
         #[serde(deserialize_with = "or_infinite")]
         #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
         uncertainty: f64,

@@ -34,6 +34,7 @@ pub struct Answer {
     pub quantifier: Question,
     /// The model's answer: `reachable` or `unreachable` for `exists` and `~exists`, `holds` or
     /// `violated` for `forall`.
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["reachable", "unreachable", "holds", "violated"])))]
     pub model: String,
     /// Whether, by the model, every fair run ends.
     pub terminates: bool,

@@ -2,6 +2,7 @@
 //!
 //! `TRYCMD=overwrite` writes them anew.
 
+use gridsync_lab::bench::Record;
 use gridsync_tests::program::workspace;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -11,20 +12,34 @@ use std::fs;
 
 /// The schema of the JSON of `lab NAME`, whose result is a `T`.
 fn of_experiment<T: JsonSchema>(name: &str) -> (String, Value) {
-    of_command::<T>(&format!("lab-{name}"))
+    of::<T>(&format!("lab-{name}"), &format!("gridsync lab {name} with --json"))
 }
 
-/// The schema of the JSON of a command, with a hyphen for each space, whose result is a `T`.
-fn of_command<T: JsonSchema>(command: &str) -> (String, Value) {
+/// The schema of the JSON of a command whose result is a `T`.
+fn of_command<T: JsonSchema>(name: &str) -> (String, Value) {
+    of::<T>(name, &format!("gridsync {name} with --json"))
+}
+
+/// The schema of a `T`, for the file `name`.
+fn of<T: JsonSchema>(name: &str, title: &str) -> (String, Value) {
     let generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
     let mut schema = generator.into_root_schema_for::<T>().to_value();
-    schema["title"] = json!(format!("gridsync {} with --json", command.replace('-', " ")));
-    (format!("{command}.json"), schema)
+    schema["title"] = json!(title);
+    (format!("{name}.json"), schema)
 }
 
 #[test]
-fn schemas_of_experiments_match_their_types() {
+fn schemas_match_the_types_of_the_results() {
     for (file, schema) in [
+        of::<Record>(
+            "record",
+            "A line that gridsync bench, lab ladder, lab scans and lab launches record",
+        ),
+        of::<gridsync_lab::accuracy::Report>("accuracy", "gridsync lab accuracy with --json"),
+        of::<gridsync_lab::litmus::Answer>(
+            "lab-litmus",
+            "Each line of gridsync lab litmus with --json: a test",
+        ),
         of_command::<gridsync_lab::dag::Report>("dag"),
         of_experiment::<gridsync_lab::atomics::Report>("atomics"),
         of_experiment::<gridsync_lab::banks::Report>("banks"),
