@@ -8,16 +8,21 @@ use gridsync::launch::{Blocks, barrier_words, cooperative};
 use gridsync::reference;
 use gridsync_kernels::grid::barrier::GridBarrier;
 use gridsync_lab_kernels::xpx::{xpx_block_barrier, xpx_grid_barrier, xpx_no_barrier};
+use serde::Serialize;
 use std::ops::Range;
 
 /// The synchronization between the two stages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Form {
     /// No barrier.
+    #[serde(rename = "no barrier")]
     NoBarrier,
     /// A block barrier.
+    #[serde(rename = "block barrier")]
     BlockBarrier,
     /// A grid barrier.
+    #[serde(rename = "grid barrier")]
     GridBarrier,
 }
 
@@ -50,9 +55,11 @@ impl Form {
 }
 
 /// Size of the experiment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Setup {
     /// Elements of X and of P.
+    #[serde(rename = "n")]
     pub elements: usize,
     /// Blocks of the grid.
     pub blocks: u32,
@@ -78,10 +85,12 @@ impl Setup {
     }
 }
 
-/// The errors of one run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// The errors of one run, or of several together.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Wrong {
     /// Elements of X that differ from the reference.
+    #[serde(rename = "wrong_elements")]
     pub elements: usize,
     /// Warps whose elements are all wrong.
     pub whole_warps: usize,
@@ -91,7 +100,8 @@ pub struct Wrong {
     pub whole_blocks: usize,
     /// Blocks with both wrong and right elements.
     pub broken_blocks: usize,
-    /// The first run of consecutive wrong elements.
+    /// The first run of consecutive wrong elements. Not in the JSON.
+    #[serde(skip)]
     pub first: Range<usize>,
 }
 
@@ -128,22 +138,62 @@ fn groups(wrong: &[bool], group_of: impl Fn(usize) -> usize) -> (usize, usize) {
     (whole, part)
 }
 
+/// The result of `gridsync demo`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
+pub struct Report {
+    /// The name of the device.
+    pub device: String,
+    /// The size.
+    #[serde(flatten)]
+    pub setup: Setup,
+    /// The results in each form.
+    pub forms: Vec<Outcome>,
+}
+
 /// The results of many runs in one form.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct Outcome {
     /// The form.
     pub form: Form,
     /// Number of runs.
     pub runs: usize,
-    /// The runs that failed: the number of each, and its errors.
-    pub wrong: Vec<(usize, Wrong)>,
+    /// Runs with a wrong element.
+    pub wrong_runs: usize,
+    /// The errors of all runs together. `first` is that of the first wrong run.
+    #[serde(flatten)]
+    pub wrong: Wrong,
+    /// The number of the first wrong run. Not in the JSON.
+    #[serde(skip)]
+    pub first_wrong: usize,
+    /// The timing that was chosen to show the fault, in words. Null if none was chosen.
+    pub schedule: Option<&'static str>,
 }
 
 impl Outcome {
-    /// Sum of `count` over all failed runs.
+    /// No runs yet in this form, with this schedule.
     #[must_use]
-    pub fn total(&self, count: impl Fn(&Wrong) -> usize) -> usize {
-        self.wrong.iter().map(|(_, wrong)| count(wrong)).sum()
+    pub fn new(form: Form, schedule: Option<&'static str>) -> Self {
+        let wrong = Wrong::default();
+        Self { form, runs: 0, wrong_runs: 0, wrong, first_wrong: 0, schedule }
+    }
+
+    /// Adds a run.
+    pub fn add(&mut self, wrong: Option<Wrong>) {
+        if let Some(wrong) = wrong {
+            let all = &mut self.wrong;
+            if self.wrong_runs == 0 {
+                (self.first_wrong, all.first) = (self.runs, wrong.first);
+            }
+            self.wrong_runs += 1;
+            all.elements += wrong.elements;
+            all.whole_warps += wrong.whole_warps;
+            all.broken_warps += wrong.broken_warps;
+            all.whole_blocks += wrong.whole_blocks;
+            all.broken_blocks += wrong.broken_blocks;
+        }
+        self.runs += 1;
     }
 }
 

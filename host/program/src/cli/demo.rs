@@ -7,10 +7,9 @@ use gridsync::device::{Device, Emulator, EmulatorConfig, Policy, Schedule};
 use gridsync::launch::{Blocks, cooperative};
 use gridsync_lab::count::within;
 use gridsync_lab::display::table;
-use gridsync_lab::xpx::{self, Form, Outcome, Setup};
+use gridsync_lab::xpx::{self, Form, Outcome, Report, Setup};
 use gridsync_lab_kernels::xpx::xpx_grid_barrier;
 use indicatif::ProgressBar;
-use serde_json::json;
 
 #[derive(clap::Args)]
 pub(crate) struct Demo {
@@ -49,41 +48,31 @@ impl Demo {
         let runs = self.runs.unwrap_or(if emulated { 20 } else { 1000 });
 
         let bar = progress(global, Form::ALL.len() * runs as usize);
-        let mut shown = Vec::new();
+        let mut forms: Vec<Outcome> = Vec::new();
         for (number, form) in Form::ALL.into_iter().enumerate() {
             bar.set_message(form.name());
             bar.set_position(number as u64 * u64::from(runs));
             let natural = Timing { stagger_ns: 0, schedule: None, said: None };
             let mut outcome = experiment(&device, form, &setup, runs, &natural, &bar)?;
-            let mut timing = natural;
             // A single warp or block has nothing to race with. The grid barrier must hold with the
             // timing that made the other forms fail.
-            let provoked = shown.iter().any(|(_, timing): &(_, Timing)| timing.said.is_some());
-            if outcome.wrong.is_empty() && (form.can_fail(&setup) || provoked) {
-                timing = provoke(emulated);
-                outcome = experiment(&device, form, &setup, runs, &timing, &bar)?;
+            let provoked = forms.iter().any(|outcome| outcome.schedule.is_some());
+            if outcome.wrong_runs == 0 && (form.can_fail(&setup) || provoked) {
+                outcome = experiment(&device, form, &setup, runs, &provoke(emulated), &bar)?;
             }
-            shown.push((outcome, timing));
+            forms.push(outcome);
         }
 
         bar.finish_and_clear();
-        let name = device.properties().name.clone();
-        output::result(
-            global,
-            || text(global, &name, &setup, &shown),
-            || json(&name, &setup, &shown),
-        )?;
-        let failed = shown
-            .iter()
-            .find(|(outcome, _)| outcome.form == Form::GridBarrier && !outcome.wrong.is_empty());
-        match failed {
+        let report = Report { device: device.properties().name.clone(), setup, forms };
+        output::result(global, || text(global, &report), || &report)?;
+        let mut forms = report.forms.iter();
+        match forms.find(|outcome| outcome.form == Form::GridBarrier && outcome.wrong_runs > 0) {
             None => Ok(()),
-            Some((outcome, _)) => Err(Wrong(format!(
-                "the grid barrier failed in {} of {} runs",
-                outcome.wrong.len(),
-                outcome.runs
-            ))
-            .into()),
+            Some(Outcome { wrong_runs, runs, .. }) => {
+                let wrong = format!("the grid barrier failed in {wrong_runs} of {runs} runs");
+                Err(Wrong(wrong).into())
+            }
         }
     }
 
@@ -118,7 +107,7 @@ fn experiment(
     timing: &Timing,
     bar: &ProgressBar,
 ) -> anyhow::Result<Outcome> {
-    let mut wrong = Vec::new();
+    let mut outcome = Outcome::new(form, timing.said);
     for run in 0..runs as usize {
         let scheduled = device.properties().is_emulated().then(|| {
             // Each warp runs as far as it can. The order of warps and blocks is random in each run.
@@ -127,25 +116,24 @@ fn experiment(
             Device::new(Emulator::new(EmulatorConfig { schedule, ..EmulatorConfig::default() }))
         });
         let device = scheduled.as_ref().unwrap_or(device);
-        wrong.extend(xpx::run(device, form, setup, timing.stagger_ns)?.map(|w| (run, w)));
+        outcome.add(xpx::run(device, form, setup, timing.stagger_ns)?);
         bar.inc(1);
     }
-    Ok(Outcome { form, runs: runs as usize, wrong })
+    Ok(outcome)
 }
 
-fn text(global: &Global, device: &str, setup: &Setup, shown: &[(Outcome, Timing)]) -> String {
+fn text(global: &Global, report: &Report) -> String {
+    let Report { device, setup, forms } = report;
     let mut table = table();
     table.set_header(["", "wrong runs", "wrong elements", "in whole warps", "in whole blocks"]);
-    for (outcome, timing) in shown {
-        let mark = if timing.said.is_some() { " *" } else { "" };
-        let of_warps = ratio(outcome, |w| w.whole_warps, |w| w.broken_warps);
-        let of_blocks = ratio(outcome, |w| w.whole_blocks, |w| w.broken_blocks);
+    for Outcome { form, runs, wrong_runs, wrong, schedule, .. } in forms {
+        let mark = if schedule.is_some() { " *" } else { "" };
         table.add_row([
-            format!("{}{mark}", outcome.form.name()),
-            format!("{} of {}", outcome.wrong.len(), outcome.runs),
-            outcome.total(|w| w.elements).to_string(),
-            of_warps,
-            of_blocks,
+            format!("{}{mark}", form.name()),
+            format!("{wrong_runs} of {runs}"),
+            wrong.elements.to_string(),
+            ratio(wrong.whole_warps, wrong.broken_warps),
+            ratio(wrong.whole_blocks, wrong.broken_blocks),
         ]);
     }
     if global.quiet {
@@ -159,33 +147,30 @@ fn text(global: &Global, device: &str, setup: &Setup, shown: &[(Outcome, Timing)
         setup.elements, setup.blocks, setup.threads
     );
     let nothing_yet = text.len();
-    for (outcome, _) in shown {
-        if let Some((run, wrong)) = outcome.wrong.first() {
-            let (name, of) = (outcome.form.name(), &wrong.first);
-            text += &format!("{name}: X[{}..{}] is wrong in run {run}\n", of.start, of.end);
-        }
+    for Outcome { form, wrong, first_wrong, .. } in forms.iter().filter(|form| form.wrong_runs > 0)
+    {
+        let (name, of) = (form.name(), &wrong.first);
+        text += &format!("{name}: X[{}..{}] is wrong in run {first_wrong}\n", of.start, of.end);
     }
     if text.len() > nothing_yet {
         text += "\n";
     }
-    if let Some(said) = shown.iter().find_map(|(_, timing)| timing.said) {
-        let mut provoked = shown
+    if let Some(said) = forms.iter().find_map(|outcome| outcome.schedule) {
+        let mut provoked = forms
             .iter()
-            .filter(|(outcome, timing)| timing.said.is_some() && outcome.form.can_fail(setup));
-        let which = match provoked.all(|(outcome, _)| !outcome.wrong.is_empty()) {
-            true => "so a schedule that shows it was chosen",
-            false => "and not under one that was chosen to show it either",
+            .filter(|outcome| outcome.schedule.is_some() && outcome.form.can_fail(setup));
+        let which = if provoked.all(|outcome| outcome.wrong_runs > 0) {
+            "so a schedule that shows it was chosen"
+        } else {
+            "and not under one that was chosen to show it either"
         };
         text += &format!("* No fault showed by itself, {which}: {said}.\n");
     }
-    for (outcome, _) in shown {
-        let cannot = !outcome.form.can_fail(setup);
-        let (seen, whole_warps, whole_blocks) = (
-            !outcome.wrong.is_empty(),
-            outcome.total(|w| w.broken_warps) == 0,
-            outcome.total(|w| w.broken_blocks) == 0,
-        );
-        text += match outcome.form {
+    for Outcome { form, wrong_runs, wrong, .. } in forms {
+        let cannot = !form.can_fail(setup);
+        let (seen, whole_warps, whole_blocks) =
+            (*wrong_runs > 0, wrong.broken_warps == 0, wrong.broken_blocks == 0);
+        text += match form {
             Form::NoBarrier if seen && whole_warps => {
                 "Without a barrier a thread that reads P too early sees what its whole warp sees.\n"
             }
@@ -211,37 +196,9 @@ fn text(global: &Global, device: &str, setup: &Setup, shown: &[(Outcome, Timing)
 }
 
 /// `whole of touched`: of the groups with a wrong element, how many are entirely wrong.
-fn ratio(
-    outcome: &Outcome,
-    whole: impl Fn(&xpx::Wrong) -> usize,
-    broken: impl Fn(&xpx::Wrong) -> usize,
-) -> String {
-    let whole = outcome.total(whole);
-    match whole + outcome.total(broken) {
+fn ratio(whole: usize, broken: usize) -> String {
+    match whole + broken {
         0 => String::new(),
         touched => format!("{whole} of {touched}"),
     }
-}
-
-fn json(device: &str, setup: &Setup, shown: &[(Outcome, Timing)]) -> serde_json::Value {
-    let forms = shown.iter().map(|(outcome, timing)| {
-        json!({
-            "form": outcome.form.name(),
-            "runs": outcome.runs,
-            "wrong_runs": outcome.wrong.len(),
-            "wrong_elements": outcome.total(|w| w.elements),
-            "whole_warps": outcome.total(|w| w.whole_warps),
-            "broken_warps": outcome.total(|w| w.broken_warps),
-            "whole_blocks": outcome.total(|w| w.whole_blocks),
-            "broken_blocks": outcome.total(|w| w.broken_blocks),
-            "schedule": timing.said,
-        })
-    });
-    json!({
-        "device": device,
-        "n": setup.elements,
-        "blocks": setup.blocks,
-        "threads": setup.threads,
-        "forms": forms.collect::<Vec<_>>(),
-    })
 }

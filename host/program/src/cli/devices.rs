@@ -4,7 +4,7 @@ use super::{Global, output};
 use gridsync::device::cuda::{DeviceSummary, probe, reaches};
 use gridsync::device::{Backend, DeviceError, Emulator, EmulatorConfig, Properties};
 use gridsync_lab::display::{Table, table};
-use serde_json::json;
+use serde::Serialize;
 
 /// List the devices and their limits
 ///
@@ -16,6 +16,85 @@ use serde_json::json;
 /// the same bits, and bench system and scaling measure them: cuda:0,1, cuda:all, emulator:3.
 #[derive(clap::Args)]
 pub(crate) struct Devices {}
+
+/// The result of `gridsync devices`.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
+pub struct Listed {
+    /// Each GPU.
+    cuda: Vec<Gpu>,
+    /// Why there is no GPU, or null.
+    no_cuda: Option<String>,
+    /// The emulator runs on every machine.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = true)))]
+    emulator: bool,
+    cpu: Cpu,
+}
+
+/// The CPU.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
+struct Cpu {
+    /// The threads that the CPU runs at once.
+    cores: usize,
+}
+
+/// A GPU. A number that the driver does not report is 0.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
+struct Gpu {
+    /// Its name for `--device`.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = "^cuda:[0-9]+$")))]
+    device: String,
+    /// The other GPUs whose memory it can access.
+    #[cfg_attr(feature = "schema", schemars(inner(regex(pattern = "^cuda:[0-9]+$"))))]
+    reaches: Vec<String>,
+    /// The vendor's name for it.
+    name: String,
+    /// Major and minor.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = r"^[0-9]+\.[0-9]$")))]
+    compute_capability: String,
+    multiprocessors: u32,
+    /// The highest clock of a multiprocessor, kHz.
+    clock_khz: u32,
+    /// Lanes of a warp.
+    warp_size: u32,
+    max_threads_per_block: u32,
+    /// Resident at once.
+    max_threads_per_multiprocessor: u32,
+    /// Resident at once.
+    max_blocks_per_multiprocessor: u32,
+    /// Registers of 32 bits, at most.
+    registers_per_block: u32,
+    /// Registers of 32 bits.
+    registers_per_multiprocessor: u32,
+    /// Bytes of shared memory of a block that has not opted in to more.
+    shared_per_block: u32,
+    /// Bytes of shared memory of a block that has.
+    shared_per_block_optin: u32,
+    /// Bytes of shared memory.
+    shared_per_multiprocessor: u32,
+    /// Bytes of the L2 cache.
+    l2_bytes: u32,
+    /// Bytes of device memory.
+    memory_bytes: u64,
+    /// The highest clock of device memory, kHz.
+    memory_clock_khz: u32,
+    /// The width of the bus of device memory, bits.
+    memory_bus_bits: u32,
+    /// GB/s (10⁹ bytes) by clock and width of device memory. Null if they are not reported.
+    peak_gb_per_s: Option<f64>,
+    /// Whether device memory has ECC enabled.
+    ecc: bool,
+    /// Whether cooperative launches work.
+    cooperative_launch: bool,
+    /// Whether launches with clusters work.
+    cluster_launch: bool,
+    /// The CUDA version of the driver: 1000 × major + 10 × minor.
+    driver_version: u32,
+    /// The PCI address: domain:bus:device.0.
+    pci: String,
+}
 
 impl Devices {
     pub(crate) fn run(self, global: &Global) -> anyhow::Result<()> {
@@ -48,12 +127,13 @@ impl Devices {
             text + &format!("cpu       {cpus} cores, by rayon\n")
         };
         let json = || {
-            json!({
-                "cuda": gpus.iter().zip(&reach).map(|(gpu, reach)| describe(gpu, &gpus, reach)).collect::<Vec<_>>(),
-                "no_cuda": none,
-                "emulator": true,
-                "cpu": { "cores": cpus },
-            })
+            let each = gpus.iter().zip(&reach);
+            Listed {
+                cuda: each.map(|(gpu, reach)| Gpu::of(gpu, &gpus, reach)).collect(),
+                no_cuda: none.clone(),
+                emulator: true,
+                cpu: Cpu { cores: cpus },
+            }
         };
         output::result(global, text, json)
     }
@@ -145,37 +225,39 @@ fn describe_in_words(p: &Properties) -> Table {
     table
 }
 
-/// A GPU as JSON. `reach[i]` is whether it can access the memory of `gpus[i]`.
-fn describe(gpu: &DeviceSummary, gpus: &[DeviceSummary], reach: &[bool]) -> serde_json::Value {
-    let p = &gpu.properties;
-    let others = gpus.iter().zip(reach).filter(|(to, reaches)| **reaches && *to != gpu);
-    json!({
-        "device": format!("cuda:{}", gpu.ordinal),
-        "reaches": others.map(|(to, _)| format!("cuda:{}", to.ordinal)).collect::<Vec<_>>(),
-        "name": p.name,
-        "compute_capability": format!("{}.{}", p.compute / 10, p.compute % 10),
-        "multiprocessors": p.multiprocessors,
-        "clock_khz": p.clock_khz,
-        "warp_size": p.warp_size,
-        "max_threads_per_block": p.max_threads_per_block,
-        "max_threads_per_multiprocessor": p.max_threads_per_multiprocessor,
-        "max_blocks_per_multiprocessor": p.max_blocks_per_multiprocessor,
-        "registers_per_block": p.registers_per_block,
-        "registers_per_multiprocessor": p.registers_per_multiprocessor,
-        "shared_per_block": p.shared_per_block,
-        "shared_per_block_optin": p.shared_per_block_optin,
-        "shared_per_multiprocessor": p.shared_per_multiprocessor,
-        "l2_bytes": p.l2_bytes,
-        "memory_bytes": p.memory_bytes,
-        "memory_clock_khz": p.memory_clock_khz,
-        "memory_bus_bits": p.memory_bus_bits,
-        "peak_gb_per_s": p.peak_gb_per_s(),
-        "ecc": p.ecc,
-        "cooperative_launch": p.cooperative,
-        "cluster_launch": p.cluster,
-        "driver_version": p.driver_version,
-        "pci": p.pci,
-    })
+impl Gpu {
+    /// A GPU. `reach[i]` is whether it can access the memory of `gpus[i]`.
+    fn of(gpu: &DeviceSummary, gpus: &[DeviceSummary], reach: &[bool]) -> Self {
+        let p = &gpu.properties;
+        let others = gpus.iter().zip(reach).filter(|(to, reaches)| **reaches && *to != gpu);
+        Self {
+            device: format!("cuda:{}", gpu.ordinal),
+            reaches: others.map(|(to, _)| format!("cuda:{}", to.ordinal)).collect(),
+            name: p.name.clone(),
+            compute_capability: format!("{}.{}", p.compute / 10, p.compute % 10),
+            multiprocessors: p.multiprocessors,
+            clock_khz: p.clock_khz,
+            warp_size: p.warp_size,
+            max_threads_per_block: p.max_threads_per_block,
+            max_threads_per_multiprocessor: p.max_threads_per_multiprocessor,
+            max_blocks_per_multiprocessor: p.max_blocks_per_multiprocessor,
+            registers_per_block: p.registers_per_block,
+            registers_per_multiprocessor: p.registers_per_multiprocessor,
+            shared_per_block: p.shared_per_block,
+            shared_per_block_optin: p.shared_per_block_optin,
+            shared_per_multiprocessor: p.shared_per_multiprocessor,
+            l2_bytes: p.l2_bytes,
+            memory_bytes: p.memory_bytes,
+            memory_clock_khz: p.memory_clock_khz,
+            memory_bus_bits: p.memory_bus_bits,
+            peak_gb_per_s: p.peak_gb_per_s(),
+            ecc: p.ecc,
+            cooperative_launch: p.cooperative,
+            cluster_launch: p.cluster,
+            driver_version: p.driver_version,
+            pci: p.pci.clone(),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -211,7 +293,7 @@ mod tests {
     #[test]
     fn json_of_a_gpu_lists_the_gpus_that_it_reaches() {
         let gpus = gpus(3);
-        assert_eq!(describe(&gpus[1], &gpus, &[true, true, false])["reaches"], json!(["cuda:0"]));
-        assert_eq!(describe(&gpus[0], &gpus[..1], &[true])["reaches"], json!([]));
+        assert_eq!(Gpu::of(&gpus[1], &gpus, &[true, true, false]).reaches, ["cuda:0"]);
+        assert!(Gpu::of(&gpus[0], &gpus[..1], &[true]).reaches.is_empty());
     }
 }

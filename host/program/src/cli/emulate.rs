@@ -6,10 +6,11 @@ use super::exit::{Usage, Wrong};
 use super::progress::progress;
 use super::{Global, output};
 use gridsync::check::{Check, Failure, Passed, Rerun, Weakened};
+use gridsync::device::Weaken;
 use gridsync_lab::count::within;
 use gridsync_lab::display::table;
 use gridsync_lab::protocols::{Protocol, protocols};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 /// Run barriers, locks and primitives under many schedules
 ///
@@ -35,7 +36,102 @@ pub(crate) struct Emulate {
     seed: u64,
 }
 
+/// The result of `gridsync emulate`.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
+#[serde(untagged)]
+pub enum Emulated {
+    /// With `--list`.
+    List {
+        /// The names.
+        protocols: Vec<String>,
+    },
+    /// Without `--list`.
+    Run {
+        /// Schedules that were requested for each protocol.
+        schedules: u64,
+        /// The result of each protocol.
+        protocols: Vec<Shown>,
+    },
+}
+
 /// The result of one protocol.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
+#[serde(untagged)]
+pub enum Shown {
+    /// It failed as it is written.
+    Wrong {
+        /// Name.
+        name: String,
+        /// Whether it is right.
+        #[cfg_attr(feature = "schema", schemars(extend("const" = false)))]
+        right: bool,
+        /// The seed of the schedule. Null if the schedule has none.
+        seed: Option<u64>,
+        /// What was wrong.
+        what: String,
+        /// What happened, in lines. Null if it did not fail again.
+        story: Option<String>,
+    },
+    /// It was right under all schedules.
+    Passed {
+        /// Name.
+        name: String,
+        /// Whether it is right.
+        #[cfg_attr(feature = "schema", schemars(extend("const" = true)))]
+        right: bool,
+        /// Schedules that were drawn.
+        schedules: u64,
+        /// Different runs among them.
+        distinct: u64,
+    },
+    /// It was right as it is written, and was then weakened.
+    Weakened {
+        /// Name.
+        name: String,
+        /// Whether it is right.
+        #[cfg_attr(feature = "schema", schemars(extend("const" = true)))]
+        right: bool,
+        /// The operations that order memory or wait, each weakened in one way.
+        sites: Vec<Site>,
+    },
+}
+
+/// An operation that orders memory or waits, weakened in one way.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
+pub struct Site {
+    /// The source file.
+    file: &'static str,
+    /// The line.
+    line: u32,
+    /// What it does as written, such as `release fence, device scope`.
+    does: String,
+    /// A weaker order, a smaller scope, `out` (removed) or `unordered` (orders nothing).
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = [
+        "weak", "relaxed", "acquire", "release", "acq_rel", "block scope", "cluster scope", "device scope",
+        "out", "unordered"
+    ])))]
+    weakened: String,
+    /// What noticed. Null if all schedules passed: no run needs it, or no check sees it.
+    caught: Option<Noticed>,
+}
+
+/// What noticed a weakened operation.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
+struct Noticed {
+    /// The kind of failure.
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["wrong result", "race", "deadlock", "endless", "unwritten", "fault", "refused"])))]
+    by: &'static str,
+    /// The seed of the schedule.
+    seed: u64,
+    /// What was wrong.
+    what: String,
+}
+
+/// The outcome of one protocol.
 type Outcome = Result<Right, Box<Failure>>;
 
 /// The result of a protocol that is correct.
@@ -53,12 +149,9 @@ impl Emulate {
         }
         let chosen = self.chosen()?;
         if self.list {
-            let names = || chosen.iter().map(|protocol| protocol.name.as_str());
-            return output::result(
-                global,
-                || names().collect::<Vec<_>>().join("\n"),
-                || json!({ "protocols": names().collect::<Vec<_>>() }),
-            );
+            let names: Vec<_> = chosen.into_iter().map(|protocol| protocol.name).collect();
+            let text = || names.join("\n");
+            return output::result(global, text, || Emulated::List { protocols: names.clone() });
         }
         let bar = progress(global, chosen.len());
         let mut outcomes = Vec::new();
@@ -66,9 +159,10 @@ impl Emulate {
             bar.set_message(protocol.name.clone());
             let check = Check::default().on(protocol.config);
             let check = check.from(self.seed).schedules(self.schedules);
-            let outcome = match self.weaken {
-                true => check.weaken(|device| protocol.run(device)).map(Right::Weakened),
-                false => check.run(|device| protocol.run(device)).map(Right::Passed),
+            let outcome = if self.weaken {
+                check.weaken(|device| protocol.run(device)).map(Right::Weakened)
+            } else {
+                check.run(|device| protocol.run(device)).map(Right::Passed)
             };
             if !global.json {
                 let text = self.text(global, &protocol.name, &outcome);
@@ -79,12 +173,9 @@ impl Emulate {
         }
         bar.finish_and_clear();
         if global.json {
-            let all =
-                chosen.iter().zip(&outcomes).map(|(protocol, outcome)| json(protocol, outcome));
-            output::print(
-                &json!({ "schedules": self.schedules, "protocols": all.collect::<Vec<_>>() })
-                    .to_string(),
-            )?;
+            let each = chosen.iter().zip(&outcomes);
+            let protocols = each.map(|(protocol, outcome)| Shown::of(protocol, outcome)).collect();
+            output::print_json(&Emulated::Run { schedules: self.schedules, protocols })?;
         }
         let wrong = outcomes.iter().filter(|outcome| outcome.is_err()).count();
         match wrong {
@@ -160,40 +251,46 @@ fn short(path: &str) -> &str {
     &path[from..]
 }
 
-fn json(protocol: &Protocol, outcome: &Outcome) -> Value {
-    let name = &protocol.name;
-    match outcome {
-        Err(failure) => {
-            let seed = match failure.rerun {
-                Rerun::Seed(seed) => Some(seed),
-                Rerun::Path(_) => None,
-            };
-            let what = failure.what.to_string();
-            let story = failure.story.as_ref().map(ToString::to_string);
-            json!({ "name": name, "right": false, "seed": seed, "what": what, "story": story })
-        }
-        Ok(Right::Passed(Passed { schedules, distinct, .. })) => {
-            json!({ "name": name, "right": true, "schedules": schedules, "distinct": distinct })
-        }
-        Ok(Right::Weakened(weakened)) => {
-            let sites: Vec<Value> = weakened.iter().map(site).collect();
-            json!({ "name": name, "right": true, "sites": sites })
+impl Shown {
+    fn of(protocol: &Protocol, outcome: &Outcome) -> Self {
+        let name = protocol.name.clone();
+        match outcome {
+            Err(failure) => Self::Wrong {
+                name,
+                right: false,
+                seed: match failure.rerun {
+                    Rerun::Seed(seed) => Some(seed),
+                    Rerun::Path(_) => None,
+                },
+                what: failure.what.to_string(),
+                story: failure.story.as_ref().map(ToString::to_string),
+            },
+            Ok(Right::Passed(Passed { schedules, distinct, .. })) => {
+                Self::Passed { name, right: true, schedules: *schedules, distinct: *distinct }
+            }
+            Ok(Right::Weakened(weakened)) => {
+                Self::Weakened { name, right: true, sites: weakened.iter().map(Site::of).collect() }
+            }
         }
     }
 }
 
-fn site(weakened: &Weakened) -> Value {
-    let place = weakened.weaken.site.place;
-    let caught = weakened.caught.as_ref().map(
-        |caught| json!({ "by": caught.by(), "seed": caught.seed, "what": caught.what.to_string() }),
-    );
-    json!({
-        "file": place.file(),
-        "line": place.line(),
-        "does": weakened.weaken.site.does.to_string(),
-        "weakened": weakened.weaken.change.to_string(),
-        "caught": caught,
-    })
+impl Site {
+    fn of(weakened: &Weakened) -> Self {
+        let Weaken { site, change } = weakened.weaken;
+        let caught = weakened.caught.as_ref();
+        Self {
+            file: site.place.file(),
+            line: site.place.line(),
+            does: site.does.to_string(),
+            weakened: change.to_string(),
+            caught: caught.map(|caught| Noticed {
+                by: caught.by(),
+                seed: caught.seed,
+                what: caught.what.to_string(),
+            }),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -34,6 +34,14 @@ mod sort;
 mod verify;
 mod work;
 
+/// The results of commands, as `--json` prints them.
+pub mod results {
+    pub use super::devices::Listed as Devices;
+    pub use super::emulate::Emulated;
+    pub use super::lab::List as Experiments;
+    pub use super::verify::Verified;
+}
+
 use crate::data::DataError;
 use choice::DeviceChoice;
 use clap::{Args, FromArgMatches, Parser, Subcommand};

@@ -3,20 +3,23 @@
 use super::Global;
 use crate::data::{DataError, Output};
 use crate::shown::escaped_lines;
+use serde::Serialize;
 use serde_json::Value;
 use std::fmt::Display;
 use std::io::{self, Write};
 
-/// Prints a result: text, or the JSON value with `--json`.
-pub(crate) fn result(
+/// Prints a result: text, or JSON with `--json`.
+pub(crate) fn result<J: Serialize>(
     global: &Global,
     text: impl FnOnce() -> String,
-    json: impl FnOnce() -> Value,
+    json: impl FnOnce() -> J,
 ) -> anyhow::Result<()> {
-    match global.json {
-        true => print(&json().to_string()),
-        false => print(text().trim_end()),
-    }
+    if global.json { print_json(&json()) } else { print(text().trim_end()) }
+}
+
+/// Prints JSON on standard output, its fields in alphabetical order.
+pub(crate) fn print_json(result: &impl Serialize) -> anyhow::Result<()> {
+    print(&serde_json::to_value(result)?.to_string())
 }
 
 /// Prints lines on standard output.

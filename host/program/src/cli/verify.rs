@@ -14,7 +14,7 @@ use gridsync_lab::display::time;
 use gridsync_verify::CaseError;
 use indicatif::ProgressBar;
 use plan::largest;
-use serde_json::json;
+use serde::Serialize;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -48,12 +48,35 @@ pub(crate) struct Verify {
 /// slower than the one that was measured.
 const PLANNED: f64 = 0.75;
 
-/// The outcome of the cases of one kernel.
-#[derive(Default)]
+/// The result of `gridsync verify`.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
+pub struct Verified {
+    /// The name of the device.
+    device: String,
+    /// The outcome of each kernel, or of a few kernels with one purpose.
+    cases: Vec<Row>,
+}
+
+/// A kernel, or a few kernels with one purpose, on all of its inputs.
+#[derive(Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 struct Row {
+    /// Name, such as `reduce sum f32`.
+    #[serde(rename = "case")]
+    name: String,
+    /// Inputs whose result was right.
     passed: usize,
+    /// What was wrong, for each input whose result was not.
     failed: Vec<String>,
+    /// Long inputs that the emulator had no time for. None on a GPU.
     left_out: usize,
+}
+
+impl Row {
+    fn of(kernel: &Kernel) -> Self {
+        Self { name: kernel.name.clone(), ..Self::default() }
+    }
 }
 
 /// A run of all kernels.
@@ -85,25 +108,22 @@ impl Verify {
             global,
             device: &device,
             start: Instant::now(),
-            largest: match is_limited {
-                true => largest(&kernels, budget_us),
-                false => usize::MAX,
-            },
+            largest: if is_limited { largest(&kernels, budget_us) } else { usize::MAX },
             until: is_limited.then_some(until),
             bar: progress(global, 0),
             width: width.max().unwrap_or(0),
             printing: Mutex::new(()),
         };
-        let rows = run.all(&kernels)?;
+        let cases = run.all(&kernels)?;
         run.bar.finish_and_clear();
         let left_us = kernels.iter().flat_map(|kernel| &kernel.cases);
         let left_us = left_us.filter(|case| case.size > run.largest).map(|case| case.us);
-        let summary = summary(&rows, &run, left_us.sum::<f64>() / cores);
-        let name = &device.properties().name;
-        output::result(global, || summary, || json(name, &kernels, &rows))?;
-        match rows.iter().map(|row| row.failed.len()).sum::<usize>() {
+        let summary = summary(&cases, &run, left_us.sum::<f64>() / cores);
+        let verified = Verified { device: device.properties().name.clone(), cases };
+        output::result(global, || summary, || &verified)?;
+        match verified.cases.iter().map(|row| row.failed.len()).sum::<usize>() {
             0 => Ok(()),
-            failed => Err(Wrong(format!("{failed} cases failed on {name}")).into()),
+            failed => Err(Wrong(format!("{failed} cases failed on {}", verified.device)).into()),
         }
     }
 }
@@ -117,9 +137,9 @@ impl Run<'_> {
         if !self.device.properties().is_emulated() {
             self.expect(kernels, "all inputs", |_| true);
             let rows = kernels.iter().map(|kernel| {
-                let mut row = Row::default();
+                let mut row = Row::of(kernel);
                 self.cases(kernel, &mut row, |_| true)?;
-                self.print(kernel, &row)?;
+                self.print(&row)?;
                 Ok(row)
             });
             return rows.collect();
@@ -128,7 +148,7 @@ impl Run<'_> {
         let is_short = |case: &Case| case.size <= INTERLEAVED;
         self.expect(kernels, "short inputs", is_short);
         let rows: anyhow::Result<Vec<Row>> = parallel::try_map(kernels.len(), &|number| {
-            let mut row = Row::default();
+            let mut row = Row::of(&kernels[number]);
             self.cases(&kernels[number], &mut row, is_short)?;
             Ok(row)
         });
@@ -143,7 +163,7 @@ impl Run<'_> {
             let mut row = row.lock().map_err(|_| anyhow::anyhow!("a case panicked"))?;
             let (row, kernel) = &mut *row;
             self.cases(kernel, row, |case| !is_short(case))?;
-            self.print(kernel, row)
+            self.print(row)
         })?;
         let rows = rows.into_iter().filter_map(|row| row.into_inner().ok());
         Ok(rows.map(|(row, _)| row).collect())
@@ -189,9 +209,8 @@ impl Run<'_> {
     }
 
     /// Prints the row of a kernel, and its errors.
-    fn print(&self, kernel: &Kernel, row: &Row) -> anyhow::Result<()> {
-        let Row { passed, failed, .. } = row;
-        let (name, width) = (&kernel.name, self.width);
+    fn print(&self, row: &Row) -> anyhow::Result<()> {
+        let (Row { name, passed, failed, .. }, width) = (row, self.width);
         let mut lines = vec![format!("{name:<width$}  {passed:>6}  {:>6}", failed.len())];
         lines.extend(failed.iter().map(|why| format!("  {why}")));
         self.say(&lines.join("\n"))
@@ -224,15 +243,6 @@ fn summary(rows: &[Row], run: &Run<'_>, left_us: f64) -> String {
         );
     }
     summary
-}
-
-fn json(device: &str, kernels: &[Kernel], rows: &[Row]) -> serde_json::Value {
-    let cases = kernels.iter().zip(rows).map(|(kernel, row)| {
-        let Row { passed, failed, left_out } = row;
-        let name = &kernel.name;
-        json!({ "case": name, "passed": passed, "failed": failed, "left_out": left_out })
-    });
-    json!({ "device": device, "cases": cases.collect::<Vec<_>>() })
 }
 
 #[cfg(test)]

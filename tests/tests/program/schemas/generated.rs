@@ -3,6 +3,7 @@
 //! `TRYCMD=overwrite` writes them anew.
 
 use gridsync_lab::bench::Record;
+use gridsync_program::cli::results;
 use gridsync_tests::program::workspace;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -35,11 +36,16 @@ fn schemas_match_the_types_of_the_results() {
             "record",
             "A line that gridsync bench, lab ladder, lab scans and lab launches record",
         ),
+        of::<results::Experiments>("lab", "gridsync lab with --json, without an experiment"),
         of::<gridsync_lab::accuracy::Report>("accuracy", "gridsync lab accuracy with --json"),
         of::<gridsync_lab::litmus::Answer>(
             "lab-litmus",
             "Each line of gridsync lab litmus with --json: a test",
         ),
+        of_command::<results::Devices>("devices"),
+        of_command::<results::Verified>("verify"),
+        of_command::<gridsync_lab::xpx::Report>("demo"),
+        of_command::<results::Emulated>("emulate"),
         of_command::<gridsync_lab::dag::Report>("dag"),
         of_experiment::<gridsync_lab::atomics::Report>("atomics"),
         of_experiment::<gridsync_lab::banks::Report>("banks"),

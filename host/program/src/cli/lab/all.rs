@@ -1,10 +1,11 @@
 //! `gridsync lab`: the list of experiments. `gridsync lab all`: runs each of them.
 
-use super::{ALL, Found, InAll, RunsOn, commands, with_options};
+use super::{ALL, InAll, RunsOn, commands, with_options};
 use crate::cli::exit::Wrong;
 use crate::cli::{Global, output};
 use gridsync_lab::display::table;
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// Run all experiments with their defaults, and write all figures to a folder
@@ -18,10 +19,28 @@ pub(super) struct All {
     output: Option<PathBuf>,
 }
 
-/// An entry of the list of experiments.
+/// The result of `gridsync lab`: the list of experiments.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
+pub struct List {
+    /// All experiments.
+    experiments: Vec<Listed>,
+}
+
+/// An experiment.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 struct Listed {
+    /// Name.
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = listed().into_iter().map(|one| one.name).collect::<Vec<_>>())))]
     name: String,
+    /// The devices that it runs on. Nothing: it needs no device.
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["nothing", "a GPU", "a GPU or the emulator", "anything"])))]
+    runs_on: &'static str,
+    /// What it does, in a sentence.
     about: String,
+    /// The parameters for `lab all`. Not in the JSON.
+    #[serde(skip)]
     takes: InAll,
 }
 
@@ -29,28 +48,23 @@ struct Listed {
 fn listed() -> Vec<Listed> {
     let commands = commands();
     let listed = commands.get_subcommands().zip(ALL).map(|(command, &takes)| {
-        let about = command.get_about().map(ToString::to_string);
-        Listed { name: command.get_name().to_owned(), about: about.unwrap_or_default(), takes }
+        let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+        let runs_on = name_of(takes.runs_on);
+        Listed { name: command.get_name().to_owned(), runs_on, about, takes }
     });
     listed.collect()
 }
 
 /// The list of experiments.
-pub(super) fn list() -> Found {
+pub(super) fn list(global: &Global) -> anyhow::Result<()> {
+    let experiments = listed();
     let mut table = table();
     table.set_header(["experiment", "on", "what it does"]);
-    for Listed { name, about, takes } in listed() {
-        table.add_row([name, name_of(takes.runs_on).to_owned(), about]);
+    for Listed { name, runs_on, about, .. } in &experiments {
+        table.add_row([name, *runs_on, about]);
     }
-    let json = listed().into_iter().map(|listed| {
-        json!({ "name": listed.name, "runs_on": name_of(listed.takes.runs_on), "about": listed.about })
-    });
     let how = "gridsync lab NAME --help tells the options, gridsync lab all runs all of them";
-    Found {
-        text: format!("{table}\n\n{how}"),
-        json: json!({ "experiments": json.collect::<Value>() }),
-        ..Found::default()
-    }
+    output::result(global, || format!("{table}\n\n{how}"), || List { experiments })
 }
 
 /// The devices that an experiment runs on, as the list names them.
@@ -67,7 +81,7 @@ impl All {
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<()> {
         let device = global.device.device()?;
         let is_gpu = !device.properties().is_emulated();
-        let (mut fields, mut wrong) = (Map::new(), Vec::new());
+        let (mut fields, mut wrong) = (BTreeMap::new(), Vec::new());
         for Listed { name, takes, .. } in listed() {
             if takes.runs_on == RunsOn::Gpu && !is_gpu {
                 output::say(format_args!("gridsync: leaving out lab {name}: it needs a GPU"));
@@ -84,7 +98,7 @@ impl All {
             }
         }
         if global.json {
-            output::print(&Value::from(fields).to_string())?;
+            output::print_json(&fields)?;
         }
         if wrong.is_empty() { Ok(()) } else { Err(Wrong(wrong.join("; ")).into()) }
     }
@@ -98,7 +112,7 @@ mod tests {
     fn each_experiment_parses_without_options_and_with_those_of_lab_all() {
         let listed = listed();
         assert_eq!(listed.len(), ALL.len());
-        for Listed { name, about, takes } in listed {
+        for Listed { name, about, takes, .. } in listed {
             let folder = takes.has_files.then(|| "folder".as_ref());
             for options in [&[], takes.options] {
                 assert!(with_options(&name, options, folder).is_ok(), "{name}");

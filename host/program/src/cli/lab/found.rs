@@ -6,7 +6,6 @@ use gridsync_lab::Report;
 use serde_json::Value;
 
 /// Result of an experiment.
-#[derive(Default)]
 pub(in crate::cli) struct Found {
     /// Text for people.
     pub(super) text: String,

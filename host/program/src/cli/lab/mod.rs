@@ -7,6 +7,7 @@ mod found;
 use super::exit::{Usage, Wrong};
 use super::progress::progress;
 use super::{DeviceChoice, Global};
+pub use all::List;
 use clap::{FromArgMatches, Subcommand};
 use found::Found;
 use gridsync::device::{Device, Emulator, EmulatorConfig};
@@ -146,7 +147,7 @@ impl Lab {
         match self.experiment {
             Some(Choice::One(experiment)) => experiment.run(global),
             Some(Choice::All(all)) => all.run(global),
-            None => all::list().print(global),
+            None => all::list(global),
         }
     }
 }
