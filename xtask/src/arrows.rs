@@ -86,7 +86,7 @@ const MODULES: [(&str, &[&str]); 4] = [
             "protocols",
         ],
     ),
-    ("host/program/src", &["shown", "data", "records", "report", "cli"]),
+    ("host/program/src", &["shown", "number", "data", "records", "report", "cli"]),
 ];
 
 pub(crate) fn run() -> Result<Outcome> {

@@ -24,6 +24,7 @@
 
 pub mod cli;
 pub mod data;
+mod number;
 pub mod records;
 pub mod report;
 pub mod shown;

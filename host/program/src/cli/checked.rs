@@ -1,11 +1,10 @@
 //! The text and the JSON of a `--check`.
 
+use super::computed;
 use super::job::Verdict;
-use super::number::Number;
-use super::output;
+use crate::number::Number;
 use gridsync::primitives::{Check, ScanCheck};
 use gridsync_lab::display::rounded;
-use serde_json::json;
 
 impl Verdict {
     /// The verdict on one result.
@@ -19,16 +18,7 @@ impl Verdict {
                 rounded(check.bound)
             )
         };
-        Self {
-            json: json!({
-                "reference": check.reference.json(),
-                "abs_err": output::number(check.abs_err),
-                "bound": output::number(check.bound),
-                "ok": check.ok,
-            }),
-            line: compared(&check),
-            wrong: (!check.ok).then(wrong),
-        }
+        Self { json: json(None, &check), line: compared(&check), wrong: (!check.ok).then(wrong) }
     }
 
     /// The verdict on many results. `found` is the first wrong one or, if all are right, the one
@@ -50,17 +40,16 @@ impl Verdict {
             )
         };
         Self {
-            json: json!({
-                "at": at,
-                "reference": check.reference.json(),
-                "abs_err": output::number(check.abs_err),
-                "bound": output::number(check.bound),
-                "ok": check.ok,
-            }),
+            json: json(Some(at), &check),
             line: format!("worst at {at}: {}", compared(&check)),
             wrong: (!check.ok).then(wrong),
         }
     }
+}
+
+fn json(at: Option<usize>, check: &Check<Number>) -> computed::Check {
+    let Check { reference, abs_err, bound, ok } = *check;
+    computed::Check::Result { at, reference, abs_err: abs_err.into(), bound: bound.into(), ok }
 }
 
 /// Describes a result compared with its reference.

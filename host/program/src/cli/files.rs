@@ -24,9 +24,13 @@ impl Files {
         self
     }
 
-    /// The outputs, each with its name.
-    pub(super) fn outputs(&self) -> impl Iterator<Item = (&'static str, &Output)> {
-        self.outputs.iter().map(|(name, to)| (*name, to))
+    /// The path of the output with this name, if it is given.
+    pub(super) fn path(&self, name: &str) -> Option<String> {
+        let (_, to) = self.outputs.iter().find(|(given, _)| *given == name)?;
+        Some(match to {
+            Output::Path(path) => path.to_string_lossy().into_owned(),
+            Output::Stdout => to.to_string(),
+        })
     }
 
     /// Refuses files that would make the call hang or lose a result: an input given twice that can

@@ -6,18 +6,18 @@
 //! memory.
 
 use super::choice::{DeviceChoice, Place};
+use super::computed::{Check, Computed, Fields};
 use super::exit::{Wrong, no_room};
 use super::files::Files;
 use super::progress::progress;
 use super::sink::Sink;
 use super::work::Work;
 use super::{Global, output};
-use crate::data::{self, Dtype, Incoming, Input, Output, ReadAhead, Reading, Stored};
+use crate::data::{self, Dtype, Incoming, Input, ReadAhead, Reading, Stored};
 use bytemuck::Pod;
 use gridsync::device::HostBuffer;
 use gridsync_lab::display::time;
 use indicatif::ProgressBar;
-use serde_json::{Map, Value, json};
 use std::cell::OnceCell;
 use std::ffi::OsString;
 use std::mem;
@@ -66,8 +66,6 @@ impl About {
 
 /// The outcome of a computation.
 pub(super) struct Done {
-    /// Name of the operation in the JSON.
-    pub(super) op: String,
     /// Description of the work: "inclusive sum of 5 i32 elements".
     pub(super) what: String,
     pub(super) about: About,
@@ -78,7 +76,7 @@ pub(super) struct Done {
     /// More lines of text for the user.
     pub(super) lines: Vec<String>,
     /// JSON fields that are specific to this operation.
-    pub(super) fields: Map<String, Value>,
+    pub(super) fields: Fields,
     /// Time of the kernels, or of the CPU, in µs.
     pub(super) us: f64,
     /// Bytes read and written in that time.
@@ -92,15 +90,14 @@ pub(super) struct Done {
 
 impl Done {
     /// The outcome before anything is computed.
-    pub(super) fn of(op: String, what: String, about: About, variant: &'static str) -> Self {
+    pub(super) fn of(fields: Fields, what: String, about: About, variant: &'static str) -> Self {
         Self {
-            op,
             what,
             about,
             variant,
             result: None,
             lines: Vec::new(),
-            fields: Map::new(),
+            fields,
             us: 0.0,
             bytes: 0,
             part: None,
@@ -112,7 +109,7 @@ impl Done {
 
 /// The result of a check.
 pub(super) struct Verdict {
-    pub(super) json: Value,
+    pub(super) json: Check,
     pub(super) line: String,
     /// The error, if the check found one.
     pub(super) wrong: Option<String>,
@@ -123,9 +120,10 @@ pub(super) fn unless_wrong(
     check: &Option<Verdict>,
     write: impl FnOnce() -> anyhow::Result<Sink>,
 ) -> anyhow::Result<Vec<Sink>> {
-    match check.as_ref().is_some_and(|check| check.wrong.is_some()) {
-        true => Ok(Vec::new()),
-        false => Ok(vec![write()?]),
+    if check.as_ref().is_some_and(|check| check.wrong.is_some()) {
+        Ok(Vec::new())
+    } else {
+        Ok(vec![write()?])
     }
 }
 
@@ -153,6 +151,13 @@ pub(super) fn run(
 }
 
 impl Job<'_> {
+    /// The path of the output with this name in the JSON. `None` if the check found an error,
+    /// because nothing is written then.
+    pub(super) fn path(&self, name: &str, check: &Option<Verdict>) -> Option<String> {
+        let is_wrong = check.as_ref().is_some_and(|check| check.wrong.is_some());
+        if is_wrong { None } else { self.files.path(name) }
+    }
+
     /// Opens an array.
     pub(super) fn open(&self, path: &OsString, asked: Option<Stored>) -> anyhow::Result<Incoming> {
         Ok(data::open_stored(&Input::parse(path), asked)?)
@@ -265,7 +270,10 @@ impl Job<'_> {
 
     /// Finishes the outputs and prints the report.
     fn finish(&self, done: Done) -> anyhow::Result<()> {
-        let wrong = done.check.as_ref().and_then(|check| check.wrong.clone());
+        let (check, line, wrong) = match done.check {
+            Some(Verdict { json, line, wrong }) => (Some(json), Some(line), wrong),
+            None => (None, None, None),
+        };
         let mut written = Vec::new();
         for array in done.arrays {
             self.doing("writing");
@@ -277,31 +285,19 @@ impl Job<'_> {
         let place = self.place();
 
         if self.global.json {
-            let mut json = json!({
-                "op": done.op,
-                "dtype": done.about.dtype().name(),
-                "stored": done.about.stored.to_string(),
-                "n": done.about.len,
-                "device": place.name(),
-                "variant": done.variant,
-                "median_us": output::number(done.us),
-                "total_us": output::number(total_us),
-                "gb_per_s": output::number(gb_per_s),
-                "part": done.part,
-                "check": done.check.as_ref().map(|check| &check.json),
-            });
-            if let Value::Object(json) = &mut json {
-                json.extend(done.fields);
-                let paths = self.files.outputs().map(|(name, to)| {
-                    let path = wrong.is_none().then(|| match to {
-                        Output::Path(path) => path.to_string_lossy().into_owned(),
-                        Output::Stdout => to.to_string(),
-                    });
-                    (name.to_owned(), path.into())
-                });
-                json.extend(paths);
-            }
-            output::print(&json.to_string())?;
+            output::print_json(&Computed {
+                dtype: done.about.dtype().name(),
+                stored: done.about.stored.to_string(),
+                n: done.about.len,
+                device: place.name().to_owned(),
+                variant: done.variant,
+                median_us: done.us.into(),
+                total_us: total_us.into(),
+                gb_per_s: gb_per_s.into(),
+                part: done.part,
+                check,
+                fields: done.fields,
+            })?;
         } else if let Some(result) = &done.result {
             output::print(result)?;
         }
@@ -323,8 +319,7 @@ impl Job<'_> {
                 place.name(),
                 time(total_us)
             ));
-            let check = done.check.into_iter().map(|check| check.line);
-            for line in done.lines.into_iter().chain(check).chain(written) {
+            for line in done.lines.into_iter().chain(line).chain(written) {
                 output::say(&line);
             }
         }

@@ -1,6 +1,7 @@
 //! `gridsync kendall`: the rank correlation of two arrays.
 
 use super::choice::Place;
+use super::computed::{Check, Fields};
 use super::exit::Usage;
 use super::files::Files;
 use super::job::{self, About, Done, Job, Verdict};
@@ -10,7 +11,6 @@ use super::{Global, output};
 use crate::data::{self, Array, DataError, Incoming, Stored};
 use gridsync::primitives::PartCorrelator;
 use gridsync::primitives::kendall::{Correlatable, Correlator, Kendall};
-use serde_json::{Map, json};
 use std::ffi::OsString;
 use std::panic::resume_unwind;
 use std::thread::{self, ScopedJoinHandle};
@@ -114,25 +114,22 @@ impl Tau {
             warn_of_many(job, len, part);
         }
         let kendall = correlator.correlate(x, y, |done, of| job.step(done, of))?;
-        let check = match self.check {
-            true => {
-                job.doing("checking");
-                Some(verdict(&kendall, &checked(x, y)?))
-            }
-            false => None,
+        let check = if self.check {
+            job.doing("checking");
+            Some(verdict(&kendall, &checked(x, y)?))
+        } else {
+            None
         };
         let Kendall { concordant, discordant, ties_x, ties_y, ties_both, tau } = kendall;
-        let mut fields = Map::new();
-        fields.insert("tau".into(), output::number(tau));
-        for (name, count) in [
-            ("concordant", concordant),
-            ("discordant", discordant),
-            ("ties_x", ties_x),
-            ("ties_y", ties_y),
-            ("ties_both", ties_both),
-        ] {
-            fields.insert(name.into(), count.into());
-        }
+        let fields = Fields::Kendall {
+            op: "kendall",
+            tau: tau.into(),
+            concordant,
+            discordant,
+            ties_x,
+            ties_y,
+            ties_both,
+        };
         let variant = match place {
             Place::Devices(_) => "counts",
             Place::Cpu => "rayon",
@@ -143,12 +140,11 @@ impl Tau {
             lines: vec![format!(
                 "concordant {concordant}, discordant {discordant}, ties: {ties_x} in x, {ties_y} in y, {ties_both} in both"
             )],
-            fields,
             us: correlator.us(),
             bytes,
             part: taken,
             check,
-            ..Done::of("kendall".into(), what, about, variant)
+            ..Done::of(fields, what, about, variant)
         })
     }
 }
@@ -181,7 +177,7 @@ fn verdict(got: &Kendall, reference: &Kendall) -> Verdict {
     let ok = got.same(reference);
     let verdict = if ok { "right" } else { "WRONG" };
     Verdict {
-        json: json!({ "ok": ok }),
+        json: Check::Whole { ok },
         line: format!("counted again on the CPU: {verdict}"),
         wrong: (!ok)
             .then(|| format!("the counts are wrong: {got:?}, the reference is {reference:?}")),

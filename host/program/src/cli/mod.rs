@@ -6,6 +6,7 @@ mod catalogue;
 mod checked;
 mod choice;
 mod completions;
+mod computed;
 mod dag;
 mod demo;
 mod devices;
@@ -19,7 +20,6 @@ mod kendall;
 mod lab;
 mod man;
 mod new;
-mod number;
 mod output;
 mod parts;
 mod progress;
@@ -36,6 +36,7 @@ mod work;
 
 /// The results of commands, as `--json` prints them.
 pub mod results {
+    pub use super::computed::Computed;
     pub use super::devices::Listed as Devices;
     pub use super::emulate::Emulated;
     pub use super::lab::List as Experiments;

@@ -4,7 +4,6 @@ use super::Global;
 use crate::data::{DataError, Output};
 use crate::shown::escaped_lines;
 use serde::Serialize;
-use serde_json::Value;
 use std::fmt::Display;
 use std::io::{self, Write};
 
@@ -37,12 +36,4 @@ pub(crate) fn print(lines: &str) -> anyhow::Result<()> {
 pub(crate) fn say(lines: impl Display) {
     let lines = format!("{}\n", escaped_lines(&lines.to_string()));
     let _lost = io::stderr().write_all(lines.as_bytes());
-}
-
-/// A number as JSON. NaN and infinities become strings, because JSON does not have them.
-pub(crate) fn number(value: f64) -> Value {
-    match serde_json::Number::from_f64(value) {
-        Some(number) => number.into(),
-        None => value.to_string().into(),
-    }
 }

@@ -6,14 +6,15 @@ mod ranges;
 use super::Global;
 use super::catalogue::{Lines, PlainAcc};
 use super::choice::Place;
+use super::computed::Fields;
 use super::exit::Usage;
 use super::files::Files;
 use super::job::{self, About, Done, Job, Verdict};
-use super::number::Number;
 use super::parts::Parts;
 use super::sink::Sink;
 use super::work::Cost;
 use crate::data::{self, Dtype, Incoming, Input, Stored};
+use crate::number::Number;
 use bytemuck::Pod;
 use certain::Certainty;
 use cuda_std::{bf16, f16};
@@ -21,7 +22,6 @@ use gridsync::primitives::{PartRangeSums, RangeSummable};
 use gridsync::reference;
 use gridsync_kernels::op::Sum;
 use ranges::Ranges;
-use serde_json::Map;
 use std::ffi::OsString;
 
 /// Sum many ranges of an array
@@ -213,9 +213,12 @@ impl RangeSum {
         let arrays =
             job::unless_wrong(&check, || Sink::of_shape(&self.output, sum, &shape)?.with(&sums))?;
         let uncertain = certainty.uncertain::<O>(queries, &sums, depth);
-        let mut fields = Map::new();
-        fields.insert("queries".into(), queries.len().into());
-        fields.insert("uncertain".into(), uncertain.count.into());
+        let fields = Fields::RangeSum {
+            op: "range-sum",
+            queries: queries.len(),
+            uncertain: uncertain.count,
+            output: job.path("output", &check),
+        };
         let variant = match place {
             Place::Devices(_) => "prefix-difference",
             Place::Cpu => "rayon",
@@ -223,13 +226,12 @@ impl RangeSum {
         let what = format!("{} ranges of {}", queries.len(), about.text("elements"));
         Ok(Done {
             lines: uncertain.note(queries).into_iter().collect(),
-            fields,
             us,
             bytes: len * bytes + size_of_val(queries) + size_of_val(&sums[..]),
             part: taken,
             check,
             arrays,
-            ..Done::of("range-sum".into(), what, about, variant)
+            ..Done::of(fields, what, about, variant)
         })
     }
 }

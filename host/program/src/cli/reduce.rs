@@ -9,6 +9,7 @@ use super::Global;
 use super::axis::Axis;
 use super::catalogue::{Acc, Lines, listed};
 use super::choice::Place;
+use super::computed::Fields;
 use super::exit::Usage;
 use super::files::Files;
 use super::job::{self, About, Done, Job, Verdict};
@@ -27,7 +28,6 @@ use gridsync_kernels::op::{
 };
 use gridsync_lab::count::within;
 use ranks::{ByRanks, Share};
-use serde_json::Map;
 use shown::Shown;
 use std::ffi::OsString;
 
@@ -343,26 +343,20 @@ impl Reduce {
         let result = output.number(dtype);
         let wrapped = output.wrapped(dtype);
         let value = output.value();
-        let mut fields = Map::new();
-        fields.insert("result".into(), result.json());
-        fields.extend(value.map(|value| ("value".to_owned(), value.json())));
-        if self.op == "sum" {
-            let exact = wrapped.map(|sum| sum.to_string());
-            fields.insert("exact".into(), exact.into());
-        }
-        let value = value.map(|value| format!("the element there is {}", value.text()));
-        let wrapped = wrapped.map(|sum| format!("the sum wrapped around in 64 bits: it is {sum}"));
         let op = self.op.clone();
         let what = format!("{op} of {}", about.text("elements"));
+        let exact = (op == "sum").then(|| wrapped.map(|sum| sum.to_string()));
+        let fields = Fields::Reduce { op, result, value, exact, ranks: None, transport: None };
+        let value = value.map(|value| format!("the element there is {}", value.text()));
+        let wrapped = wrapped.map(|sum| format!("the sum wrapped around in 64 bits: it is {sum}"));
         Done {
             result: Some(result.text()),
             lines: value.into_iter().chain(wrapped).collect(),
-            fields,
             us,
             bytes: about.len * dtype.size(),
             part,
             check: check.map(|check| Verdict::of(result, check)),
-            ..Done::of(op, what, about, variant)
+            ..Done::of(fields, what, about, variant)
         }
     }
 }

@@ -6,14 +6,15 @@ use super::Global;
 use super::axis::Axis;
 use super::catalogue::{Lines, PlainAcc, listed};
 use super::choice::Place;
+use super::computed::Fields;
 use super::exit::Usage;
 use super::files::Files;
 use super::job::{self, About, Done, Job, Verdict};
-use super::number::Number;
 use super::parts::Parts;
 use super::sink::Sink;
 use super::work::Cost;
 use crate::data::{self, Dtype, Incoming, Stored};
+use crate::number::Number;
 use bytemuck::Pod;
 use clap::builder::PossibleValuesParser;
 use cuda_std::{bf16, f16};
@@ -198,18 +199,12 @@ impl Scan {
         let found = checking.and_then(|checking| checking.worst());
         let check = found.map(|found| Verdict::of_many(found, "the result at"));
         let arrays = job::unless_wrong(&check, || Ok(array))?;
-        Ok(Done {
-            us: scanner.us(),
-            bytes: len * bytes,
-            part: taken,
-            check,
-            arrays,
-            ..self.done(job, about)?
-        })
+        let done = self.done(job, about, &check);
+        Ok(Done { us: scanner.us(), bytes: len * bytes, part: taken, check, arrays, ..done })
     }
 
     /// The fields of the outcome that all scans share.
-    fn done(&self, job: &Job<'_>, about: About) -> anyhow::Result<Done> {
+    fn done(&self, job: &Job<'_>, about: About, check: &Option<Verdict>) -> Done {
         let form = match self.form() {
             Form::Inclusive => "inclusive",
             Form::Exclusive => "exclusive",
@@ -220,6 +215,6 @@ impl Scan {
             Place::Devices(_) => "single-pass",
             Place::Cpu => "rayon",
         };
-        Ok(Done::of(op, what, about, variant))
+        Done::of(Fields::Scan { op, output: job.path("output", check) }, what, about, variant)
     }
 }

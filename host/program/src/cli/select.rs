@@ -6,6 +6,7 @@ mod sifted;
 
 use super::Global;
 use super::choice::Place;
+use super::computed::Fields;
 use super::exit::Usage;
 use super::files::Files;
 use super::job::{self, About, Done, Job};
@@ -20,7 +21,6 @@ use cuda_std::{bf16, f16};
 use gridsync::primitives::select::{FirstOfRun, Within};
 use gridsync::primitives::{PartSelector, Sifted, Wanted};
 use gridsync_entries::select::Selectable;
-use serde_json::Map;
 use sifted::Outputs;
 use std::ffi::OsString;
 
@@ -167,29 +167,33 @@ impl Select {
             })?,
         }
         let check = checking.map(|checking| verdict(checking.wrong()));
-        let arrays = match check.as_ref().is_some_and(|check| check.wrong.is_some()) {
-            true => Vec::new(),
-            false => outputs.finish(len as u64)?,
-        };
-        let mut fields = Map::new();
+        let is_wrong = check.as_ref().is_some_and(|check| check.wrong.is_some());
+        let arrays = if is_wrong { Vec::new() } else { outputs.finish(len as u64)? };
         let condition = self.condition.as_ref().map(ToString::to_string);
-        fields.insert("where".into(), condition.clone().into());
-        fields.insert("kept".into(), kept.into());
         let op = match (&self.partition, self.unique) {
             (Some(_), _) => "partition",
             (None, true) => "unique",
             (None, false) => "select",
         };
-        let condition = condition.unwrap_or_else(|| "unique".into());
-        let what = format!("{kept} of {}, {condition},", about.text("elements"));
+        let by = condition.as_deref().unwrap_or("unique");
+        let what = format!("{kept} of {}, {by},", about.text("elements"));
+        let path = |name| job.path(name, &check);
+        let fields = Fields::Select {
+            op,
+            condition,
+            kept,
+            output: path("output"),
+            partition: self.partition.as_ref().map(|_| path("partition")),
+            positions: self.positions.as_ref().map(|_| path("positions")),
+            counts: self.counts.as_ref().map(|_| path("counts")),
+        };
         Ok(Done {
-            fields,
             us: selector.us(),
             bytes: len * dtype.size() + written,
             part: taken,
             check,
             arrays,
-            ..Done::of(op.into(), what, about, variant)
+            ..Done::of(fields, what, about, variant)
         })
     }
 

@@ -4,6 +4,7 @@ mod check;
 
 use super::Global;
 use super::choice::Place;
+use super::computed::Fields;
 use super::exit::Usage;
 use super::files::Files;
 use super::job::{self, About, Done, Job};
@@ -143,6 +144,7 @@ impl Sort {
         let arrays = job::unless_wrong(&check, || {
             Sink::of_shape(&self.output, R::DTYPE, &[about.len as u64])?.with(results)
         })?;
+        let output = job.path("output", &check);
         let op = if self.argsort { "argsort" } else { "sort" };
         let descending = if self.descending { "descending " } else { "" };
         let what = format!("{descending}{op} of {}", about.text("elements"));
@@ -155,7 +157,7 @@ impl Sort {
             bytes: about.len * (size_of::<T>() + size_of::<R>()),
             check,
             arrays,
-            ..Done::of(op.into(), what, about, variant)
+            ..Done::of(Fields::Sort { op, output }, what, about, variant)
         })
     }
 }

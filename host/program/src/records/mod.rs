@@ -15,7 +15,7 @@ mod machine;
 mod runs;
 mod timed;
 
-pub use compare::{Change, Comparison, Verdict};
+pub use compare::{Change, Comparison, Measured, Time, Verdict};
 pub use document::{Check, Checked, Document};
 pub use error::RecordsError;
 pub use gridsync_lab::bench::{Line, Peer, Record};

@@ -4,6 +4,7 @@
 
 use gridsync_lab::bench::Record;
 use gridsync_program::cli::results;
+use gridsync_program::records::Comparison;
 use gridsync_tests::program::workspace;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -32,10 +33,15 @@ fn of<T: JsonSchema>(name: &str, title: &str) -> (String, Value) {
 #[test]
 fn schemas_match_the_types_of_the_results() {
     for (file, schema) in [
+        of::<results::Computed>(
+            "result",
+            "gridsync reduce, scan, select, sort, range-sum and kendall with --json",
+        ),
         of::<Record>(
             "record",
             "A line that gridsync bench, lab ladder, lab scans and lab launches record",
         ),
+        of::<Comparison>("comparison", "gridsync bench compare with --json"),
         of::<results::Experiments>("lab", "gridsync lab with --json, without an experiment"),
         of::<gridsync_lab::accuracy::Report>("accuracy", "gridsync lab accuracy with --json"),
         of::<gridsync_lab::litmus::Answer>(

@@ -3,9 +3,8 @@
 use super::{Global, Usage};
 use crate::cli::exit::Wrong;
 use crate::cli::output;
-use crate::records::{Change, Comparison, Record, Runs, Verdict};
+use crate::records::{Change, Comparison, Runs, Verdict};
 use gridsync_lab::display::table;
-use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::slice::from_ref;
 
@@ -36,8 +35,8 @@ impl Compare {
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<()> {
         let [first, second] = [&self.first, &self.second].map(|path| Runs::read(from_ref(path)));
         let compared = Comparison::of(&first?, &second?);
-        if compared.changes.is_empty() {
-            let lines = [&compared.only_first, &compared.only_second].map(Vec::len);
+        if compared.lines.is_empty() {
+            let lines = [&compared.only_before, &compared.only_after].map(Vec::len);
             return Err(Usage(format!(
                 "nothing to compare: none of {} lines in {} and {} in {} measured the same",
                 lines[0],
@@ -47,14 +46,15 @@ impl Compare {
             ))
             .into());
         }
-        if let Some([first, second]) = &compared.devices {
+        if compared.devices_differ {
+            let [first, second] = &compared.devices;
             output::say(format_args!(
                 "gridsync: the devices differ: {} before, {} after",
                 first.join(", "),
                 second.join(", ")
             ));
         }
-        output::result(global, || text(&compared), || as_json(&compared))?;
+        output::result(global, || text(&compared), || &compared)?;
         self.fail_over.map_or(Ok(()), |limit| expect_within(&compared, limit))
     }
 }
@@ -63,19 +63,19 @@ impl Compare {
 fn expect_within(compared: &Comparison, limit: f64) -> anyhow::Result<()> {
     let slower = compared.with(Verdict::Slower);
     let is_ours = |change: &&Change| {
-        let variant = &*change.line.variant;
+        let variant = &*change.what.variant;
         let is_a_peer = ["numpy.", "scipy."].iter().any(|peer| variant.starts_with(peer));
         !matches!(variant, "read" | "copy") && !is_a_peer
     };
     let over: Vec<_> =
-        slower.into_iter().filter(is_ours).filter(|change| change.percent() > limit).collect();
+        slower.into_iter().filter(is_ours).filter(|change| change.change_percent > limit).collect();
     over.first().map_or(Ok(()), |worst| {
         Err(Wrong(format!(
             "{} of {} lines are slower by more than {limit} %; the worst, {}, takes {:+.1} %",
             over.len(),
-            compared.changes.len(),
-            worst.line,
-            worst.percent()
+            compared.lines.len(),
+            worst.what.line,
+            worst.change_percent
         ))
         .into())
     })
@@ -100,18 +100,18 @@ fn text(compared: &Comparison) -> String {
         table.set_header([verdict.name(), "µs before", "after", "%", "noise %"]);
         for change in changes {
             table.add_row([
-                change.line.to_string(),
-                format!("{:.3}", change.first.median),
-                format!("{:.3}", change.second.median),
-                format!("{:+.1}", change.percent()),
-                format!("{:.1}", change.noise()),
+                change.what.line.to_string(),
+                format!("{:.3}", change.before.median),
+                format!("{:.3}", change.after.median),
+                format!("{:+.1}", change.change_percent),
+                format!("{:.1}", change.noise_percent),
             ]);
         }
         parts.push(table.to_string());
     }
-    for (when, records) in [("before", &compared.only_first), ("after", &compared.only_second)] {
-        if !records.is_empty() {
-            let lines = records.iter().map(|record| format!("\n  {}", record.line()));
+    for (when, lines) in [("before", &compared.only_before), ("after", &compared.only_after)] {
+        if !lines.is_empty() {
+            let lines = lines.iter().map(|measured| format!("\n  {}", measured.line));
             parts.push(format!("Only {when}:{}", lines.collect::<String>()));
         }
     }
@@ -121,63 +121,16 @@ fn text(compared: &Comparison) -> String {
 
 /// The last line: how many lines are slower, faster, and unchanged.
 fn summary(compared: &Comparison) -> String {
-    let count = |verdict| compared.with(verdict).len();
-    let mut line = format!(
-        "{} lines: {} slower, {} faster, {} within the noise",
-        compared.changes.len(),
-        count(Verdict::Slower),
-        count(Verdict::Faster),
-        count(Verdict::Same),
-    );
-    if count(Verdict::Unknown) > 0 {
-        line += &format!(", {} with one sample only", count(Verdict::Unknown));
+    let Comparison { lines, only_before, only_after, slower, faster, same, unknown, .. } = compared;
+    let mut line =
+        format!("{} lines: {slower} slower, {faster} faster, {same} within the noise", lines.len());
+    if *unknown > 0 {
+        line += &format!(", {unknown} with one sample only");
     }
     format!(
         "{line}; median change {:+.1} %; {} only before, {} only after",
-        median(compared),
-        compared.only_first.len(),
-        compared.only_second.len()
+        compared.median_change_percent,
+        only_before.len(),
+        only_after.len()
     )
-}
-
-/// The median of the changes in percent. Needs at least one change.
-fn median(compared: &Comparison) -> f64 {
-    let mut percents: Vec<_> = compared.changes.iter().map(Change::percent).collect();
-    percents.sort_by(f64::total_cmp);
-    let middle = percents.len() / 2;
-    match percents.len() % 2 {
-        0 => (percents[middle - 1] + percents[middle]) / 2.0,
-        _ => percents[middle],
-    }
-}
-
-fn as_json(compared: &Comparison) -> Value {
-    let time = |record: &Record| {
-        json!({
-            "device": record.device, "median": record.median, "min": record.min,
-            "max": record.max, "samples": record.samples,
-        })
-    };
-    let what = |record: &Record| json!({ "suite": record.suite, "variant": record.variant, "params": record.params });
-    let line = |change: &Change| {
-        let mut line = what(&change.second);
-        line["before"] = time(&change.first);
-        line["after"] = time(&change.second);
-        line["change_percent"] = output::number(change.percent());
-        line["noise_percent"] = output::number(change.noise());
-        line["verdict"] = change.verdict().name().into();
-        line
-    };
-    let count = |verdict| compared.with(verdict).len();
-    json!({
-        "lines": compared.changes.iter().map(line).collect::<Value>(),
-        "only_before": compared.only_first.iter().map(what).collect::<Value>(),
-        "only_after": compared.only_second.iter().map(what).collect::<Value>(),
-        "slower": count(Verdict::Slower),
-        "faster": count(Verdict::Faster),
-        "same": count(Verdict::Same),
-        "unknown": count(Verdict::Unknown),
-        "median_change_percent": output::number(median(compared)),
-        "devices_differ": compared.devices.is_some(),
-    })
 }

@@ -3,6 +3,7 @@
 use super::Global;
 use crate::cli::exit::Wrong;
 use crate::cli::output;
+use crate::number::Number;
 use crate::records::{Peer, Record, Runs};
 use gridsync_lab::display::table;
 use serde_json::{Value, json};
@@ -89,7 +90,7 @@ fn as_json(slower: &[Slower], lines: usize) -> Value {
             "line": slower.record.line().to_string(),
             "suite": suite, "variant": variant, "params": params, "device": device,
             "median": median, "min": min, "peer": slower.peer.name, "peer_median": slower.peer.median,
-            "ratio": output::number(slower.ratio()), "beyond_noise": slower.is_beyond_noise(),
+            "ratio": Number::from(slower.ratio()), "beyond_noise": slower.is_beyond_noise(),
         })
     };
     json!({ "lines": lines, "slower": slower.iter().map(line).collect::<Value>() })

@@ -1,6 +1,6 @@
 //! Finds the range sums that consist mostly of rounding errors of earlier elements.
 
-use crate::cli::number::Number;
+use crate::number::Number;
 use gridsync::primitives::{RangeSummable, range_bound};
 
 /// The largest relative error of a sum that has three certain digits.

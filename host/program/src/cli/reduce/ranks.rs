@@ -4,6 +4,7 @@ use super::shown::Shown;
 use super::{Found, Given, Reduce};
 use crate::cli::Global;
 use crate::cli::choice::Place;
+use crate::cli::computed::Fields;
 use crate::cli::exit::{self, Usage};
 use crate::cli::files::Files;
 use crate::cli::job::{self, About, Done, Job};
@@ -98,10 +99,11 @@ pub(super) struct Share<'a> {
 impl Share<'_> {
     /// The report, with the ranks added. Only rank 0 prints the result.
     pub(super) fn report(&self, mut done: Done) -> Done {
-        let (ranks, transport) = (self.ranks.size(), self.transport.name());
-        done.fields.insert("ranks".into(), ranks.into());
-        done.fields.insert("transport".into(), transport.into());
-        done.what = format!("{} by {ranks} ranks over {transport}", done.what);
+        let (size, by) = (self.ranks.size(), self.transport.name());
+        if let Fields::Reduce { ranks, transport, .. } = &mut done.fields {
+            (*ranks, *transport) = (Some(size), Some(by));
+        }
+        done.what = format!("{} by {size} ranks over {by}", done.what);
         done.result = done.result.filter(|_| self.ranks.rank() == 0);
         done
     }

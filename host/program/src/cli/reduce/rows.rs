@@ -8,11 +8,12 @@ mod on_device;
 use super::shown::Shown;
 use super::{Reduce, Variant};
 use crate::cli::catalogue::{Lines, listed};
+use crate::cli::computed::{Fields, Wrapped};
 use crate::cli::exit::Usage;
 use crate::cli::job::{About, Done, Job, Verdict, unless_wrong};
-use crate::cli::number::Number;
 use crate::cli::sink::Sink;
 use crate::data::{self, Along, Incoming};
+use crate::number::Number;
 use bytemuck::Pod;
 use cuda_std::{bf16, f16};
 use gridsync::memory;
@@ -20,7 +21,6 @@ use gridsync::primitives::{Checked, PartReducible};
 use gridsync_kernels::op::{ArgMax, ArgMin, CompensatedSum, Max, Mean, Min, Sum, WideSum};
 use lines::Reduced;
 use on_device::{Plan, alone, by_halves, by_kernels};
-use serde_json::{Map, Value, json};
 
 /// The most results to print as text.
 const MOST_PRINTED: usize = 100;
@@ -174,19 +174,11 @@ impl Reduce {
     fn report_rows<T: Shown>(&self, job: &Job<'_>, found: Rows<T>) -> anyhow::Result<Done> {
         let Rows { results, check, about, along, shape, variant, us, part } = found;
         let rows = along.lines();
-        let mut fields = Map::new();
-        fields.insert("rows".into(), rows.into());
-        fields.insert("columns".into(), along.len().into());
         let wrapped: Vec<_> = results
             .iter()
             .enumerate()
             .filter_map(|(row, sum)| Some((row, sum.wrapped(about.dtype())?)))
             .collect();
-        if self.op == "sum" {
-            let each = wrapped.iter();
-            let each = each.map(|(row, sum)| json!({ "row": row, "exact": sum.to_string() }));
-            fields.insert("wrapped".into(), each.collect());
-        }
         let note = wrapped.first().map(|(row, sum)| {
             format!(
                 "{} of {rows} sums wrapped around in 64 bits: that of row {row} is {sum}",
@@ -194,17 +186,15 @@ impl Reduce {
             )
         });
         let numbers = results.iter().map(|&x| x.number(about.dtype()));
+        let mut in_json = None;
         let (result, arrays) = match &self.output {
             Some(out) => {
-                fields.insert("results".into(), Value::Null);
                 let begin = |dtype| Sink::of_shape(out, dtype, &shape);
                 let write = || T::write(&results, about.dtype(), begin);
                 (None, unless_wrong(&check, write)?)
             }
             None if job.global.json => {
-                let all = numbers.map(Number::json).collect();
-                fields.insert("results".into(), all);
-                fields.insert("output".into(), Value::Null);
+                in_json = Some(numbers.collect());
                 (None, Vec::new())
             }
             None => {
@@ -220,16 +210,24 @@ impl Reduce {
         };
         let op = self.op.clone();
         let what = format!("{op} of {} of {}", self.axis.text(along), about.text("elements"));
+        let exact = |(row, sum): (usize, i128)| Wrapped { row, exact: sum.to_string() };
+        let fields = Fields::Rows {
+            wrapped: (op == "sum").then(|| wrapped.into_iter().map(exact).collect()),
+            op,
+            rows,
+            columns: along.len(),
+            results: in_json,
+            output: job.path("output", &check),
+        };
         Ok(Done {
             result,
             lines: note.into_iter().collect(),
-            fields,
             us,
             bytes: about.len * about.dtype().size(),
             part,
             check,
             arrays,
-            ..Done::of(op, what, about, variant)
+            ..Done::of(fields, what, about, variant)
         })
     }
 }

@@ -1,8 +1,8 @@
 //! Prints results of reductions.
 
-use crate::cli::number::Number;
 use crate::cli::sink::Sink;
 use crate::data::{Dtype, Scalar};
+use crate::number::Number;
 use gridsync_kernels::op::Indexed;
 
 /// A result that can be printed.

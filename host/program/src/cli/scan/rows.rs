@@ -6,9 +6,9 @@ use super::Scan;
 use crate::cli::catalogue::Lines;
 use crate::cli::exit::Usage;
 use crate::cli::job::{About, Done, Job, Verdict, unless_wrong};
-use crate::cli::number::Number;
 use crate::cli::sink::Sink;
 use crate::data::{self, Along, Incoming};
+use crate::number::Number;
 use bytemuck::Pod;
 use gridsync::device::Device;
 use gridsync::memory;
@@ -82,13 +82,14 @@ impl Scan {
             self.scan_whole::<O>(input, along, device)?
         };
         let Scanned { us, part, check, arrays } = scanned;
+        let done = self.done(job, about, &check);
         Ok(Done {
             us,
             bytes: about.len * bytes,
             part: self.parts.taken(job, part, about.len),
             check,
             arrays,
-            ..self.done(job, about)?
+            ..done
         })
     }
 

@@ -1,10 +1,10 @@
 //! Compares selections with a loop over the elements.
 
+use crate::cli::computed::Check;
 use crate::cli::job::Verdict;
 use bytemuck::Pod;
 use gridsync::primitives::Sifted;
 use gridsync_entries::select::Selectable;
-use serde_json::json;
 
 /// A check of selections that are computed part by part.
 pub(super) struct Against<S: Selectable> {
@@ -86,7 +86,7 @@ fn first_difference<A: Pod>(got: &[A], mut expected: impl Iterator<Item = A>) ->
 /// The verdict of the check.
 pub(super) fn verdict(wrong: Option<String>) -> Verdict {
     Verdict {
-        json: json!({ "ok": wrong.is_none() }),
+        json: Check::Whole { ok: wrong.is_none() },
         line: match &wrong {
             None => "as a loop on the CPU: right".into(),
             Some(what) => format!("{what}: WRONG"),

@@ -1,11 +1,11 @@
 //! Checks sorts by the comparisons of the standard library.
 
+use crate::cli::computed::Check;
 use crate::cli::job::Verdict;
 use bytemuck::{Pod, bytes_of};
 use cuda_std::{bf16, f16};
 use gridsync::memory::{self, NoRoom};
 use gridsync::primitives::sort::Order;
-use serde_json::json;
 use std::cmp::Ordering;
 
 /// Elements that the standard library compares.
@@ -83,7 +83,7 @@ pub(super) fn wrong_index<T: Standard>(
 pub(super) fn verdict(wrong: Option<usize>) -> Verdict {
     let text = if wrong.is_none() { "right" } else { "WRONG" };
     Verdict {
-        json: json!({ "ok": wrong.is_none() }),
+        json: Check::Whole { ok: wrong.is_none() },
         line: format!("checked by comparisons on the CPU: {text}"),
         wrong: wrong.map(|at| format!("the result at {at} is wrong, and nothing was written")),
     }

@@ -2,8 +2,8 @@
 
 use super::on_device::{OnDevice, Plan};
 use crate::cli::choice::Place;
+use crate::cli::computed::Check;
 use crate::cli::job::{Job, Verdict};
-use crate::cli::output;
 use crate::data::{self, Along, Incoming};
 use bytemuck::Pod;
 use gridsync::memory;
@@ -11,7 +11,6 @@ use gridsync::primitives::reduce_rows::reduce_rows_on_cpu;
 use gridsync::primitives::{Checked, PartReducer, PartReducible};
 use gridsync::reference::{self, ColumnReduction, reduce_columns};
 use gridsync_lab::display::rounded;
-use serde_json::json;
 use std::time::Instant;
 
 /// The results so far, in the order of the lines.
@@ -202,11 +201,7 @@ impl LineChecks {
     pub(super) fn verdict(self, rows: usize) -> Verdict {
         let Self { wrong, first_wrong, abs_err } = self;
         Verdict {
-            json: json!({
-                "wrong_rows": wrong,
-                "abs_err": output::number(abs_err),
-                "ok": wrong == 0,
-            }),
+            json: Check::Rows { wrong_rows: wrong, abs_err: abs_err.into(), ok: wrong == 0 },
             line: match wrong {
                 0 => format!("all rows right, off by {} at most", rounded(abs_err)),
                 wrong => format!("{wrong} rows WRONG, off by {} at most", rounded(abs_err)),

@@ -1,10 +1,14 @@
 //! A result of any type, as text and as JSON.
 
-use super::output;
-use serde_json::Value;
+use serde::{Serialize, Serializer};
 
-/// A result of any type.
+/// A number. JSON has no NaN and no infinities: they are strings.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(extend("oneOf" = [{ "type": "number" }, { "enum": ["NaN", "inf", "-inf"] }]))
+)]
 pub(crate) enum Number {
     Float(f64),
     Single(f32),
@@ -21,14 +25,19 @@ impl Number {
             Self::Unsigned(x) => x.to_string(),
         }
     }
+}
 
-    pub(crate) fn json(self) -> Value {
-        match self {
+impl Serialize for Number {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match *self {
             // Converted through its shortest decimal form: 0.1, not 0.10000000149011612.
-            Self::Single(x) => output::number(x.to_string().parse().unwrap_or(f64::NAN)),
-            Self::Float(x) => output::number(x),
-            Self::Signed(x) => x.into(),
-            Self::Unsigned(x) => x.into(),
+            Self::Single(x) if x.is_finite() => {
+                to.serialize_f64(x.to_string().parse().unwrap_or(f64::NAN))
+            }
+            Self::Float(x) if x.is_finite() => to.serialize_f64(x),
+            Self::Single(_) | Self::Float(_) => to.serialize_str(&self.text()),
+            Self::Signed(x) => to.serialize_i64(x),
+            Self::Unsigned(x) => to.serialize_u64(x),
         }
     }
 }

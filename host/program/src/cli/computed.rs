@@ -1,0 +1,197 @@
+//! The JSON of `reduce`, `scan`, `select`, `sort`, `range-sum` and `kendall`.
+
+use crate::number::Number;
+use serde::Serialize;
+
+/// The result of `reduce`, `scan`, `select`, `sort`, `range-sum` or `kendall`.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
+pub struct Computed {
+    /// The type of the elements in memory.
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["f16", "bf16", "f32", "f64", "i32", "u32", "i64", "u64"])))]
+    pub(super) dtype: &'static str,
+    /// The type of the elements in the file.
+    pub(super) stored: String,
+    /// Number of elements.
+    pub(super) n: usize,
+    /// The name of the device, or the CPU.
+    pub(super) device: String,
+    /// The variant that ran.
+    pub(super) variant: &'static str,
+    /// Time of the kernels, or of the CPU, µs.
+    pub(super) median_us: Number,
+    /// Time from opening the files to writing the results, µs.
+    pub(super) total_us: Number,
+    /// Bytes read and written, divided by `median_us`.
+    pub(super) gb_per_s: Number,
+    /// Elements of a part. Null if all were processed at once.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
+    pub(super) part: Option<usize>,
+    /// The result of `--check`. Null without it.
+    pub(super) check: Option<Check>,
+    /// The fields of the command.
+    #[serde(flatten)]
+    pub(super) fields: Fields,
+}
+
+/// The fields of one command.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
+#[serde(untagged)]
+pub(super) enum Fields {
+    /// `reduce` without `--rows` or `--axis`.
+    #[cfg_attr(feature = "schema", schemars(extend("dependentRequired" = { "ranks": ["transport"], "transport": ["ranks"] })))]
+    Reduce {
+        /// The operation.
+        op: String,
+        /// The result.
+        result: Number,
+        /// The element at the index that is the result.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(with = "Number"))]
+        value: Option<Number>,
+        /// The exact sum, if it wrapped around in 64 bits. Otherwise null.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(regex(pattern = "^-?[0-9]+$")))]
+        exact: Option<Option<String>>,
+        /// With `--ranks`: the number of ranks.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(with = "u32", range(min = 1)))]
+        ranks: Option<u32>,
+        /// With `--ranks`: the transport of their results.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(with = "String", extend("enum" = ["tcp", "nccl"])))]
+        transport: Option<&'static str>,
+    },
+    /// `reduce` with `--rows` or `--axis`.
+    Rows {
+        /// The operation.
+        op: String,
+        /// Rows of the matrix.
+        rows: usize,
+        /// Columns of the matrix.
+        columns: usize,
+        /// A result for each row. Null if they are in a file.
+        results: Option<Vec<Number>>,
+        /// The rows whose sums wrapped around in 64 bits.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(with = "Vec<Wrapped>"))]
+        wrapped: Option<Vec<Wrapped>>,
+        /// The file that was written. Null if none was.
+        output: Option<String>,
+    },
+    /// `scan`.
+    Scan {
+        /// The operation.
+        op: String,
+        /// The file that was written. Null if none was.
+        output: Option<String>,
+    },
+    /// `select`.
+    Select {
+        /// The operation.
+        #[cfg_attr(feature = "schema", schemars(extend("enum" = ["select", "partition", "unique"])))]
+        op: &'static str,
+        /// The condition. Null with `--unique`.
+        #[serde(rename = "where")]
+        condition: Option<String>,
+        /// Number of elements that were kept.
+        kept: usize,
+        /// The file that was written. Null if none was.
+        output: Option<String>,
+        /// The file of all other elements.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        partition: Option<Option<String>>,
+        /// The file of the indices.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        positions: Option<Option<String>>,
+        /// The file of the lengths of the runs.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        counts: Option<Option<String>>,
+    },
+    /// `sort`.
+    Sort {
+        /// The operation.
+        #[cfg_attr(feature = "schema", schemars(extend("enum" = ["sort", "argsort"])))]
+        op: &'static str,
+        /// The file that was written. Null if none was.
+        output: Option<String>,
+    },
+    /// `range-sum`.
+    RangeSum {
+        /// The operation.
+        #[cfg_attr(feature = "schema", schemars(extend("const" = "range-sum")))]
+        op: &'static str,
+        /// Number of ranges.
+        queries: usize,
+        /// Number of sums with less than three certain digits.
+        uncertain: usize,
+        /// The file that was written. Null if none was.
+        output: Option<String>,
+    },
+    /// `kendall`.
+    Kendall {
+        /// The operation.
+        #[cfg_attr(feature = "schema", schemars(extend("const" = "kendall")))]
+        op: &'static str,
+        /// Tau-b.
+        tau: Number,
+        /// Concordant pairs.
+        concordant: u64,
+        /// Discordant pairs.
+        discordant: u64,
+        /// Pairs that are equal in the first array only.
+        ties_x: u64,
+        /// Pairs that are equal in the second array only.
+        ties_y: u64,
+        /// Pairs that are equal in both.
+        ties_both: u64,
+    },
+}
+
+/// The sum of a row that wrapped around in 64 bits.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
+pub(super) struct Wrapped {
+    /// The index of the row.
+    pub(super) row: usize,
+    /// The exact sum.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = "^-?[0-9]+$")))]
+    pub(super) exact: String,
+}
+
+/// The result of a check.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
+#[serde(untagged)]
+pub(super) enum Check {
+    /// One result, or the worst of many.
+    Result {
+        /// Its index, if there are many.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(with = "usize"))]
+        at: Option<usize>,
+        /// The reference.
+        reference: Number,
+        /// The distance from the reference.
+        abs_err: Number,
+        /// The bound of the distance.
+        bound: Number,
+        /// Whether the result is right.
+        ok: bool,
+    },
+    /// Rows.
+    Rows {
+        /// Number of wrong rows.
+        wrong_rows: usize,
+        /// The largest distance of a row from its reference.
+        abs_err: Number,
+        /// Whether all rows are right.
+        ok: bool,
+    },
+    /// An array that is right or wrong as a whole.
+    Whole {
+        /// Whether it is right.
+        ok: bool,
+    },
+}
