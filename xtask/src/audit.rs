@@ -7,7 +7,6 @@
 //! change, the assembler may wait for each load of a loop, and the kernel takes twice as long but
 //! its results are right. Kernels that launch kernels are separate, as for the driver: code that is
 //! to be linked may get other registers.
-//! other registers.
 
 mod expected;
 mod machine_code;
@@ -29,7 +28,7 @@ use crate::audit::expected::Expected;
 use crate::audit::machine_code::MachineCode;
 use crate::audit::ptx::Module;
 use crate::audit::ptxas::{Job, Report, Usage};
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, Say};
 use crate::sets::{SETS, kernels_with, whole};
 use crate::workspace::root;
 
@@ -65,7 +64,7 @@ const PARTS: usize = 2;
 /// The functions of the device runtime are in the library that is linked into the module.
 const SYSTEM_CALLS: [&str; 4] = ["vprintf", "malloc", "free", "__assertfail"];
 
-pub(crate) fn run(args: &Args) -> Result<Outcome> {
+pub(crate) fn run(args: &Args, say: Say<'_>) -> Result<Outcome> {
     let mut modules = BTreeMap::new();
     let unpacked = tempfile::tempdir()?;
     for set in &SETS {
@@ -120,7 +119,7 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     }
     let Some(ptxas) = ptxas::find() else {
         for (name, Audited { module, .. }) in &modules {
-            println!("{name} (sm_{})\n{}\n", module.target, show(module, &BTreeMap::new()));
+            say(&format!("{name} (sm_{})\n{}\n", module.target, show(module, &BTreeMap::new())));
         }
         fail_if_any(&findings)?;
         return Ok(Outcome::Skipped(ptxas::HOW_TO_GET.into()));
@@ -146,7 +145,7 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
         for (gpu, usage) in &usages {
             findings.extend(look_at_usage(name, *gpu, module, usage));
         }
-        println!("{name} (sm_{})\n{}\n", module.target, show(module, &usages));
+        say(&format!("{name} (sm_{})\n{}\n", module.target, show(module, &usages)));
     }
     let not_compared = compare(now, args.bless, &mut findings)?;
     fail_if_any(&findings)?;

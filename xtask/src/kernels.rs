@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail, ensure};
 use cuda_builder::{Arch, Built, Compiler, CudaBuilder, Header, fingerprint};
 use ptx_image::{PtxImage, pack};
 
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, Say};
 use crate::sets::{KernelSet, SETS, TARGETS, modules, own, whole};
 use crate::workspace::root;
 
@@ -32,13 +32,13 @@ impl Args {
     }
 }
 
-pub(crate) fn run(args: &Args) -> Result<Outcome> {
+pub(crate) fn run(args: &Args, say: Say<'_>) -> Result<Outcome> {
     if args.check {
-        return check(&args.arch);
+        return check(&args.arch, say);
     }
     let compiler = Compiler::find()?;
     for set in &SETS {
-        let built = at_once(&args.arch, |arch| build(set, arch, &compiler));
+        let built = at_once(&args.arch, |arch| build(set, arch, &compiler, say));
         for (&arch, built) in args.arch.iter().zip(built) {
             let (built, text) = built?;
             ensure!(!built.kernels.is_empty(), "{} has no kernel", built.ptx.display());
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
 ///
 /// It compares the unpacked text. Another version of the compression library changes the bytes of
 /// an image, but nothing that matters.
-fn check(archs: &[Arch]) -> Result<Outcome> {
+fn check(archs: &[Arch], say: Say<'_>) -> Result<Outcome> {
     for set in &SETS {
         for &arch in archs {
             fresh(set, arch)?;
@@ -65,12 +65,12 @@ fn check(archs: &[Arch]) -> Result<Outcome> {
     let mut skipped = Vec::new();
     for set in &SETS {
         let committed = set.read()?;
-        let rebuilt = at_once(archs, |arch| rebuild(set, arch, &committed));
+        let rebuilt = at_once(archs, |arch| rebuild(set, arch, &committed, say));
         for (&arch, outcome) in archs.iter().zip(rebuilt) {
             match outcome? {
                 Outcome::Skipped(why) => skipped.push(why),
                 Outcome::Passed | Outcome::PassedAs(_) => {
-                    println!("{}: the same text", set.image_name(arch));
+                    say(&format!("{}: the same text", set.image_name(arch)));
                 }
             }
         }
@@ -88,10 +88,10 @@ fn at_once<T: Send>(archs: &[Arch], each: impl Fn(Arch) -> T + Sync) -> Vec<T> {
 }
 
 /// Rebuilds an image and compares it with the one in `committed`.
-fn rebuild(set: &KernelSet, arch: Arch, committed: &[Vec<u8>]) -> Result<Outcome> {
+fn rebuild(set: &KernelSet, arch: Arch, committed: &[Vec<u8>], say: Say<'_>) -> Result<Outcome> {
     let path = set.image(arch);
     let header = header(&fs::read(&path)?, &path)?;
-    let (built, text) = build(set, arch, &the_same_or_another(&header.compiler)?)?;
+    let (built, text) = build(set, arch, &the_same_or_another(&header.compiler)?, say)?;
     let again = [pack(&text)?];
     let compute = arch.capability();
     if built.compiler == header.compiler {
@@ -124,7 +124,12 @@ fn rebuild(set: &KernelSet, arch: Arch, committed: &[Vec<u8>]) -> Result<Outcome
 const FULL_LEVEL: &str = "profile.release.package.gridsync-entries.opt-level=3";
 
 /// Builds a set and returns the text, which is also in `target/`.
-fn build(set: &KernelSet, arch: Arch, compiler: &Compiler) -> Result<(Built, String)> {
+fn build(
+    set: &KernelSet,
+    arch: Arch,
+    compiler: &Compiler,
+    say: Say<'_>,
+) -> Result<(Built, String)> {
     let start = Instant::now();
     let to = root().join(format!("target/kernels/{}.ptx", set.image_name(arch)));
     let built = CudaBuilder::new(root().join(set.folder))
@@ -136,17 +141,17 @@ fn build(set: &KernelSet, arch: Arch, compiler: &Compiler) -> Result<(Built, Str
         .build()
         .with_context(|| format!("building {}/ for sm_{arch}", set.folder))?;
     for warning in &built.warnings {
-        eprintln!("{warning}\n");
+        say(&format!("{warning}\n"));
     }
     let text = fs::read_to_string(&to).with_context(|| to.display().to_string())?;
-    println!(
+    say(&format!(
         "{}: {} kernels, {} KiB, {:.1} s, {}",
         shown(&to),
         built.kernels.len(),
         text.len() / 1024,
         start.elapsed().as_secs_f64(),
         built.compiler
-    );
+    ));
     Ok((built, text))
 }
 

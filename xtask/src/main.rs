@@ -56,10 +56,11 @@ enum Task {
 }
 
 fn main() -> ExitCode {
+    let say = |line: &str| println!("{line}");
     let done = match Cli::parse().task {
-        Task::BuildKernels(args) => kernels::run(&args),
+        Task::BuildKernels(args) => kernels::run(&args, &say),
         Task::ShowPtx(args) => show_ptx::run(&args),
-        Task::Audit(args) => audit::run(&args),
+        Task::Audit(args) => audit::run(&args, &say),
         Task::Validate(args) => validate::run(&args),
         Task::Readme => readme::run(),
         Task::Book => book::run(),

@@ -1,6 +1,8 @@
 //! `validate`: all checks for a change, in one command and one table.
 
 use std::fmt;
+use std::sync::Mutex;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
@@ -8,7 +10,7 @@ use clap::ValueEnum;
 use comfy_table::Table;
 use comfy_table::presets::NOTHING;
 
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, Say};
 use crate::workspace::{cargo, run as run_command};
 use crate::{arrows, audit, book, doc, gpu, kernels, package, sizes, thorough, tools, words};
 
@@ -28,7 +30,7 @@ pub(crate) struct Args {
     only: Vec<Step>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 enum Step {
     /// The code is formatted
     Fmt,
@@ -36,8 +38,8 @@ enum Step {
     Clippy,
     /// The documentation builds without a warning, and its links between packages resolve
     Doc,
-    /// The tests of the workspace pass
-    Test,
+    /// The tests of the workspace compile
+    Build,
     /// The committed PTX is the one that its sources give
     Kernels,
     /// The PTX contains what it should and nothing else
@@ -59,7 +61,12 @@ enum Step {
     Book,
     /// What reaches a GPU has passed on one
     Gpu,
+    /// The tests of the workspace pass
+    Test,
 }
+
+/// A finished step: its time and its result.
+type Row = (Step, Duration, Result<Outcome>);
 
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -69,11 +76,11 @@ impl fmt::Display for Step {
 }
 
 impl Step {
-    fn run(self, args: &Args) -> Result<Outcome> {
+    fn run(self, args: &Args, say: Say<'_>) -> Result<Outcome> {
         let mut command = cargo();
         match self {
-            Self::Kernels => return kernels::run(&kernels::Args::check()),
-            Self::Audit => return audit::run(&audit::Args::check(args.thorough)),
+            Self::Kernels => return kernels::run(&kernels::Args::check(), say),
+            Self::Audit => return audit::run(&audit::Args::check(args.thorough), say),
             Self::Sizes => return sizes::run(),
             Self::Words => return words::run(),
             Self::Arrows => return arrows::run(),
@@ -87,6 +94,7 @@ impl Step {
             Self::Clippy => {
                 command.args(["clippy", "--workspace", "--all-targets", "--", "-Dwarnings"])
             }
+            Self::Build => command.args(["test", "--workspace", "--no-run"]),
             Self::Test if args.thorough => {
                 thorough::run()?;
                 return Ok(Outcome::Passed);
@@ -98,21 +106,59 @@ impl Step {
     }
 }
 
-pub(crate) fn run(args: &Args) -> Result<Outcome> {
+/// The steps that run in the background, those that run at the same time, and those after both.
+///
+/// The background has what neither builds for the host nor waits for that build. Nothing runs at
+/// the same time as the tests, because some of them have time limits.
+fn groups(args: &Args) -> [Vec<Step>; 3] {
     let wanted = |step: &Step| match step {
+        Step::Build if args.no_test || args.thorough => false,
         Step::Test if args.no_test => false,
         step => args.only.is_empty() || args.only.contains(step),
     };
-    let mut rows = Vec::new();
-    for &step in Step::value_variants().iter().filter(|step| wanted(step)) {
-        println!("==> {step}");
-        let start = Instant::now();
-        let end = step.run(args);
-        if let Err(error) = &end {
-            eprintln!("error: {error:#}");
-        }
-        rows.push((step, start.elapsed(), end));
+    let mut groups = [const { Vec::new() }; 3];
+    for step in Step::value_variants().iter().copied().filter(wanted) {
+        let group = match step {
+            Step::Kernels | Step::Audit => 0,
+            Step::Test => 2,
+            _ => 1,
+        };
+        groups[group].push(step);
     }
+    groups
+}
+
+/// Runs steps one at a time.
+fn run_each(steps: &[Step], args: &Args, say: Say<'_>) -> Vec<Row> {
+    let run = |&step: &Step| {
+        say(&format!("==> {step}"));
+        let start = Instant::now();
+        let end = step.run(args, say);
+        if let Err(error) = &end {
+            say(&format!("error: {error:#}"));
+        }
+        (step, start.elapsed(), end)
+    };
+    steps.iter().map(run).collect()
+}
+
+pub(crate) fn run(args: &Args) -> Result<Outcome> {
+    let [background, foreground, last] = groups(args);
+    let print = |line: &str| println!("{line}");
+    let kept = Mutex::new(String::new());
+    let keep = |line: &str| {
+        *kept.lock().expect("no step panics with the lock") += &format!("{line}\n");
+    };
+    let mut rows = thread::scope(|scope| {
+        let say: Say<'_> = if foreground.is_empty() { &print } else { &keep };
+        let background = scope.spawn(move || run_each(&background, args, say));
+        let mut rows = run_each(&foreground, args, &print);
+        rows.extend(background.join().expect("a step should not panic"));
+        rows
+    });
+    print!("{}", kept.into_inner().expect("no step panics with the lock"));
+    rows.extend(run_each(&last, args, &print));
+    rows.sort_by_key(|(step, ..)| *step);
     println!("\n{}", table(&rows));
     let failed: Vec<String> = rows
         .iter()
@@ -125,7 +171,7 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-fn table(rows: &[(Step, Duration, Result<Outcome>)]) -> Table {
+fn table(rows: &[Row]) -> Table {
     let mut table = Table::new();
     table.load_style(NOTHING);
     for (step, time, end) in rows {
@@ -143,6 +189,17 @@ fn table(rows: &[(Step, Duration, Result<Outcome>)]) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_runs_at_the_same_time_as_the_tests() {
+        let all = Args { no_test: false, thorough: false, only: Vec::new() };
+        let [background, foreground, last] = groups(&all);
+        assert_eq!(background, [Step::Kernels, Step::Audit]);
+        assert_eq!(last, [Step::Test]);
+        assert_eq!(background.len() + foreground.len() + last.len(), Step::value_variants().len());
+        let [_, foreground, last] = groups(&Args { no_test: true, ..all });
+        assert!(last.is_empty() && !foreground.contains(&Step::Build));
+    }
 
     #[test]
     fn skipped_steps_are_not_shown_as_passed() {
