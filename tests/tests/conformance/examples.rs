@@ -7,7 +7,6 @@ use gridsync_tests::devices::{emulator_under, schedules, with_cuda};
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
 use ndarray::{Array2, Axis, s};
-use simt::Schedule;
 
 // Each example is a program: it has a `main`, and includes the shared code as a module.
 #[allow(dead_code, clippy::duplicate_mod)]
@@ -176,7 +175,7 @@ fn arrays_of_ndarray_go_in_and_come_out_in_any_layout(device: &Device) {
 }
 
 fn every_schedule_gives_the_results_of_the_cpu() {
-    for schedule in schedules().into_iter().chain((0..4).map(Schedule::from_seed)) {
+    for schedule in schedules() {
         let device = &emulator_under(schedule);
         for shape in [(3, 32), (4, 96)] {
             solves(device, (9, 21), 1, shape);

@@ -147,7 +147,7 @@ fn the_mean_has_the_same_bits_in_every_block_and_every_run(device: &Device) {
 }
 
 fn every_schedule_gives_the_right_results() {
-    for schedule in schedules().into_iter().chain((0..24).map(Schedule::from_seed)) {
+    for schedule in schedules().into_iter().chain((0..6).map(Schedule::from_seed)) {
         let device = emulator_under(schedule);
         for shape in [(1, 64), (2, 96), (5, 64)] {
             let words = words(&device, shape.0);

@@ -14,7 +14,7 @@ use gridsync_kernels::grid::scan::Shape;
 use gridsync_kernels::op::*;
 use gridsync_tests::devices::{emulated_gpus, skipped, with_cuda_gpus};
 use gridsync_tests::trials;
-use gridsync_tests::trials::Trials;
+use gridsync_tests::trials::{Budget, Trials};
 use gridsync_verify::{Input, Sample, sample};
 use simt::{Policy, Schedule};
 
@@ -36,7 +36,10 @@ pub(crate) fn trials() -> Trials {
             arrays_that_stay_on_the_devices_have_the_bits_of_the_whole;
     };
     for (kernel, check, _) in kernels() {
-        trials.test(format!("{kernel}::emulated"), move || check(&emulated(2)));
+        // Types of the same width share their code: sums of f32 and f64 always run.
+        let is_long = ["scan_spread_bulk_sum_u32", "scan_spread_bulk_sum_u64"].contains(&kernel);
+        let budget = Budget::thorough_if(is_long);
+        trials.add(format!("{kernel}::emulated"), budget, move || check(&emulated(2)));
         trials.test(format!("{kernel}::on_cuda"), move || with_cuda_gpus(check));
     }
     trials
