@@ -48,9 +48,13 @@ pub fn sync_warp(mask: u32) {
 macro_rules! by_words {
     ($T:ty, $value:expr, $word:ident => $shuffle:expr) => {{
         let value: $T = $value;
-        // SAFETY: a `Scalar` is a plain number of 2, 4 or 8 bytes, and each arm moves all of them.
+        // SAFETY: a `Scalar` is a plain number of 1, 2, 4 or 8 bytes, and each arm moves all of them.
         unsafe {
             match size_of::<$T>() {
+                1 => {
+                    let $word = u32::from(transmute_copy::<$T, u8>(&value));
+                    transmute_copy::<u8, $T>(&($shuffle as u8))
+                }
                 2 => {
                     let $word = u32::from(transmute_copy::<$T, u16>(&value));
                     transmute_copy::<u16, $T>(&($shuffle as u16))
@@ -144,9 +148,10 @@ pub fn warp_vote_ballot(mask: u32, predicate: bool) -> u32 {
 /// The lanes of `mask` that have the same bits as the caller: `match.any.sync`.
 #[instruction]
 pub fn warp_match_any<T: Scalar>(mask: u32, value: T) -> u32 {
-    // SAFETY: a `Scalar` is a plain number of 2, 4 or 8 bytes, and each arm reads all of them.
+    // SAFETY: a `Scalar` is a plain number of 1, 2, 4 or 8 bytes, and each arm reads all of them.
     unsafe {
         match size_of::<T>() {
+            1 => backend::match_any_32(mask, transmute_copy::<T, u8>(&value).into()),
             2 => backend::match_any_32(mask, transmute_copy::<T, u16>(&value).into()),
             4 => backend::match_any_32(mask, transmute_copy(&value)),
             _ => backend::match_any_64(mask, transmute_copy(&value)),

@@ -3,11 +3,11 @@
 use core::ops::Index;
 use half::{bf16, f16};
 
-/// A value of 2, 4 or 8 bytes that one instruction loads or stores.
+/// A value of 1, 2, 4 or 8 bytes that one instruction loads or stores.
 ///
 /// # Safety
 ///
-/// `size_of::<Self>()` is 2, 4 or 8 and equals the alignment, every bit pattern is valid, there is
+/// `size_of::<Self>()` is 1, 2, 4 or 8 and equals the alignment, every bit pattern is valid, there is
 /// no padding, and `Pack<A>` is `[A; 16 / size_of::<Self>()]`.
 pub unsafe trait Scalar: Copy + Default + Send + Sync + 'static {
     /// An `A` for each value of this type that fits in 16 bytes, the widest access of a thread. One
@@ -84,6 +84,7 @@ packs! {
     2: 0 1, 0 1;
     4: 0 1 2 3, 0 1 2 3;
     8: 0 1 2 3 4 5 6 7, 0 1 2 3 4 5 6 7;
+    16: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15, 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15;
 }
 
 impl<A: Copy> Pack<A> for [A; 1] {
@@ -135,6 +136,7 @@ macro_rules! scalars {
     (@ $len:literal [$($i:literal)*]) => {};
 }
 scalars! {
+    16: u8 i8, [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15];
     8: u16 i16 f16 bf16, [0 1 2 3 4 5 6 7];
     4: u32 i32 f32, [0 1 2 3];
     2: u64 i64 f64, [0 1];

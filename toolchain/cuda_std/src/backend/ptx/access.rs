@@ -10,6 +10,13 @@ macro_rules! ld {
     ($T:ty, $class:ident $address:expr, $instruction:literal $(, $option:ident)*) => {{
         let address = $address;
         match size_of::<$T>() {
+            // There are no registers of 8 bits.
+            1 => {
+                let bits: u16;
+                asm!(concat!($instruction, ".b8 {}, [{}];"), out(reg16) bits, in($class) address,
+                     options(nostack, preserves_flags $(, $option)*));
+                transmute_copy::<u8, $T>(&(bits as u8))
+            }
             2 => {
                 let bits: u16;
                 asm!(concat!($instruction, ".b16 {}, [{}];"), out(reg16) bits, in($class) address,
@@ -37,6 +44,11 @@ macro_rules! st {
     ($T:ty, $class:ident $address:expr, $value:expr, $instruction:literal) => {{
         let (address, value) = ($address, $value);
         match size_of::<$T>() {
+            1 => {
+                let bits = u16::from(transmute_copy::<$T, u8>(&value));
+                asm!(concat!($instruction, ".b8 [{}], {};"), in($class) address, in(reg16) bits,
+                     options(nostack, preserves_flags));
+            }
             2 => {
                 let bits: u16 = transmute_copy::<$T, u16>(&value);
                 asm!(concat!($instruction, ".b16 [{}], {};"), in($class) address, in(reg16) bits,
