@@ -19,6 +19,14 @@ pub trait Word: Scalar + Ord {
     #[must_use]
     fn of_float(self, floats: &Floats<Self>) -> Self;
 
+    /// The number of those bits, as in [`Order::place`], before its bits are inverted.
+    #[must_use]
+    fn place_of_float(self, floats: &Floats<Self>) -> Self;
+
+    /// The difference, which wraps around.
+    #[must_use]
+    fn minus(self, other: Self) -> Self;
+
     /// The number after twice this one.
     #[must_use]
     fn after_twice(self) -> Self;
@@ -103,6 +111,19 @@ macro_rules! words {
                 let number = sign.wrapping_mul(floats.zeros).wrapping_add(number);
                 number.wrapping_add(floats.bias).min(floats.most).wrapping_add(floats.up)
             }
+
+            #[inline(always)]
+            fn place_of_float(self, floats: &Floats<Self>) -> Self {
+                let sign = (self as $signed >> ($ty::BITS - 1)) as Self;
+                let number = self ^ (sign & !Self::SIGN);
+                // Where zeros are equal, the negative numbers are one lower here.
+                number.wrapping_add(floats.bias.wrapping_sub(floats.zeros))
+            }
+
+            #[inline(always)]
+            fn minus(self, other: Self) -> Self {
+                self.wrapping_sub(other)
+            }
         }
     )*};
 }
@@ -131,6 +152,17 @@ pub trait Order: KernelArg + Copy {
     /// The number by which a key is sorted.
     fn number(self, key: Self::Word) -> Self::Word {
         self.bits(key).xor(self.flipped())
+    }
+
+    /// Another number in the same order, of fewer instructions. Keys with the same
+    /// [`number`](Self::number) may differ in it, but no other key is between them.
+    fn place(self, key: Self::Word) -> Self::Word {
+        self.number(key)
+    }
+
+    /// The least and the greatest [`place`](Self::place) of the keys with the number of `key`.
+    fn span(self, key: Self::Word) -> [Self::Word; 2] {
+        [self.place(key); 2]
     }
 }
 
@@ -234,5 +266,61 @@ impl<W: Word> Order for Floats<W> {
     #[inline(always)]
     fn flipped(self) -> W {
         self.flipped
+    }
+
+    #[inline(always)]
+    fn place(self, key: W) -> W {
+        key.place_of_float(&self).xor(self.flipped)
+    }
+
+    #[inline(always)]
+    fn span(self, key: W) -> [W; 2] {
+        // The first NaN after +∞, in the order of bits.
+        let (number, nan) = (self.number(key), self.bias.minus(W::ONES));
+        let ends = if self.zeros == W::default() {
+            [key; 2]
+        } else if number == self.number(W::SIGN) {
+            [W::SIGN, W::default()]
+        } else if number == self.number(nan) {
+            [nan, nan.xor(W::SIGN)]
+        } else {
+            [key; 2]
+        };
+        let [a, b] = ends.map(|key| self.place(key));
+        [a.min(b), a.max(b)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The numbers and the places of all keys of 16 bits are in the same order.
+    fn places_are_in_order(order: impl Order<Word = u16>) {
+        let mut keys: Vec<u16> = (0..=u16::MAX).collect();
+        keys.sort_by_key(|&key| order.place(key));
+        for pair in keys.windows(2) {
+            let [a, b] = [pair[0], pair[1]].map(|key| order.number(key));
+            assert!(a <= b, "the numbers {a:x} and {b:x} of {pair:x?}");
+        }
+        for same in keys.chunk_by(|&a, &b| order.number(a) == order.number(b)) {
+            let ends = [same[0], same[same.len() - 1]].map(|key| order.place(key));
+            for &key in same {
+                assert_eq!(order.span(key), ends, "{key:x}");
+            }
+        }
+    }
+
+    #[test]
+    fn places_have_the_order_of_numbers_and_spans_are_those_of_equal_keys() {
+        // +∞ of f16 and of bf16.
+        for infinity in [0x7c00, 0x7f80] {
+            for is_descending in [false, true] {
+                places_are_in_order(Floats::<u16>::numpy(infinity, is_descending));
+                places_are_in_order(Floats::<u16>::total(is_descending));
+                places_are_in_order(Integers::<u16>::new(false, is_descending));
+                places_are_in_order(Integers::<u16>::new(true, is_descending));
+            }
+        }
     }
 }
