@@ -118,9 +118,11 @@ macro_rules! absent {
 pub mod counted;
 #[cfg(not(target_arch = "nvptx64"))]
 mod entry;
+pub mod histogram;
 pub mod kendall;
 pub mod merge_sort;
 pub mod range_sum;
+pub mod rank;
 pub mod reduce;
 pub mod reduce_rows;
 pub mod scan;

@@ -2,12 +2,14 @@
 
 pub mod barrier;
 mod guarded;
+pub mod histogram;
 pub mod kendall;
 pub mod lock;
 pub mod merge_sort;
 mod overlap;
 mod peers;
 pub mod range_sum;
+pub mod rank;
 pub mod reduce;
 pub mod scan;
 pub mod select;

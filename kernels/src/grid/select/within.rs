@@ -27,7 +27,7 @@ pub struct Within<T> {
 // SAFETY: `repr(C)`, with numbers as fields.
 unsafe impl<T: Comparable> KernelArg for Within<T> {}
 
-/// A number that [`Within`] compares: f16, bf16, f32, f64, i32, u32, i64, u64.
+/// A number that can be compared: f16, bf16, f32, f64 and integers of 8 to 64 bits.
 pub trait Comparable: Scalar + PartialOrd {
     /// Zero. In floating point either zero, because they are equal.
     const ZERO: Self;
@@ -153,7 +153,7 @@ macro_rules! integers {
         }
     )*};
 }
-integers!(i32, u32, i64, u64);
+integers!(i8, u8, i16, u16, i32, u32, i64, u64);
 
 macro_rules! floats {
     ($($ty:ident: $zero:expr, $compared:expr;)*) => {$(
