@@ -3,11 +3,13 @@
 //! Each has a form for a [`Device`], GPU or emulator, and a form for the CPU with rayon.
 
 mod check;
+pub mod histogram;
 pub mod kendall;
 mod merge_sort;
 pub mod parts;
 pub mod range_sum;
 mod range_sum_check;
+pub mod rank;
 pub mod reduce;
 pub mod reduce_rows;
 pub mod scan;
@@ -20,6 +22,7 @@ mod spread;
 mod wide_rows;
 
 pub use check::{Accumulates, Check, Checked, Checking, Judged};
+pub use histogram::{Bins, Histogram, histogram};
 pub use kendall::{Correlator, Kendall, kendall};
 pub use parts::{
     PartCorrelator, PartError, PartRangeSums, PartReducer, PartReducible, PartScanner,
@@ -27,6 +30,7 @@ pub use parts::{
 };
 pub use range_sum::RangeSums;
 pub use range_sum_check::{RangeChecking, RangeSummable, range_bound};
+pub use rank::{Ranker, kth, median, quantiles, top_k};
 pub use reduce::{Reducer, reduce};
 pub use reduce_rows::{RowReducer, reduce_rows};
 pub use scan::{Scanner, scan};

@@ -1,6 +1,8 @@
 //! Sorts: the elements of an array in order, or the indices that put them in order. All are stable:
 //! equal elements keep their order.
 
+mod views;
+
 use super::scratch::Scratch;
 use crate::device::{Buffer, Device, DeviceError, Geometry};
 use crate::reference;
@@ -182,17 +184,9 @@ impl<K: Key> Sorter<K> {
                 needs: "with more than 4294967296 elements they have 64 bits",
             });
         }
-        let (input, output) = (self.own(input, len)?.cast(), self.own(indices, len)?);
-        // Twice, because the keys are not wanted.
-        self.keys.fit(2 * len)?;
-        self.spare.fit((len * size_of::<I>()).div_ceil(8))?;
-        let both = self.keys.view();
-        let keys = Arrays { input, spare: both.part(0, len), output: both.part(len, len) };
-        let spare = self.spare.view().cast().part(0, len);
-        let indices: Arrays<I> = Arrays { input: output.part(0, 0), spare, output };
-        let how = How { are_indices: true, ..How::default() };
+        let (input, indices) = (self.own(input, len)?.cast(), self.own(indices, len)?);
         // SAFETY: the arrays are as long and on this device, and do not overlap.
-        unsafe { self.run_with(order, keys, indices, how) }
+        unsafe { self.argsort_view(order, input, indices) }
     }
 
     /// The elements of a buffer, which has to be on this device, with `len` elements.

@@ -3,9 +3,11 @@
 
 mod accuracy;
 mod first_extreme;
+mod histogram;
 mod in_chunks;
 mod kendall;
 mod range_sum;
+mod rank;
 mod reduce;
 mod reduce_columns;
 mod reduce_rows;
@@ -22,8 +24,10 @@ pub use accuracy::{
     compensated_sum_bound, exact_sum, sum_bound,
 };
 pub use first_extreme::FirstExtreme;
+pub use histogram::histogram;
 pub use kendall::{Kendall, kendall, kendall_by_pairs};
 pub use range_sum::{first_bad, range_sums};
+pub use rank::{QuantileMethod, Virtual, kth, kths, top_k, top_k_by_index};
 pub(crate) use reduce::combine_leaves;
 pub use reduce::{Reduction, reduce, reduce_depth};
 pub use reduce_columns::{ColumnReduction, reduce_columns};

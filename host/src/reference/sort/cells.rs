@@ -75,9 +75,9 @@ impl<C: Cell> CellOf<C> for C {
 }
 
 /// Bits of the longest digit: 2048 counters of 4 bytes fit into a first-level cache.
-pub(super) const WIDTH: u32 = 11;
+pub(in crate::reference) const WIDTH: u32 = 11;
 /// Values of the longest digit.
-pub(super) const VALUES: usize = 1 << WIDTH;
+pub(in crate::reference) const VALUES: usize = 1 << WIDTH;
 
 /// Up to this many cells are sorted by insertion.
 const FEW: usize = 32;
@@ -92,7 +92,7 @@ pub(super) fn bits(number: u64) -> u32 {
 
 /// The digit of `width` bits from bit `shift`.
 #[inline(always)]
-pub(super) fn digit(number: u64, shift: u32, width: u32) -> usize {
+pub(in crate::reference) fn digit(number: u64, shift: u32, width: u32) -> usize {
     // The remainder shows the compiler that each is below `VALUES`.
     (number >> shift) as usize & ((1 << width) - 1) & (VALUES - 1)
 }

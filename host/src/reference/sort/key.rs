@@ -4,6 +4,7 @@ use bytemuck::Pod;
 use cuda_std::memory::Scalar;
 use cuda_std::{bf16, f16};
 use gridsync_entries::Entry;
+use gridsync_entries::rank::{Filtering, Keys, Sampling, Taking};
 use gridsync_entries::sort::{Counting, OneBlock, Pass};
 use gridsync_kernels::grid::sort::{self, Floats, Integers, Large, Nothing, Small, Word};
 
@@ -54,11 +55,17 @@ pub unsafe trait Key: Scalar + Pod {
         + Entry<OneBlock<Self::Word, Nothing>>
         + Entry<OneBlock<Self::Word, u32>>
         + Entry<OneBlock<Self::Word, u64>>
+        + Entry<Filtering<Self::Word>>
         + Send
         + Sync;
+    /// The kernels that need no order.
+    type Keys: Entry<Sampling<Self::Word>> + Entry<Taking<Self::Word>> + Default;
 
     /// The order of these elements.
     fn order(order: Order) -> Self::Order;
+
+    /// The nearest f64.
+    fn to_f64(self) -> f64;
 }
 
 macro_rules! integers {
@@ -67,9 +74,14 @@ macro_rules! integers {
         unsafe impl Key for $ty {
             type Word = $word;
             type Order = Integers<$word>;
+            type Keys = Keys<$word>;
 
             fn order(order: Order) -> Integers<$word> {
                 Integers::new($is_signed, order.is_descending)
+            }
+
+            fn to_f64(self) -> f64 {
+                self as f64
             }
         }
     )*};
@@ -89,6 +101,7 @@ macro_rules! floats {
         unsafe impl Key for $ty {
             type Word = $word;
             type Order = Floats<$word>;
+            type Keys = Keys<$word>;
 
             fn order(order: Order) -> Floats<$word> {
                 if order.is_total {
@@ -96,6 +109,10 @@ macro_rules! floats {
                 } else {
                     Floats::numpy($ty::INFINITY.to_bits(), order.is_descending)
                 }
+            }
+
+            fn to_f64(self) -> f64 {
+                self.into()
             }
         }
     )*};

@@ -11,6 +11,7 @@ mod tests;
 
 use crate::parallel;
 use buckets::{Items, zeroed};
+pub(super) use cells::{VALUES, WIDTH, digit};
 use gridsync_kernels::grid::sort::Order as _;
 
 pub use key::{Index, Key, Moved, Order};
@@ -44,14 +45,11 @@ pub fn argsort<K: Key, I: Index>(order: Order, input: &[K]) -> Vec<I> {
 }
 
 fn argsort_as<K: Key, I: Index, W: Items + Into<u64>>(order: Order, input: &[K]) -> Vec<I> {
-    let words: &[W] = bytemuck::cast_slice(input);
-    let numbers = |start: usize, to: &mut [u64]| {
-        numbers::<K, W>(order, &words[start..start + to.len()], to);
-    };
-    let indices = if size_of::<W>() <= 4 && u32::try_from(words.len()).is_ok() {
-        buckets::argsort_short(&numbers, words.len())
+    let numbers = numbers_as::<K, W>(order, input);
+    let indices = if size_of::<W>() <= 4 && u32::try_from(input.len()).is_ok() {
+        buckets::argsort_short(&numbers, input.len())
     } else {
-        buckets::argsort_long(&numbers, words.len())
+        buckets::argsort_long(&numbers, input.len())
     };
     let mut output = zeroed(indices.len());
     let chunks = indices.chunks(parallel::CHUNK).zip(output.chunks_mut(parallel::CHUNK));
@@ -59,6 +57,25 @@ fn argsort_as<K: Key, I: Index, W: Items + Into<u64>>(order: Order, input: &[K])
         output.iter_mut().zip(indices).for_each(|(to, &index)| *to = I::of(index as usize));
     });
     output
+}
+
+/// A function that writes the numbers of the elements of an array that start at an index.
+pub(super) type NumbersOf<'a> = Box<dyn Fn(usize, &mut [u64]) + Sync + 'a>;
+
+/// The numbers of the elements of `input`.
+pub(super) fn numbers_of<K: Key>(order: Order, input: &[K]) -> NumbersOf<'_> {
+    if const { size_of::<K>() == 2 } {
+        numbers_as::<K, u16>(order, input)
+    } else if const { size_of::<K>() == 4 } {
+        numbers_as::<K, u32>(order, input)
+    } else {
+        numbers_as::<K, u64>(order, input)
+    }
+}
+
+fn numbers_as<K: Key, W: Items + Into<u64>>(order: Order, input: &[K]) -> NumbersOf<'_> {
+    let words: &[W] = bytemuck::cast_slice(input);
+    Box::new(move |start, to| numbers::<K, W>(order, &words[start..start + to.len()], to))
 }
 
 /// Writes the numbers by which these words are sorted.
