@@ -84,7 +84,7 @@ macro_rules! integers {
         }
     )*};
 }
-integers!(i16, u16, i32, u32, i64, u64);
+integers!(i8, u8, i16, u16, i32, u32, i64, u64);
 
 /// A number of either sign whose magnitude ranges over four decimal orders, so that sums cancel and
 /// round. Every 16th is zero, of either sign.

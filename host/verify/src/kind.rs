@@ -1,8 +1,8 @@
 //! The kinds of kernels: one for each primitive of each row of the catalogue.
 
 use super::{
-    CaseError, Input, Keys, OnCpu, Ties, kendall, range_sum, reduce, reduce_rows, scan, select,
-    sort,
+    CaseError, Input, Keys, OnCpu, Ties, histogram, kendall, range_sum, rank, reduce, reduce_rows,
+    scan, select, sort,
 };
 use cuda_std::memory::Scalar;
 use cuda_std::{bf16, f16};
@@ -34,6 +34,10 @@ pub enum Primitive {
     Kendall,
     /// A sort.
     Sort,
+    /// A histogram.
+    Histogram,
+    /// A selection by rank.
+    Rank,
 }
 
 /// The size of a case.
@@ -50,6 +54,10 @@ pub enum Size {
     Pairs(usize, Ties, &'static [Method]),
     /// Elements of an array, what they are, and the order in which they are sorted.
     Keys(usize, Keys, Order),
+    /// Elements of an array, and the bins that they are counted in.
+    Bins(usize, usize),
+    /// The same, and how many are selected: the first ones, and those around the end of these.
+    Ranks(usize, Keys, Order, usize),
 }
 
 impl Size {
@@ -67,6 +75,10 @@ impl fmt::Display for Size {
             Self::Groups(rows) => write!(f, "groups of tiles of {rows} rows"),
             Self::Pairs(len, ties, _) => write!(f, "{ties:?} ties of {len} places"),
             Self::Keys(len, keys, order) => write!(f, "{keys:?} keys, {len} elements, {order:?}"),
+            Self::Bins(len, bins) => write!(f, "{len} elements in {bins} bins"),
+            Self::Ranks(len, keys, order, k) => {
+                write!(f, "the first {k} of {keys:?} keys, {len} elements, {order:?}")
+            }
         }
     }
 }
@@ -220,10 +232,12 @@ static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
                 concat!("sort_one_block_", $family, "_with_u64"),
             ];
             kinds.push(sort::kind::<$ty>(stringify!($ty), &kernels));
+            kinds.push(rank::kind::<$ty>(stringify!($ty), concat!("rank_filter_", $family)));
         };
     }
     gridsync_entries::sorted_elements!(sorts);
     sorts! { i16, "int_16" }
     sorts! { u16, "int_16" }
+    kinds.extend(histogram::kinds());
     kinds
 });

@@ -4,11 +4,13 @@
 
 mod barrier;
 mod dtype;
+mod histogram;
 mod inputs;
 mod kendall;
 mod kind;
 mod numbers;
 mod range_sum;
+mod rank;
 mod reduce;
 mod reduce_rows;
 mod scan;
@@ -24,6 +26,7 @@ pub use kendall::{Ranked, Ties};
 pub use kind::{Kind, Primitive, Size, kinds};
 pub use numbers::{Number, OnCpu, Widen};
 pub use range_sum::sample_ranges;
+pub use rank::TUNINGS;
 pub use reduce::reduce_case;
 pub use scan::scan_in_shape;
 pub use select::{runs, select_case};

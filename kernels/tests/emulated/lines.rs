@@ -8,8 +8,10 @@ use cuda_std::memory::Global;
 use cuda_std::prelude::{shared_array, thread};
 use gridsync_kernels::block::{self, Slots};
 use gridsync_kernels::grid::barrier::*;
+use gridsync_kernels::grid::histogram::{self, Counts, Layout, Numbers, Sums};
 use gridsync_kernels::grid::kendall::{self, Side};
 use gridsync_kernels::grid::lock::{Lock, QueueLock, SpinLock, TicketLock};
+use gridsync_kernels::grid::rank::{self, Bracket, Candidates, FOUND, OPEN, Places};
 use gridsync_kernels::grid::reduce::{self, Batch};
 use gridsync_kernels::grid::scan::{self, Form, Mode, Shape, Stripes};
 use gridsync_kernels::grid::select::{Outputs, Within};
@@ -403,6 +405,55 @@ fn faults_in_a_radix_sort_name_the_caller() {
             sort::scatter::<_, Nothing, Small>(
                 floats, 0, keys, nothing, state, zeros.of(4, 512), portions)
         };
+    }
+}
+
+#[test]
+fn faults_in_a_histogram_name_the_caller() {
+    let in_layout = |layout: Layout, bins| On {
+        dynamic_shared: layout.shared_bytes(bins) as usize,
+        ..on(2, histogram::THREADS)
+    };
+    let sums = |zeros: Zeros, bins, is_last| {
+        let counts = |number, len| Counts { narrow: zeros.of(number, len), wide: zeros.of(4, 0) };
+        let len = if is_last { bins } else { 0 };
+        Sums { counts: counts(1, bins), partial: counts(2, len), ended: zeros.of(3, len.min(1)) }
+    };
+    let numbers = Numbers { first: 0u32, bins: 9 };
+    let columns = Layout::columns(5);
+    walk! {
+        in_layout(columns, 9) => |zeros|
+            histogram::histogram(numbers, zeros.of(0, 99), 9, columns, sums(zeros, 9, true));
+        in_layout(Layout::HALVES, 9) => |zeros|
+            histogram::histogram(numbers, zeros.of(0, 99), 9, Layout::HALVES, sums(zeros, 9, false));
+        in_layout(Layout::GLOBAL, 9) => |zeros|
+            histogram::histogram(numbers, zeros.of(0, 99), 9, Layout::GLOBAL, sums(zeros, 9, false));
+    }
+}
+
+#[test]
+fn faults_in_selections_by_rank_name_the_caller() {
+    let floats = Floats::numpy(f32::INFINITY.to_bits(), true);
+    let few = Shape::with::<u32>(300, 2, 1, 4);
+    let bracket = Bracket { low: 2, high: OPEN, looks_for_last: 1 };
+    let candidates = |zeros: Zeros| Candidates {
+        keys: zeros.of(3, 100),
+        positions: zeros.of(4, 100),
+        found: zeros.of::<u64>(2, 100).part(40, FOUND),
+    };
+    let places = |zeros: Zeros| Places {
+        sorted: zeros.of(1, 20),
+        positions: [zeros.of(2, 20), zeros.of(2, 0)],
+        first: 3,
+    };
+    walk! {
+        on(1, 32) => |zeros|
+            rank::sample(zeros.of::<u32>(0, 90), zeros.of(1, 9), zeros.of(2, FOUND), 10);
+        on(few.tiles, 64) => |zeros| rank::filter(
+            floats, zeros.of(0, 300), (zeros.of(0, 9), bracket), candidates(zeros),
+            scan_workspace(zeros), (1, 4));
+        on(1, 32) => |zeros| rank::take(
+            zeros.of::<u32>(0, 90), places(zeros), zeros.of(3, 9), zeros.of(4, 9));
     }
 }
 

@@ -1,7 +1,9 @@
 //! The kernels that this driver runs.
 
 use cuda_std::launch::{Kernel, KernelArgs};
-use gridsync_entries::{kendall, merge_sort, range_sum, reduce, reduce_rows, scan, select, sort};
+use gridsync_entries::{
+    histogram, kendall, merge_sort, range_sum, reduce, reduce_rows, scan, select, sort,
+};
 use std::ffi::c_void;
 
 /// A kernel by its name.
@@ -64,6 +66,7 @@ entries! {
     merge_sort::merge_sort_tiles;
     merge_sort::merge_sort_runs;
     sort::sort_one_block_float_32_with_u64;
+    histogram::histogram_even_f32;
 }
 
 /// The kernel with this name, if this driver runs it.

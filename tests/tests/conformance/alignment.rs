@@ -6,6 +6,7 @@ use bytemuck::Pod;
 use cuda_std::launch::Kernel;
 use cuda_std::{bf16, f16};
 use gridsync::device::{Buffer, Device, DeviceError};
+use gridsync::primitives::histogram::{Bins, histogram};
 use gridsync::primitives::kendall::Method;
 use gridsync::primitives::reduce::reduce_on_cpu;
 use gridsync::primitives::scan::Form;
@@ -173,7 +174,10 @@ fn buffers_over_foreign_memory_may_start_at_any_multiple_of_16(device: &Device) 
         let keys: Vec<u16> = (0..20_001u32).map(|i| (i * 40_503) as u16).collect();
         let sorted = sort(Order::DESCENDING, &shifted(device, &keys, bytes))?;
         let indices = argsort::<f32, u32>(Order::ASCENDING, &x)?;
+        let bins = Bins::even(-2.0, 2.0, 100).expect("f32 is fine enough");
+        let counts = histogram(&bins, &x)?;
         Ok(vec![
+            bytemuck::cast_slice(&counts.download()?).to_vec(),
             bytemuck::cast_slice(&sorted.download()?).to_vec(),
             bytemuck::cast_slice(&indices.download()?).to_vec(),
             bytemuck::bytes_of(&sum).to_vec(),

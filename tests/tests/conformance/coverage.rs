@@ -99,6 +99,8 @@ fn in_tables(compute: u32) -> BTreeSet<String> {
         Primitive::Ranges,
         Primitive::Kendall,
         Primitive::Sort,
+        Primitive::Histogram,
+        Primitive::Rank,
     ];
     let kinds = || primitives.into_iter().flat_map(kinds);
     let barriers = DESIGNS.iter().chain(MUTANTS).map(|barrier| barrier.kernel);

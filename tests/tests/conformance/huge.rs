@@ -7,6 +7,7 @@
 use bytemuck::Pod;
 use cuda_std::f16;
 use gridsync::device::{Buffer, Device, DeviceError};
+use gridsync::primitives::histogram::{Bins, Histogram};
 use gridsync::primitives::scan::Form;
 use gridsync::primitives::select::{Within, partition, select_with_positions};
 use gridsync::primitives::sort::{Order, Sorter};
@@ -25,7 +26,8 @@ pub(crate) fn trials() -> Trials {
             an_index_beyond_two_to_the_32_is_found_on_cuda,
             a_scan_of_more_than_two_to_the_32_elements_is_right_on_cuda,
             a_selection_from_more_than_two_to_the_32_elements_is_right_on_cuda,
-            a_sort_of_more_than_two_to_the_32_elements_is_right_on_cuda;
+            a_sort_of_more_than_two_to_the_32_elements_is_right_on_cuda,
+            a_histogram_of_more_than_two_to_the_32_elements_is_right_on_cuda;
     }
 }
 
@@ -190,5 +192,27 @@ fn a_sort_of_more_than_two_to_the_32_elements_is_right_on_cuda() {
         sorter.launch_in_place(Order::ASCENDING, &mut keys).expect("it should launch");
         let end = keys.download_part(len - ones - 2..len).expect("the result is there");
         assert_eq!(end, [vec![0; 2], vec![0x0101; ones]].concat());
+    });
+}
+
+fn a_histogram_of_more_than_two_to_the_32_elements_is_right_on_cuda() {
+    with_cuda(|cuda| {
+        let len = (1 << 32) + 9;
+        let places = places(len);
+        let Some(input) = zeros_but(cuda, len, &places, 3u16) else {
+            return;
+        };
+        let right = [(len - places.len()) as u64, 0, 0, places.len() as u64];
+        // In columns, and in half words.
+        for last in [3, 59_999] {
+            let bins = Bins::numbers(0..=last).expect("there are bins");
+            let mut histogram = Histogram::new(cuda, bins).expect("the workspace should fit");
+            let mut counts = cuda.alloc::<u64>(usize::from(last) + 1).expect("a few bytes");
+            histogram.launch(&input, &mut counts).expect("it should launch");
+            assert_eq!(counts.download_part(0..4), Ok(right.to_vec()), "{last}");
+            let mut narrow = cuda.alloc::<u32>(usize::from(last) + 1).expect("a few bytes");
+            let error = histogram.launch(&input, &mut narrow).expect_err("it could overflow");
+            assert!(error.to_string().contains("64 bits"), "{error}");
+        }
     });
 }

@@ -18,6 +18,8 @@
 //! | `scan` | every scan × size × backend × schedule, starts, in place, order, stamps |
 //! | `select` | every selection × size × backend × schedule, starts, stamps, NaN |
 //! | `sort` | every sort × order × length × input × backend, pairs, indices, in place |
+//! | `histogram` | every histogram × bins × length × backend, and every schedule |
+//! | `rank` | every selection by rank × order × length × input × backend, misses, ties, quantiles |
 //! | `warp_rows` | eight rows of a warp at once: order, bits, schedules |
 //! | `counted` | arrays whose length only the device knows, and graphs of them |
 //! | `range_sum` | every range sum × size × backend, and queries that are not ranges |
@@ -76,6 +78,7 @@ mod examples;
 mod exchange;
 mod fences;
 mod fresh;
+mod histogram;
 mod huge;
 mod kendall;
 mod ladder;
@@ -85,6 +88,7 @@ mod mean;
 mod memory;
 mod parts;
 mod range_sum;
+mod rank;
 mod reduce;
 mod repeat;
 mod residues;
@@ -121,6 +125,7 @@ fn main() -> ExitCode {
         exchange::trials(),
         fences::trials(),
         fresh::trials(),
+        histogram::trials(),
         huge::trials(),
         kendall::trials(),
         ladder::trials(),
@@ -129,6 +134,7 @@ fn main() -> ExitCode {
         memory::trials(),
         parts::trials(),
         range_sum::trials(),
+        rank::trials(),
         reduce::trials(),
         repeat::trials(),
         residues::trials(),

@@ -17,6 +17,7 @@ use crate::xpx::{self, Form, Setup};
 use barriers::{barriers, exchanges};
 use gridsync::check::Wrong;
 use gridsync::device::{Device, EmulatorConfig, Geometry};
+use gridsync::primitives::histogram::{self, Bins};
 use gridsync::primitives::kendall::Method as Correlating;
 use gridsync::primitives::sort::{Order, Sorter, argsort_on_cpu};
 use gridsync_verify::{CaseError, Keys, Kind, Primitive, Size, Ties, kinds};
@@ -69,6 +70,9 @@ pub fn protocols() -> Vec<Protocol> {
     // Two blocks that count, and five tiles.
     all.push(sort("sort/tiles", (1 << 14) + 1));
     all.push(sort("sort/one-block", 2100));
+    // Two blocks each.
+    all.push(histogram("histogram/columns", 100));
+    all.push(histogram("histogram/half-words", 13_000));
     all.extend(spread::all());
     all.extend(ladders::rungs::<sums::Climb<f32>>());
     all.extend(ladders::rungs::<scans::Climb>());
@@ -159,6 +163,18 @@ fn sort(name: &str, len: usize) -> Protocol {
         )?;
         let is_right = indices.download()? == argsort_on_cpu::<_, u64>(Order::ASCENDING, &keys);
         right((!is_right).then(|| "the indices are not in the order of their keys".to_owned()))
+    })
+}
+
+/// A histogram with this many bins of an array of two blocks, whose elements are in three of them.
+fn histogram(name: &str, bins: u32) -> Protocol {
+    Protocol::new(name, move |device| {
+        let bins = Bins::numbers(0..=bins - 1).expect("there are bins");
+        let len = (17_000).max(16 * bins.len() as u32);
+        let input: Vec<u32> = (0..len).map(|i| i % 3 * 7).collect();
+        let counts = histogram::histogram(&bins, &device.upload(&input)?)?.download()?;
+        let is_right = counts == bins.count_on_cpu(&input);
+        right((!is_right).then(|| "the counts are wrong".to_owned()))
     })
 }
 

@@ -52,6 +52,12 @@ const SORTED: usize = 4097;
 /// A block sorts a shorter array as slowly as one of this length.
 const SHORTEST_SORT: usize = 2048;
 
+/// A block of 768 threads counts a shorter array as slowly as one of this length.
+const SHORTEST_HISTOGRAM: usize = 4096;
+
+/// Numbers of bins: in one column for each lane, in fewer, in half words, and in device memory.
+const BINS: [usize; 7] = [1, 10, 256, 1000, 20_000, 60_000, 200_000];
+
 /// The most threads of a grid whose barriers the emulator also checks for data races.
 const JUDGED: u32 = 600;
 
@@ -65,6 +71,7 @@ const OF_SELECT: f64 = 10.0;
 const OF_RANGES: f64 = 5.0;
 const OF_KENDALL: f64 = 25.0;
 const OF_SORT: f64 = 50.0;
+const OF_HISTOGRAM: f64 = 20.0;
 const OF_CROSSINGS: f64 = 100.0;
 
 impl Case {
@@ -111,6 +118,8 @@ pub(super) fn kernels(is_emulated: bool, max_log2: u32, seeds: u64) -> Vec<Kerne
         (Primitive::Ranges, OF_RANGES),
         (Primitive::Kendall, OF_KENDALL),
         (Primitive::Sort, OF_SORT),
+        (Primitive::Histogram, OF_HISTOGRAM),
+        (Primitive::Rank, OF_SORT),
     ];
     let mut kernels = Vec::new();
     for (primitive, us_a_byte) in primitives {
@@ -136,7 +145,7 @@ fn name(kind: &Kind) -> String {
         Primitive::Select => "select ",
         Primitive::Rows => "reduce rows, ",
         Primitive::Ranges => "ranges, ",
-        Primitive::Kendall | Primitive::Sort => "",
+        Primitive::Kendall | Primitive::Sort | Primitive::Histogram | Primitive::Rank => "",
     };
     let name = format!("{primitive}{} {}", kind.op, kind.element);
     if kind.element == kind.accumulator { name } else { format!("{name} in {}", kind.accumulator) }
@@ -146,7 +155,7 @@ fn name(kind: &Kind) -> String {
 fn shapes(primitive: Primitive, is_emulated: bool, max_log2: u32) -> Vec<(usize, usize)> {
     let most = match primitive {
         Primitive::Rows => return matrices(max_log2),
-        Primitive::Kendall | Primitive::Sort if is_emulated => SORTED,
+        Primitive::Kendall | Primitive::Sort | Primitive::Rank if is_emulated => SORTED,
         _ => usize::MAX,
     };
     lengths(max_log2).into_iter().filter(|&len| len <= most).map(|len| (1, len)).collect()
@@ -169,12 +178,23 @@ fn case(kind: &'static Kind, (rows, columns): (usize, usize), seed: u64, us: f64
             let number = columns + seed as usize;
             Size::Keys(columns, Keys::ALL[number % 7], Order::ALL[number % 4])
         }
+        Primitive::Histogram => Size::Bins(columns, BINS[(columns + seed as usize) % BINS.len()]),
+        Primitive::Rank => {
+            let number = columns + seed as usize;
+            let (keys, order) = (Keys::ALL[number % 7], Order::ALL[number % 4]);
+            Size::Ranks(columns, keys, order, columns.div_ceil(1 << (number % 5)))
+        }
         _ => Size::Array(columns),
     };
-    let least = if kind.primitive == Primitive::Sort { SHORTEST_SORT } else { 0 };
+    let (least, is_fast) = match kind.primitive {
+        Primitive::Sort | Primitive::Rank => (SHORTEST_SORT, true),
+        Primitive::Histogram => (SHORTEST_HISTOGRAM, true),
+        Primitive::Kendall => (0, true),
+        _ => (0, false),
+    };
     let us = us * elements.max(least) as f64;
     let emulated = match elements {
-        _ if matches!(kind.primitive, Primitive::Kendall | Primitive::Sort) => Emulated::Fast,
+        _ if is_fast => Emulated::Fast,
         ..=INTERLEAVED => Emulated::Judged,
         _ => Emulated::Fast,
     };
