@@ -64,7 +64,16 @@ fn the_help_of_a_suite_has_exactly_the_flags_that_it_accepts() {
         (&["scaling"], vec!["--sizes", "--stripe", "--svg"]),
         (&["calls"], vec!["--sizes"]),
         (
-            &["reduce", "reduce-rows", "scan", "select", "partition", "unique", "kendall"],
+            &[
+                "reduce",
+                "reduce-rows",
+                "scan",
+                "select",
+                "partition",
+                "unique",
+                "histogram",
+                "kendall",
+            ],
             arrays.to_vec(),
         ),
     ] {

@@ -154,8 +154,11 @@ select --sizes 2^16,2^20,2^28
 partition --sizes 2^16,2^20,2^28
 unique --sizes 2^16,2^20,2^28
 sort --sizes 2^16,2^20,2^24,2^28
+histogram
 kendall --sizes 2^10,2^16,2^20
 SUITES
+  # Without a peer.
+  step bench-rank 100 "$gridsync" bench rank --device cuda -o "$records/rank.jsonl"
   # The GPU taken twice.
   for suite in system scaling; do
     step "bench-$suite" 100 "$gridsync" bench "$suite" --device cuda:0,0 -o "$records/$suite.jsonl"

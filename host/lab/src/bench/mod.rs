@@ -40,11 +40,13 @@ mod barrier;
 mod build_peers;
 mod calls;
 mod chain;
+mod histogram;
 mod kendall;
 mod launch_time;
 mod notes;
 mod peer;
 mod provenance;
+mod rank;
 mod record;
 mod reduce;
 mod reduce_rows;
@@ -68,12 +70,14 @@ pub use calls::{
     Call, CallError, PEER as CALLS_PEER, call_points, peer_calls, run_calls, sum_in_a_process,
 };
 pub use chain::chains_in_cpp;
+pub use histogram::HISTOGRAM;
 pub use kendall::KENDALL;
 pub use launch_time::once;
 pub use notes::Notes;
 use peer::{Answers, PeerScript};
 pub use peer::{PeerError, PeerProgram};
 pub use provenance::{Gpu, Made};
+pub use rank::RANK;
 pub use record::{Line, Peer, Record, Step, Times};
 pub use reduce::REDUCE;
 pub use reduce_rows::REDUCE_ROWS;

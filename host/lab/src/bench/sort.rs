@@ -109,7 +109,7 @@ fn check<T: Element>(got: &[T], right: &[T]) -> Result<(), MeasureError> {
 }
 
 /// An element computed from two hashes. The peer computes the same.
-trait Hashed: Element + Key {
+pub(super) trait Hashed: Element + Key {
     fn of_hashes(hashes: [u32; 2]) -> Self;
 }
 

@@ -154,6 +154,11 @@ impl Load {
     /// Whether to check the results, which needs seconds, in this measurement. It is done once for
     /// each case and length, where one call is measured alone.
     pub(super) fn is_checked(&self) -> bool {
+        self.is_alone()
+    }
+
+    /// Whether one call is measured alone, not many in a row.
+    pub(super) fn is_alone(&self) -> bool {
         self.plan == Plan::ALONE
     }
 }

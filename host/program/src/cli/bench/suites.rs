@@ -9,8 +9,8 @@ use crate::data::{Output, write_raw};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, Args, Command, Subcommand};
 use gridsync_lab::bench::{
-    ALL_REDUCE, BARRIER, KENDALL, PARTITION, PeerProgram, REDUCE, REDUCE_ROWS, Record, SCAN,
-    SCAN_THREADS, SELECT, SORT, Suite, Throughput, UNIQUE,
+    ALL_REDUCE, BARRIER, HISTOGRAM, KENDALL, PARTITION, PeerProgram, RANK, REDUCE, REDUCE_ROWS,
+    Record, SCAN, SCAN_THREADS, SELECT, SORT, Suite, Throughput, UNIQUE,
 };
 use serde_json::Value;
 
@@ -176,6 +176,18 @@ suites! {
     /// values of 4 bytes, and of sorting indices. The peer is CUB's DeviceRadixSort. The results
     /// are checked.
     Sort("sort", Throughput = SORT, "--peers", "--ops argsort --sizes 2^20,2^28");
+    /// The number of elements in each bin
+    ///
+    /// The time, as in bench reduce, of counting f32 in bins of the same width and between other
+    /// edges, and u32 and bytes with a bin for each integer. Bytes are counted in an input of u64,
+    /// eight for each element. The peer is CUB's DeviceHistogram. The results are checked.
+    Histogram("histogram", Throughput = HISTOGRAM, "--peers", "--ops even,edges --sizes 2^20");
+    /// The elements at some ranks of an array
+    ///
+    /// The time of finding the 64 and the 4096 greatest f32 of an array, in order and with their
+    /// indices, the element at a quarter of the ranks, and the median. The host waits for each
+    /// result, so one call is measured alone. The results are checked.
+    Rank("rank", Throughput = RANK, "-o rank.jsonl", "--ops median --sizes 2^20,2^28");
     /// Two arrays to their rank correlation
     ///
     /// The time, as in bench reduce, of the rank correlation of two arrays, by the method that it

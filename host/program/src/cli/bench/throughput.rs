@@ -149,8 +149,8 @@ fn of_ceiling(records: &[Record], record: &Record) -> Option<f64> {
 mod tests {
     use super::*;
     use gridsync_lab::bench::{
-        KENDALL, Measurement, PARTITION, Peer, REDUCE, REDUCE_ROWS, SCAN, SELECT, SORT, Spread,
-        UNIQUE,
+        HISTOGRAM, KENDALL, Measurement, PARTITION, Peer, RANK, REDUCE, REDUCE_ROWS, SCAN, SELECT,
+        SORT, Spread, UNIQUE,
     };
     use serde_json::json;
 
@@ -188,7 +188,18 @@ mod tests {
 
     #[test]
     fn table_of_every_suite_fits_in_a_terminal() {
-        for suite in [&REDUCE, &REDUCE_ROWS, &SCAN, &SELECT, &PARTITION, &UNIQUE, &SORT, &KENDALL] {
+        for suite in [
+            &REDUCE,
+            &REDUCE_ROWS,
+            &SCAN,
+            &SELECT,
+            &PARTITION,
+            &UNIQUE,
+            &SORT,
+            &HISTOGRAM,
+            &RANK,
+            &KENDALL,
+        ] {
             let cells = cells(suite, suite.cases, suite.sizes).into_iter();
             let mut columns: Vec<_> = cells.map(|(column, _)| column).collect();
             columns.push(Column::words("", 0));

@@ -1,0 +1,128 @@
+//! The suite `rank`: the elements at some ranks of an array.
+
+use super::sort::Hashed;
+use super::throughput::{Bench, Load, time_cold};
+use super::{Case, Ceiling, MeasureError, Measurement, Throughput};
+use gridsync::device::DeviceError;
+use gridsync::primitives::rank::{
+    Arranged, RankError, Ranker, kth_on_cpu, median_on_cpu, top_k_on_cpu,
+};
+use gridsync::primitives::sort::Order;
+
+/// The suite: f32 of which every digit differs.
+///
+/// The host waits for each result, so the times of calls in a row would not differ from those of one
+/// alone, and only these are measured. We have no peer on the GPU.
+pub const RANK: Throughput = Throughput {
+    name: "rank",
+    cases: &[
+        Case::new::<f32>("sampled", "top-64", &[], |bench, load| top(bench, load, 64)),
+        Case::new::<f32>("sampled", "top-4096", &[], |bench, load| top(bench, load, 4096)),
+        Case::new::<f32>("sampled", "kth", &[], kth),
+        Case::new::<f32>("sampled", "median", &[], median),
+    ],
+    sizes: &[1 << 16, 1 << 20, 1 << 24, 1 << 28],
+    ceiling: Ceiling::Read,
+    peer: None,
+    on_cpu: None,
+};
+
+/// The result of a measurement.
+type Measured = Result<Option<Measurement>, MeasureError>;
+
+/// µs of the `k` greatest elements of an array, with their indices, in order.
+fn top(bench: &mut Bench<'_>, load: &Load, k: usize) -> Measured {
+    if !load.is_alone() || k > load.n {
+        return Ok(None);
+    }
+    let inputs = bench.stock.hashed(bench.device, load.n, 1, f32::of_hashes)?;
+    let (mut first, mut indices) = (bench.device.alloc(k)?, bench.device.alloc(k)?);
+    let mut ranker = Ranker::new(bench.device, load.n)?;
+    let call = |_| {
+        let to = (&mut first, &mut indices);
+        ranker.top_k(Order::DESCENDING, &inputs[0], Arranged::ByRank, to).map_err(of_device)
+    };
+    // SAFETY: the call only reads its input, writes its outputs and leaves its working memory ready
+    // for the next one. All of them outlive the measurement.
+    let measured = unsafe { time_cold(bench.device, &load.plan, bench.sampling, call) }?;
+    let right = top_k_on_cpu(Order::DESCENDING, &inputs[0].download()?, k, Arranged::ByRank);
+    check("the first elements", &(first.download()?, indices.download()?), &right)?;
+    Ok(Some(measured))
+}
+
+/// µs of the element at a quarter of the ranks, and its index.
+fn kth(bench: &mut Bench<'_>, load: &Load) -> Measured {
+    if !load.is_alone() {
+        return Ok(None);
+    }
+    let inputs = bench.stock.hashed(bench.device, load.n, 1, f32::of_hashes)?;
+    let mut ranker = Ranker::new(bench.device, load.n)?;
+    let (order, rank) = (Order::ASCENDING, load.n / 4);
+    let mut found = None;
+    let call = |_| {
+        found = Some(ranker.kth(order, &inputs[0], rank).map_err(of_device)?);
+        Ok(())
+    };
+    // SAFETY: as for the first elements.
+    let measured = unsafe { time_cold(bench.device, &load.plan, bench.sampling, call) }?;
+    let right = kth_on_cpu(order, &inputs[0].download()?, rank).map(Some);
+    check("the element of a rank", &found, &right)?;
+    Ok(Some(measured))
+}
+
+/// µs of the median.
+fn median(bench: &mut Bench<'_>, load: &Load) -> Measured {
+    if !load.is_alone() {
+        return Ok(None);
+    }
+    let inputs = bench.stock.hashed(bench.device, load.n, 1, f32::of_hashes)?;
+    let mut ranker = Ranker::new(bench.device, load.n)?;
+    let mut found = None;
+    let call = |_| {
+        found = Some(ranker.median(&inputs[0]).map_err(of_device)?);
+        Ok(())
+    };
+    // SAFETY: as for the first elements.
+    let measured = unsafe { time_cold(bench.device, &load.plan, bench.sampling, call) }?;
+    check("the median", &found, &median_on_cpu(&inputs[0].download()?).map(Some))?;
+    Ok(Some(measured))
+}
+
+/// The error of the device.
+fn of_device(error: RankError) -> DeviceError {
+    match error {
+        RankError::Device(error) => error,
+        refused => unreachable!("the ranks exist: {refused}"),
+    }
+}
+
+/// Compares a result with that of the CPU.
+fn check<T: PartialEq>(
+    what: &str,
+    found: &T,
+    right: &Result<T, RankError>,
+) -> Result<(), MeasureError> {
+    if right.as_ref() == Ok(found) {
+        Ok(())
+    } else {
+        Err(MeasureError::Wrong(format!("{what} differ from those on the CPU")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_case_is_measured_and_right() {
+        for case in RANK.cases {
+            assert!(case.alone_in_emulator(5000).is_some(), "{} {}", case.op, case.dtype);
+        }
+    }
+
+    #[test]
+    fn a_wrong_element_is_found() {
+        assert_eq!(check("it", &Some(1.0), &Ok(Some(1.0))), Ok(()));
+        assert!(check("it", &None, &Ok(Some(1.0))).is_err());
+    }
+}
