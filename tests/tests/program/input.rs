@@ -94,6 +94,7 @@ fn an_array_in_any_layout_gives_the_results_of_the_plain_one() {
             "select x.npy --where >3 -o out.npy",
             "select x.npy --unique -o out.npy --part 100",
             "sort x.npy --argsort -o out.npy --check",
+            "histogram x.npy -o out.npy --check",
             "range-sum x.npy q.npy -o out.npy",
             "kendall x.npy x.npy",
         ] {

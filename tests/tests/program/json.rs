@@ -73,6 +73,8 @@ fn the_fields_are_those_that_the_readme_describes() {
         &["select", "x.npy", "--unique", "--output", "o.npy", "--counts", "p.npy"],
         &["sort", "x.npy", "--output", "o.npy"],
         &["sort", "x.npy", "--argsort", "--output", "o.npy"],
+        &["histogram", "x.npy"],
+        &["histogram", "x.npy", "--output", "o.npy"],
         &["range-sum", "x.npy", "q.npy", "--output", "o.npy"],
         &["kendall", "x.npy", "x.npy"],
     ] {

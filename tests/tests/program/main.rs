@@ -21,6 +21,7 @@ mod flags;
 mod folder;
 mod foreign;
 mod help;
+mod histogram;
 mod input;
 mod json;
 mod kendall;

@@ -60,6 +60,9 @@ fn work_that_several_devices_cannot_share_is_refused() {
     let sort = ["sort", "x.npy", "-o", "out.npy", "--device", "emulator:2"];
     let one = ["sort runs on one device, not on 2: use --device emulator"];
     folder.call(&sort, b"").fails(WRONG_USAGE, &one);
+    let histogram = ["histogram", "x.npy", "--device", "emulator:2"];
+    let one = ["histogram runs on one device, not on 2: use --device emulator"];
+    folder.call(&histogram, b"").fails(WRONG_USAGE, &one);
     let demo = without_cuda(&["demo", "--device", "emulator:3"], b"");
     demo.fails(WRONG_USAGE, &["one device, not on 3", "--device emulator"]);
 }

@@ -1,9 +1,9 @@
-//! The JSON of `reduce`, `scan`, `select`, `sort`, `range-sum` and `kendall`.
+//! The JSON of `reduce`, `scan`, `select`, `sort`, `histogram`, `range-sum` and `kendall`.
 
 use crate::number::Number;
 use serde::Serialize;
 
-/// The result of `reduce`, `scan`, `select`, `sort`, `range-sum` or `kendall`.
+/// The result of `reduce`, `scan`, `select`, `sort`, `histogram`, `range-sum` or `kendall`.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct Computed {
@@ -114,6 +114,27 @@ pub(super) enum Fields {
         /// The operation.
         #[cfg_attr(feature = "schema", schemars(extend("enum" = ["sort", "argsort"])))]
         op: &'static str,
+        /// The file that was written. Null if none was.
+        output: Option<String>,
+    },
+    /// `histogram`.
+    Histogram {
+        /// The operation.
+        #[cfg_attr(feature = "schema", schemars(extend("const" = "histogram")))]
+        op: &'static str,
+        /// Number of bins.
+        #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
+        bins: usize,
+        /// The first edge, or with `--numbers` the first integer.
+        low: Number,
+        /// The last edge, or with `--numbers` the last integer.
+        high: Number,
+        /// Number of elements in no bin.
+        outside: u64,
+        /// Number of elements in each bin, unless they are in a file.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(with = "Vec<u64>"))]
+        counts: Option<Vec<u64>>,
         /// The file that was written. Null if none was.
         output: Option<String>,
     },

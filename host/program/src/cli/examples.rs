@@ -40,6 +40,13 @@ const EXAMPLES: &[Examples] = &[
         ],
     ),
     (
+        &["histogram"],
+        &[
+            ("gridsync histogram x.npy --bins 20 --range 0 1", "numpy.histogram"),
+            ("gridsync histogram x.npy --numbers 0..255 -o n.npy", "numpy.bincount"),
+        ],
+    ),
+    (
         &["range-sum"],
         &[
             ("gridsync range-sum x.npy ranges.npy -o sums.npy", "the sum of each range"),

@@ -1,13 +1,13 @@
-//! The steps that reduce, scan, select, sort, range-sum and kendall share: open the files, choose a
-//! device, compute at once or part by part, check and write the results, and report.
+//! The steps that reduce, scan, select, sort, histogram, range-sum and kendall share: open the files,
+//! choose a device, compute at once or part by part, check and write the results, and report.
 //!
 //! Scans, selections and range sums in parts stream from file to file, so the host, like the
-//! device, holds only one part at a time. Sorts and Kendall's correlation need their arrays in
-//! memory.
+//! device, holds only one part at a time. Sorts, histograms and Kendall's correlation need their
+//! arrays in memory.
 
 use super::choice::{DeviceChoice, Place};
 use super::computed::{Check, Computed, Fields};
-use super::exit::{Wrong, no_room};
+use super::exit::{Usage, Wrong, no_room};
 use super::files::Files;
 use super::progress::progress;
 use super::sink::Sink;
@@ -15,7 +15,8 @@ use super::work::Work;
 use super::{Global, output};
 use crate::data::{self, Dtype, Incoming, Input, ReadAhead, Reading, Stored};
 use bytemuck::Pod;
-use gridsync::device::HostBuffer;
+use gridsync::device::{Device, HostBuffer};
+use gridsync::memory::{self, NoRoom};
 use gridsync_lab::display::time;
 use indicatif::ProgressBar;
 use std::cell::OnceCell;
@@ -125,6 +126,27 @@ pub(super) fn unless_wrong(
     } else {
         Ok(vec![write()?])
     }
+}
+
+/// An error if `device` has no room for so many bytes. `what` is the work that needs them at once.
+pub(super) fn expect_room(device: &Device, what: &str, bytes: usize) -> anyhow::Result<()> {
+    let free = device.free_memory()?;
+    if bytes <= free {
+        return Ok(());
+    }
+    let name = &device.properties().name;
+    Err(Usage(format!(
+        "a {what} of this array needs {bytes} bytes of the memory of {name}, of which {free} are free: use --device cpu"
+    ))
+    .into())
+}
+
+/// The results of `compute`, which needs so many bytes, and its time in µs.
+pub(super) fn on_cpu<R>(bytes: usize, compute: impl FnOnce() -> R) -> Result<(R, f64), NoRoom> {
+    memory::probe(bytes)?;
+    let start = Instant::now();
+    let results = compute();
+    Ok((results, start.elapsed().as_secs_f64() * 1e6))
 }
 
 /// Runs a call on `files`; `compute` does the work of the command. If memory runs out, the error

@@ -15,6 +15,7 @@ mod examples;
 mod exit;
 mod files;
 mod help;
+mod histogram;
 mod job;
 mod kendall;
 mod lab;
@@ -116,6 +117,7 @@ enum Command {
     Scan(scan::Scan),
     Select(select::Select),
     Sort(sort::Sort),
+    Histogram(histogram::Histogram),
     RangeSum(range_sum::RangeSum),
     Kendall(kendall::Tau),
     /// Show what happens without a grid barrier, and with one
@@ -151,6 +153,7 @@ pub fn main() -> ExitCode {
         Command::Demo(demo) => demo.run(&global),
         Command::Devices(devices) => devices.run(&global),
         Command::Emulate(emulate) => emulate.run(&global),
+        Command::Histogram(histogram) => histogram.run(&global),
         Command::Kendall(kendall) => kendall.run(&global),
         Command::Lab(lab) => lab.run(&global),
         Command::Man(man) => man.run(&global),

@@ -19,7 +19,6 @@ use gridsync::device::{Buffer, Device, DeviceError};
 use gridsync::memory::{self, NoRoom};
 use gridsync::primitives::sort::{Key, Order, Sorter, argsort_on_cpu, sort_on_cpu};
 use std::ffi::OsString;
-use std::time::Instant;
 
 /// Sort an array, or find the indices that put it in order
 ///
@@ -99,14 +98,16 @@ impl Sort {
         let order = Order { is_descending: self.descending, is_total: self.total_order };
         if let Some(device) = device {
             let indices = if self.argsort { 2 * size_of::<u64>() } else { 0 };
-            expect_room(device, about.len.saturating_mul(3 * size_of::<T>() + indices))?;
+            let bytes = about.len.saturating_mul(3 * size_of::<T>() + indices);
+            job::expect_room(device, "sort", bytes)?;
         }
         let input = input.all()?;
         let input = input.as_slice::<T>()?;
         if self.argsort {
             let (indices, us) = match device {
                 None => {
-                    on_cpu(4 * size_of::<u64>() * input.len(), || argsort_on_cpu(order, input))?
+                    let bytes = 4 * size_of::<u64>() * input.len();
+                    job::on_cpu(bytes, || argsort_on_cpu(order, input))?
                 }
                 Some(device) => on_device(device, input, |sorter, input, indices| {
                     sorter.launch_argsort::<u64>(order, input, indices)
@@ -116,7 +117,7 @@ impl Sort {
             self.done::<T, i64>(job, about, bytemuck::cast_slice(&indices), us, wrong)
         } else {
             let (sorted, us) = match device {
-                None => on_cpu(2 * size_of_val(input), || sort_on_cpu(order, input))?,
+                None => job::on_cpu(2 * size_of_val(input), || sort_on_cpu(order, input))?,
                 Some(device) => on_device(device, input, |sorter, input, sorted| {
                     sorter.launch(order, input, sorted)
                 })?,
@@ -160,27 +161,6 @@ impl Sort {
             ..Done::of(Fields::Sort { op, output }, what, about, variant)
         })
     }
-}
-
-/// An error if `device` has no room for so many bytes.
-fn expect_room(device: &Device, bytes: usize) -> anyhow::Result<()> {
-    let free = device.free_memory()?;
-    if bytes <= free {
-        return Ok(());
-    }
-    let name = &device.properties().name;
-    Err(Usage(format!(
-        "a sort of this array needs {bytes} bytes of the memory of {name}, of which {free} are free: use --device cpu"
-    ))
-    .into())
-}
-
-/// The results of `compute`, which needs so many bytes, and its time in µs.
-fn on_cpu<R>(bytes: usize, compute: impl FnOnce() -> R) -> Result<(R, f64), NoRoom> {
-    memory::probe(bytes)?;
-    let start = Instant::now();
-    let results = compute();
-    Ok((results, start.elapsed().as_secs_f64() * 1e6))
 }
 
 /// The results of `launch` on a device, and the time of its kernels in µs.

@@ -86,6 +86,8 @@ fn results_match_their_schema() {
         (&["select", "x.npy", "--unique", "-o", "o.npy", "--counts", "p.npy"], "output"),
         (&["sort", "x.npy", "-o", "o.npy"], "output"),
         (&["sort", "x.npy", "--argsort", "-o", "o.npy"], "op"),
+        (&["histogram", "x.npy"], "bins"),
+        (&["histogram", "x.npy", "-o", "o.npy"], "output"),
         (&["range-sum", "x.npy", "q.npy", "-o", "o.npy"], "queries"),
         (&["kendall", "x.npy", "x.npy"], "ties_both"),
     ] {

@@ -1,0 +1,241 @@
+//! `gridsync histogram`: how many elements of an array are in each bin.
+
+mod asked;
+mod check;
+mod table;
+
+use super::Global;
+use super::choice::Place;
+use super::computed::Fields;
+use super::files::Files;
+use super::job::{self, About, Done, Job};
+use super::sink::Sink;
+use super::work::Cost;
+use crate::data::{self, Dtype, Incoming, Stored};
+use asked::{Asked, Numbered, Span, numbers, range_of, without_numbers};
+use check::{count_again, verdict};
+use clap::ArgAction;
+use cuda_std::{bf16, f16};
+use gridsync::device::Device;
+use gridsync::memory;
+use gridsync::parallel;
+use gridsync::primitives::histogram::{Binned, Bins, Histogram as Counter, MOST_BINS};
+use gridsync_lab::count::within;
+use gridsync_verify::Widen;
+use std::ffi::OsString;
+use table::{MOST_ROWS, table};
+
+/// Count the elements of an array in bins
+///
+/// Each bin is from one edge up to the next one, without it; the last bin includes its upper edge. An
+/// element outside the edges is in no bin, and NaN neither. Without --range, --edges or --numbers, the
+/// bins are of the same width, from the least to the greatest element, as in numpy.histogram: if all are
+/// equal, from 0.5 less to 0.5 more, and from 0 to 1 for an empty array. Edges of such bins are rounded
+/// to f32 if the elements are f16, bf16 or f32; integers of 64 bits are compared with edges as the
+/// nearest f64. The counts are exact, and are written as i64. One device counts the whole array, and a
+/// GPU needs memory for it. The output is written whole or not at all, and not if --check finds it
+/// wrong.
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Histogram {
+    /// A .npy file, an array of an archive as file.npz:NAME, or raw little-endian numbers (with
+    /// --dtype); `-` is standard input.
+    input: OsString,
+    /// The number of bins.
+    #[arg(long, value_name = "N", default_value = "10", value_parser = within::<usize>(1..=MOST_BINS as u64))]
+    bins: usize,
+    /// The first and the last edge of bins of the same width.
+    #[arg(
+        long,
+        num_args = 2,
+        value_names = ["LOW", "HIGH"],
+        allow_negative_numbers = true,
+        action = ArgAction::Set
+    )]
+    range: Option<Vec<f64>>,
+    /// Any edges, which ascend: 0,0.5,10 are those of two bins. They are compared as f64.
+    #[arg(
+        long,
+        value_name = "EDGES",
+        value_delimiter = ',',
+        allow_hyphen_values = true,
+        action = ArgAction::Set,
+        conflicts_with_all = ["bins", "range"]
+    )]
+    edges: Option<Vec<f64>>,
+    /// A bin for each integer from FIRST to LAST, both included: 0..255 counts as numpy.bincount
+    /// does.
+    #[arg(
+        long,
+        value_name = "FIRST..LAST",
+        allow_hyphen_values = true,
+        conflicts_with_all = ["bins", "range", "edges"]
+    )]
+    numbers: Option<Span>,
+    /// Write the counts to this .npy file, and do not print them; `-` is standard output.
+    #[arg(short, long, alias = "out", value_name = "OUT")]
+    output: Option<OsString>,
+    /// Count again on one core, by bisection of the edges, and compare.
+    #[arg(long)]
+    check: bool,
+    /// The element type of raw input: f16 bf16 f32 f64 i32 u32 i64 u64, and i8 i16 u8 u16
+    /// bool, which are widened.
+    #[arg(long)]
+    dtype: Option<Stored>,
+}
+
+impl Histogram {
+    pub(crate) fn run(self, global: &Global) -> anyhow::Result<()> {
+        let files =
+            Files::default().reads("INPUT", &self.input).writes("output", self.output.as_ref());
+        let remedy = "a histogram holds all elements and counts: count fewer";
+        job::run(global, &files, remedy, |job| {
+            let input = job.open(&self.input, self.dtype)?;
+            let what = About::of(&input).text("elements");
+            let work = Cost::HISTOGRAM.of(input.len());
+            let input = job.choose_for(input, work, &what)?;
+            self.dispatch(job, input)
+        })
+    }
+
+    fn dispatch(&self, job: &Job<'_>, input: Incoming) -> anyhow::Result<Done> {
+        match input.dtype() {
+            Dtype::F16 => self.count::<f16>(job, input, without_numbers),
+            Dtype::Bf16 => self.count::<bf16>(job, input, without_numbers),
+            Dtype::F32 => self.count::<f32>(job, input, without_numbers),
+            Dtype::F64 => self.count::<f64>(job, input, without_numbers),
+            Dtype::I32 => self.count::<i32>(job, input, numbers),
+            Dtype::U32 => self.count::<u32>(job, input, numbers),
+            Dtype::I64 => self.count::<i64>(job, input, numbers),
+            Dtype::U64 => self.count::<u64>(job, input, numbers),
+        }
+    }
+
+    /// Counts, and checks the counts if `--check` is given.
+    fn count<T: Binned + Widen + data::Scalar>(
+        &self,
+        job: &Job<'_>,
+        input: Incoming,
+        numbered: Numbered<T>,
+    ) -> anyhow::Result<Done> {
+        let device = job.place().device("histogram")?;
+        let about = About::of(&input);
+        // Bins that cannot be are refused before the array is read.
+        let asked = self.asked();
+        let bins = asked.as_ref().map(|asked| asked.bins(numbered)).transpose()?;
+        if let Some(device) = device {
+            let len = bins.as_ref().map_or(self.bins, Bins::len);
+            self.expect_room::<T>(device, about, len)?;
+        }
+        let input = input.in_any_order().all()?;
+        let input = input.as_slice::<T>()?;
+        let (asked, bins) = match asked.zip(bins) {
+            Some(given) => given,
+            None => {
+                let asked = Asked::Even(range_of(input)?, self.bins);
+                let bins = asked.bins(numbered)?;
+                (asked, bins)
+            }
+        };
+        let (counts, us) = match device {
+            None => {
+                // Each core has its own counts, unless most would stay zero.
+                let parts = parallel::cores().min(input.len() / bins.len()).max(1);
+                let bytes = parts * bins.len() * size_of::<u64>();
+                job::on_cpu(bytes, || bins.count_on_cpu(input))?
+            }
+            Some(device) => on_device(device, &bins, input)?,
+        };
+        let check = if self.check {
+            job.doing("checking");
+            Some(verdict(&counts, &count_again(&asked, &bins, input)?))
+        } else {
+            None
+        };
+        let arrays = match &self.output {
+            None => Vec::new(),
+            Some(path) => job::unless_wrong(&check, || {
+                let counts: &[i64] = bytemuck::cast_slice(&counts);
+                Sink::of_shape(path, Dtype::I64, &[counts.len() as u64])?.with(counts)
+            })?,
+        };
+        let output = job.path("output", &check);
+        let bytes = about.len * size_of::<T>() + bins.len() * size_of::<u64>();
+        let done = self.report(job, about, &asked, &bins, counts, output);
+        Ok(Done { us, bytes, check, arrays, ..done })
+    }
+
+    /// The bins that are asked for, unless their range is that of the elements.
+    fn asked(&self) -> Option<Asked> {
+        let numbers = self.numbers.map(Asked::Numbers);
+        let edges = || self.edges.clone().map(Asked::Edges);
+        let even = || self.range.as_ref().map(|range| Asked::Even([range[0], range[1]], self.bins));
+        numbers.or_else(edges).or_else(even)
+    }
+
+    /// An error if `device` has no room for the array, the counts, and the table by which bins of
+    /// any edges are found.
+    fn expect_room<T>(&self, device: &Device, about: About, bins: usize) -> anyhow::Result<()> {
+        let table = if self.edges.is_some() { 2 * size_of::<T>() } else { 0 };
+        let of_bins = bins * (size_of::<u64>() + table);
+        let elements = about.len.saturating_mul(size_of::<T>());
+        job::expect_room(device, "histogram", elements.saturating_add(of_bins))
+    }
+
+    /// The text and the JSON of the counts.
+    fn report<T: Binned>(
+        &self,
+        job: &Job<'_>,
+        about: About,
+        asked: &Asked,
+        bins: &Bins<T>,
+        counts: Vec<u64>,
+        output: Option<String>,
+    ) -> Done {
+        let (len, dtype) = (bins.len(), about.dtype());
+        // Wrong counts may be more than the elements.
+        let outside = (about.len as u64).saturating_sub(counts.iter().sum());
+        let is_printed = self.output.is_none();
+        let result =
+            (is_printed && len <= MOST_ROWS).then(|| table(&asked.labels(dtype, bins), &counts));
+        let unprinted = (is_printed && len > MOST_ROWS)
+            .then(|| format!("{len} bins are too many to print: use -o or --json"));
+        let missing = (outside > 0).then(|| format!("elements in no bin: {outside}"));
+        let [low, high] = asked.ends(dtype);
+        let fields = Fields::Histogram {
+            op: "histogram",
+            bins: len,
+            low,
+            high,
+            outside,
+            counts: is_printed.then_some(counts),
+            output,
+        };
+        let variant = match job.place() {
+            Place::Devices(_) => "counters",
+            Place::Cpu => "rayon",
+        };
+        let what = format!("histogram of {} in {len} bins", about.text("elements"));
+        Done {
+            result,
+            lines: unprinted.into_iter().chain(missing).collect(),
+            ..Done::of(fields, what, about, variant)
+        }
+    }
+}
+
+/// The counts of `input` on a device, and the time of the kernel in µs.
+fn on_device<T: Binned>(
+    device: &Device,
+    bins: &Bins<T>,
+    input: &[T],
+) -> anyhow::Result<(Vec<u64>, f64)> {
+    let input = device.upload(input)?;
+    let mut counts = device.alloc::<u64>(bins.len())?;
+    let mut counter = Counter::new(device, bins.clone())?;
+    counter.compile()?;
+    let us = device.time(|| counter.launch(&input, &mut counts))?;
+    let mut results = memory::zeroed(bins.len())?;
+    counts.download_to(0, &mut results)?;
+    Ok((results, us))
+}
