@@ -13,7 +13,7 @@ use gridsync_entries::{Entry, KernelOf};
 use gridsync_kernels::grid::sort::{
     Arrays, COUNT_THREADS, Large, Nothing, Payload, Portions, Shape, Small, State, THREADS, Task,
     Tiles, WORDS, carries_len, count_shared_bytes, counts_len, one_block_shared_bytes,
-    one_block_threads,
+    one_block_threads, passes,
 };
 use std::marker::PhantomData;
 
@@ -61,9 +61,10 @@ pub fn argsort_on_cpu<K: Key, I: Index>(order: Order, input: &[K]) -> Vec<I> {
 /// Sorts arrays on one device, and keeps the working memory: one array of keys, one of what moves
 /// with them, and 2 KiB for each tile of 4096 to 10240 keys.
 ///
-/// One launch counts all digits, and one for each byte of a key moves the keys. A byte that is the
-/// same in all keys costs only the launch. Arrays of up to 4096 keys (12288, or 8192 of 8 bytes, from
-/// compute capability 9.0) are sorted by one block in one launch.
+/// One launch counts all digits, and one for each byte of a key moves the keys; in place, keys of one
+/// byte are moved twice. A byte that is the same in all keys costs only the launch. Arrays of up to
+/// 4096 keys (12288, or 8192 of 8 bytes, from compute capability 9.0) are sorted by one block in one
+/// launch.
 pub struct Sorter<K: Key> {
     device: Device,
     keys: Scratch<K::Word>,
@@ -311,9 +312,9 @@ impl<K: Key> Sorter<K> {
                 tiles: PhantomData::<Large>,
             };
             if plan.is_small {
-                self.passes(order, &plan.moves, first.in_tiles::<Small>())
+                self.passes(order, &plan.moves, how, first.in_tiles::<Small>())
             } else {
-                self.passes(order, &plan.moves, first)
+                self.passes(order, &plan.moves, how, first)
             }
         }
     }
@@ -348,12 +349,15 @@ impl<K: Key> Sorter<K> {
         &self,
         order: K::Order,
         geometry: &Geometry,
+        how: How,
         first: Pass<K::Word, P, T>,
     ) -> Result<(), DeviceError>
     where
         K::Order: Entry<Pass<K::Word, P, T>>,
     {
-        for pass in 0..size_of::<K>() as u32 {
+        let word = size_of::<K>();
+        let passes = if how.in_place { passes(word) } else { word };
+        for pass in 0..passes as u32 {
             let args = order.arguments(Pass { pass, ..first });
             // SAFETY: the caller's promise.
             unsafe {

@@ -71,7 +71,7 @@ fn of_bits<K: Pod>(bits: u64) -> K {
 fn special<K: Pod>(bits: u64) -> K {
     let sign = 1 << (8 * size_of::<K>() - 1);
     let noise = [0, 0, 1, bits >> 40][bits as usize % 4];
-    let top = [0, !0, !0 << 4, 1][bits as usize / 4 % 4] << (8 * size_of::<K>() - 12);
+    let top = [0, !0, !0 << 4, 1][bits as usize / 4 % 4] << (8 * size_of::<K>()).saturating_sub(12);
     of_bits((noise | top) & (sign - 1) | if bits >> 20 & 1 == 0 { 0 } else { sign })
 }
 

@@ -107,6 +107,10 @@ macro_rules! kernels {
     )*};
 }
 kernels! {
+    Integers<u8>: sort_count_int_8, 768
+        Nothing 3 sort_int_8 sort_small_int_8 sort_one_block_int_8,
+        u32 2 sort_int_8_with_u32 sort_small_int_8_with_u32 sort_one_block_int_8_with_u32,
+        u64 2 sort_int_8_with_u64 sort_small_int_8_with_u64 sort_one_block_int_8_with_u64;
     Integers<u16>: sort_count_int_16, 768
         Nothing 3 sort_int_16 sort_small_int_16 sort_one_block_int_16,
         u32 2 sort_int_16_with_u32 sort_small_int_16_with_u32 sort_one_block_int_16_with_u32,

@@ -4,7 +4,7 @@ use bytemuck::Pod;
 use cuda_std::memory::{Global, Scalar};
 use gridsync_kernels::grid::sort::{
     Arrays, COUNT_THREADS, Floats, Integers, Large, Nothing, Order, Payload, Portions, Shape,
-    Small, State, THREADS, Task, WORDS, carries_len, count, count_shared_bytes, counts_len,
+    Small, State, THREADS, Task, WORDS, carries_len, count, count_shared_bytes, counts_len, passes,
     scatter,
 };
 use simt::{LaunchConfig, Memory, Schedule};
@@ -132,7 +132,8 @@ impl Sort {
             count(order, keys.input, state, rows, task);
         });
         run.unwrap_or_else(|fault| panic!("seed {}, count: {fault}", how.seed));
-        for pass in 0..word as u32 {
+        let passes = if how.in_place { passes(word) } else { word };
+        for pass in 0..passes as u32 {
             let config = config(how.seed, tiles, THREADS, shape.shared_bytes());
             let run = simt::launch(&mut self.memory, &config, &|| {
                 if how.is_small {
@@ -265,5 +266,45 @@ fn short_arrays_are_sorted_in_every_order() {
             expected.sort_by_key(|&key| order.number(key));
             assert!(found == expected, "{len} keys");
         }
+    }
+}
+
+#[test]
+fn keys_of_one_byte_are_sorted_by_one_pass_and_in_place_by_two() {
+    let mut sort = Sort::new(1, 4);
+    let orders = [(false, false), (false, true), (true, false), (true, true)];
+    for (len, (is_signed, is_descending)) in [1, 4095, 4097, 2 * TILE + 1].into_iter().zip(orders) {
+        let order = Integers::<u8>::new(is_signed, is_descending);
+        let keys: Vec<u8> = drawn(len).map(|x| x as u8).collect();
+        let payloads: Vec<u32> = drawn(len).map(|x| (x >> 7) as u32).collect();
+        let mut indices: Vec<u32> = (0..len as u32).collect();
+        indices.sort_by_key(|&i| order.number(keys[i as usize]));
+        let sorted: Vec<u8> = indices.iter().map(|&i| keys[i as usize]).collect();
+        let moved: Vec<u32> = indices.iter().map(|&i| payloads[i as usize]).collect();
+        for (in_place, is_small) in [(false, true), (true, true), (true, false)] {
+            let how = How { in_place, is_small, tiles: 1, ..How::seeded(len as u64) };
+            let (found, of_keys) = sort.run::<_, u32>(order, &keys, &payloads, how);
+            let context = format!("{len} keys, {order:?}, in place: {in_place}");
+            assert!(found == sorted && of_keys == moved, "{context}, with payloads");
+            if is_small {
+                let (found, _) = sort.run::<_, Nothing>(order, &keys, &[], how);
+                assert!(found == sorted, "{context}");
+            }
+        }
+        let how = How { are_indices: true, ..How::seeded(len as u64) };
+        let (_, found) = sort.run::<_, u64>(order, &keys, &vec![0; len], how);
+        assert!(found.into_iter().eq(indices.into_iter().map(u64::from)), "{len} indices");
+    }
+}
+
+#[test]
+fn equal_keys_of_one_byte_keep_the_order_of_their_payloads() {
+    let (keys, payloads) = (vec![0x80u8; 5000], (0..5000).collect::<Vec<u32>>());
+    for in_place in [false, true] {
+        let mut sort = Sort::new(1, 1);
+        let how = How { in_place, ..How::seeded(4) };
+        let order = Integers::new(true, false);
+        let (found, moved) = sort.run::<_, u32>(order, &keys, &payloads, how);
+        assert!(found == keys && moved == payloads, "in place: {in_place}");
     }
 }

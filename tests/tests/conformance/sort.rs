@@ -29,6 +29,8 @@ pub(crate) fn trials() -> Trials {
     on_cpu::<bf16>(&mut trials, "bf16");
     on_cpu::<f32>(&mut trials, "f32");
     on_cpu::<f64>(&mut trials, "f64");
+    on_cpu::<i8>(&mut trials, "i8");
+    on_cpu::<u8>(&mut trials, "u8");
     on_cpu::<i16>(&mut trials, "i16");
     on_cpu::<u16>(&mut trials, "u16");
     on_cpu::<i32>(&mut trials, "i32");
@@ -43,7 +45,7 @@ fn add_row(trials: &mut Trials, kind: &'static Kind) {
     let ty = kind.element;
     for (number, len) in SHORT.into_iter().enumerate() {
         // All types of one width share nearly all code.
-        let is_tried = matches!(ty, "f16" | "f32" | "f64" | "i32") || number % 4 == 1;
+        let is_tried = matches!(ty, "f16" | "f32" | "f64" | "i8" | "i32") || number % 4 == 1;
         let budget = Budget::thorough_if(!is_tried);
         trials.add(format!("{ty}::on_the_emulator::len_{len}"), budget, move || {
             case(&emulator(), kind, len, number);
@@ -126,7 +128,7 @@ macro_rules! compared {
         }
     )*};
 }
-compared!(integers i16 u16 i32 u32 i64 u64);
+compared!(integers i8 u8 i16 u16 i32 u32 i64 u64);
 compared!(floats f16 bf16 f32 f64);
 
 fn one_sorter_sorts_arrays_of_every_length(device: &Device) {

@@ -1,7 +1,7 @@
 //! Arrays that are being written.
 
 use super::job::Job;
-use crate::data::{self, Destination, Dtype, Growing, Output, Scalar, Writing};
+use crate::data::{self, Destination, Dtype, Growing, Output, Scalar, Stored, Writing};
 use bytemuck::Pod;
 use std::ffi::OsString;
 
@@ -11,7 +11,7 @@ const AT_ONCE: usize = 4 << 20;
 /// An array that is written to an output while the next elements are computed.
 pub(super) struct Sink {
     to: Output,
-    dtype: Dtype,
+    stored: Stored,
     /// Elements so far.
     len: usize,
     writing: Writing,
@@ -19,27 +19,37 @@ pub(super) struct Sink {
 
 impl Sink {
     /// Begins an array of this shape.
-    pub(super) fn of_shape(to: &OsString, dtype: Dtype, shape: &[u64]) -> anyhow::Result<Self> {
-        let to = Output::parse(to);
-        let file = Destination::Known(data::create_npy(&to, dtype, shape)?);
-        Self::begin(to, dtype, file)
+    pub(super) fn of_shape(
+        to: &OsString,
+        stored: impl Into<Stored>,
+        shape: &[u64],
+    ) -> anyhow::Result<Self> {
+        let (to, stored) = (Output::parse(to), stored.into().native());
+        let file = Destination::Known(data::create_npy(&to, stored, shape)?);
+        Self::begin(to, stored, file)
     }
 
     /// Begins an array of one dimension whose length is not known yet.
     pub(super) fn growing(to: &OsString, dtype: Dtype) -> anyhow::Result<Self> {
         let to = Output::parse(to);
         let file = Destination::Growing(Growing::begin(&to, dtype)?);
-        Self::begin(to, dtype, file)
+        Self::begin(to, dtype.into(), file)
     }
 
-    fn begin(to: Output, dtype: Dtype, file: Destination) -> anyhow::Result<Self> {
+    fn begin(to: Output, stored: Stored, file: Destination) -> anyhow::Result<Self> {
         let writing = Writing::begin(to.clone(), file)?;
-        Ok(Self { to, dtype, len: 0, writing })
+        Ok(Self { to, stored, len: 0, writing })
     }
 
     /// Writes the next elements.
     pub(super) fn push<T: Pod + Scalar>(&mut self, elements: &[T]) -> anyhow::Result<()> {
-        debug_assert_eq!(T::DTYPE, self.dtype);
+        debug_assert_eq!(self.stored, T::DTYPE.into());
+        self.push_stored(elements)
+    }
+
+    /// Writes the next elements, which are in the type of the file.
+    fn push_stored<T: Pod>(&mut self, elements: &[T]) -> anyhow::Result<()> {
+        debug_assert_eq!(self.stored.size(), size_of::<T>());
         self.len += elements.len();
         for bytes in bytemuck::cast_slice::<T, u8>(elements).chunks(AT_ONCE) {
             let mut buffer = self.writing.buffer(bytes.len())?;
@@ -57,7 +67,7 @@ impl Sink {
         len: usize,
         compute: impl FnOnce(&mut [T]) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
-        debug_assert_eq!(T::DTYPE, self.dtype);
+        debug_assert_eq!(self.stored, T::DTYPE.into());
         let bytes = len.saturating_mul(size_of::<T>());
         let mut buffer = self.writing.buffer(bytes)?;
         job.pin(&mut buffer);
@@ -73,9 +83,15 @@ impl Sink {
         Ok(self)
     }
 
+    /// Like [`with`](Self::with), for elements that are in the type of the file.
+    pub(super) fn with_stored<T: Pod>(mut self, elements: &[T]) -> anyhow::Result<Self> {
+        self.push_stored(elements)?;
+        Ok(self)
+    }
+
     /// Finishes the array. Returns a line that describes what was written.
     pub(super) fn finish(self) -> anyhow::Result<String> {
         self.writing.finish()?;
-        Ok(format!("{}: {} elements of {}", self.to, self.len, self.dtype))
+        Ok(format!("{}: {} elements of {}", self.to, self.len, self.stored))
     }
 }

@@ -29,7 +29,7 @@ impl Growing {
     /// # Errors
     /// [`DataError::NoNpyDescr`] for bf16, [`DataError::Write`] if the operating system fails.
     pub fn begin(output: &Output, dtype: Dtype) -> Result<Self, DataError> {
-        let descr = npy_descr(output, dtype)?;
+        let descr = npy_descr(output, dtype.into())?;
         let mut outgoing = Outgoing::begin(output)?;
         let held = if outgoing.is_file() {
             outgoing.push(&header_bytes(descr, &[0]))?;

@@ -10,7 +10,8 @@ use super::read::refused;
 use super::read_ahead::ahead;
 use super::transpose::from_fortran;
 use super::{Array, DataError, Dtype, Input, Narrow, Stored};
-use gridsync::memory::NoRoom;
+use bytemuck::Pod;
+use gridsync::memory::{self, NoRoom};
 
 /// An array that has been [opened](super::open): its type and shape are known. Its elements can be
 /// read all at once or piece by piece, in C order.
@@ -155,6 +156,31 @@ impl Incoming {
         let dtype = self.dtype();
         let data = self.take_all()?;
         Ok(Array::new(dtype, self.shape, data))
+    }
+
+    /// Reads all elements of [narrow](Stored::narrow) integers, without widening them. `T` is their
+    /// type. Must be called before any of them are read.
+    ///
+    /// # Errors
+    /// As for [`all`](Self::all).
+    ///
+    /// # Panics
+    /// If they have another size.
+    pub fn all_narrow<T: Pod>(mut self) -> Result<Vec<T>, DataError> {
+        assert_eq!(size_of::<T>(), self.stored.size(), "the size of an element");
+        let mut elements = memory::zeroed::<T>(self.len()).map_err(out_of_memory(&self.input))?;
+        let bytes = bytemuck::cast_slice_mut(&mut elements);
+        if self.narrow().is_some() {
+            self.next(bytes)?;
+        } else {
+            // They were widened in advance. The lowest bytes are the element.
+            let wide = self.all()?;
+            let wide = wide.bytes().chunks_exact(wide.dtype().size());
+            for (to, wide) in bytes.chunks_exact_mut(size_of::<T>()).zip(wide) {
+                to.copy_from_slice(&wide[..size_of::<T>()]);
+            }
+        }
+        Ok(elements)
     }
 
     /// Reads the data of all elements.

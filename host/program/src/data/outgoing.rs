@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::npy::header_bytes;
 use super::replacement::Replacement;
-use super::{DataError, Dtype, Output, npz};
+use super::{DataError, Output, Stored, npz};
 
 /// Begins a file or stream to which bytes are appended. Otherwise like
 /// [`write_raw`](super::write_raw).
@@ -17,21 +17,27 @@ pub fn create_raw(output: &Output) -> Result<Outgoing, DataError> {
     Outgoing::begin(output)
 }
 
-/// Begins a `.npy` file of this type and shape, to which elements are appended. Like
+/// Begins a `.npy` file of this type, in native byte order, and shape, to which elements are appended. Like
 /// [`write_npy`](super::write_npy), but does not check that they match the shape.
 ///
 /// # Errors
 /// [`DataError::NoNpyDescr`] for bf16, [`DataError::Write`] if the operating system fails.
-pub fn create_npy(output: &Output, dtype: Dtype, shape: &[u64]) -> Result<Outgoing, DataError> {
-    let descr = npy_descr(output, dtype)?;
+pub fn create_npy(
+    output: &Output,
+    stored: impl Into<Stored>,
+    shape: &[u64],
+) -> Result<Outgoing, DataError> {
+    let descr = npy_descr(output, stored.into())?;
     let mut outgoing = Outgoing::begin(output)?;
     outgoing.push(&header_bytes(descr, shape))?;
     Ok(outgoing)
 }
 
 /// The name of the type in `.npy`.
-pub(super) fn npy_descr(output: &Output, dtype: Dtype) -> Result<&'static str, DataError> {
-    dtype.npy_descr().ok_or_else(|| DataError::NoNpyDescr { output: output.clone(), dtype })
+pub(super) fn npy_descr(output: &Output, stored: Stored) -> Result<&'static str, DataError> {
+    stored
+        .npy_descr()
+        .ok_or_else(|| DataError::NoNpyDescr { output: output.clone(), dtype: stored.dtype() })
 }
 
 /// A file or stream that is being written. A regular file appears under its name when it is

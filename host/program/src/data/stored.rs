@@ -38,7 +38,7 @@ const NARROW: [(Kind, &str, &str, &str); 5] = [
     (Kind::Bool, "bool", "bool", "b1"),
 ];
 
-/// Integers with fewer bits than gridsync computes with, in native byte order.
+/// Integers with fewer bits than gridsync usually computes with, in native byte order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Narrow {
     /// Signed, 8 bits.
@@ -52,6 +52,17 @@ pub enum Narrow {
 }
 
 impl Narrow {
+    /// The name in the JSON: `"i8"`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::I8 => "i8",
+            Self::I16 => "i16",
+            Self::U8 => "u8",
+            Self::U16 => "u16",
+        }
+    }
+
     /// Widens the elements `from` into `into`, to 4 bytes each.
     ///
     /// # Panics
@@ -99,13 +110,33 @@ impl Stored {
     /// The type of the elements before widening, or `None` if they are not integers that are
     /// widened.
     #[must_use]
-    pub(super) const fn narrow(self) -> Option<Narrow> {
+    pub const fn narrow(self) -> Option<Narrow> {
         match self.kind {
             Kind::I8 => Some(Narrow::I8),
             Kind::I16 => Some(Narrow::I16),
             Kind::U8 | Kind::Bool => Some(Narrow::U8),
             Kind::U16 => Some(Narrow::U16),
             Kind::Wide(_) | Kind::F16InF32 | Kind::Bf16InF32 => None,
+        }
+    }
+
+    /// The same type in native byte order.
+    #[must_use]
+    pub const fn native(self) -> Self {
+        Self { is_big_endian: false, ..self }
+    }
+
+    /// The name in a `.npy` header of the same type in native byte order, or `None` for bf16.
+    pub(super) const fn npy_descr(self) -> Option<&'static str> {
+        match self.kind {
+            Kind::Wide(dtype) => dtype.npy_descr(),
+            Kind::F16InF32 => Dtype::F16.npy_descr(),
+            Kind::Bf16InF32 => None,
+            Kind::I8 => Some("|i1"),
+            Kind::I16 => Some("<i2"),
+            Kind::U8 => Some("|u1"),
+            Kind::U16 => Some("<u2"),
+            Kind::Bool => Some("|b1"),
         }
     }
 
@@ -334,6 +365,19 @@ mod tests {
             assert_eq!(Stored::of_npy(none), None, "{none:?}");
         }
         assert!(Stored::of_npy("|i1") == Stored::of_npy(">i1"), "a byte has no order");
+    }
+
+    #[test]
+    fn descr_of_a_type_is_that_of_the_same_type_in_native_order() {
+        for name in ["i8", "i16", "u8", "u16", "bool", "f16", "f32", "f64", "i64"] {
+            let stored: Stored = name.parse().expect("it should be a name");
+            let descr = stored.npy_descr().expect("npy has the type");
+            assert_eq!(Stored::of_npy(descr), Some(stored), "{name}");
+        }
+        let swapped = Stored::of_npy(">i2").expect("it is read");
+        assert_eq!(Stored::of_npy("<i2"), Some(swapped.native()));
+        assert_eq!(swapped.npy_descr(), Some("<i2"));
+        assert_eq!(Stored::from(Dtype::Bf16).npy_descr(), None);
     }
 
     #[test]

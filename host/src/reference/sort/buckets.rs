@@ -29,6 +29,7 @@ macro_rules! items {
     )*};
 }
 items! {
+    u8 in u64;
     u16 in u64;
     u32 in u64;
     u64 in [u64; 2];

@@ -39,7 +39,7 @@ macro_rules! short {
         }
     )*};
 }
-short! { u16 u32 }
+short! { u8 u16 u32 }
 
 /// The number, and an item.
 impl Cell for [u64; 2] {

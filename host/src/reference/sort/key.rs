@@ -4,7 +4,7 @@ use bytemuck::Pod;
 use cuda_std::memory::Scalar;
 use cuda_std::{bf16, f16};
 use gridsync_entries::Entry;
-use gridsync_entries::rank::{Filtering, Keys, Sampling, Taking};
+use gridsync_entries::rank::{Collecting, Filtering, Keys, Sampling, Taking};
 use gridsync_entries::sort::{Counting, OneBlock, Pass};
 use gridsync_kernels::grid::sort::{self, Floats, Integers, Large, Nothing, Small, Word};
 
@@ -35,7 +35,7 @@ impl Order {
     }
 }
 
-/// An element type that can be sorted: f16, bf16, f32, f64, i16, i32, i64, u16, u32 and u64.
+/// An element type that can be sorted: f16, bf16, f32, f64, and integers of 8 to 64 bits.
 ///
 /// # Safety
 ///
@@ -56,6 +56,7 @@ pub unsafe trait Key: Scalar + Pod {
         + Entry<OneBlock<Self::Word, u32>>
         + Entry<OneBlock<Self::Word, u64>>
         + Entry<Filtering<Self::Word>>
+        + Entry<Collecting<Self::Word>>
         + Send
         + Sync;
     /// The kernels that need no order.
@@ -87,9 +88,11 @@ macro_rules! integers {
     )*};
 }
 integers! {
+    u8 as u8, false;
     u16 as u16, false;
     u32 as u32, false;
     u64 as u64, false;
+    i8 as u8, true;
     i16 as u16, true;
     i32 as u32, true;
     i64 as u64, true;

@@ -19,7 +19,9 @@ pub use key::{Index, Key, Moved, Order};
 /// Sorts `input` on all cores. Equal elements keep their order.
 pub fn sort<K: Key>(order: Order, input: &[K]) -> Vec<K> {
     // In constants, so that only one of them is compiled.
-    if const { size_of::<K>() == 2 } {
+    if const { size_of::<K>() == 1 } {
+        sort_as::<K, u8>(order, input)
+    } else if const { size_of::<K>() == 2 } {
         sort_as::<K, u16>(order, input)
     } else if const { size_of::<K>() == 4 } {
         sort_as::<K, u32>(order, input)
@@ -35,7 +37,9 @@ fn sort_as<K: Key, W: Items + Into<u64>>(order: Order, input: &[K]) -> Vec<K> {
 
 /// The indices of `input` in the order of its elements; equal ones by index.
 pub fn argsort<K: Key, I: Index>(order: Order, input: &[K]) -> Vec<I> {
-    if const { size_of::<K>() == 2 } {
+    if const { size_of::<K>() == 1 } {
+        argsort_as::<K, I, u8>(order, input)
+    } else if const { size_of::<K>() == 2 } {
         argsort_as::<K, I, u16>(order, input)
     } else if const { size_of::<K>() == 4 } {
         argsort_as::<K, I, u32>(order, input)
@@ -64,7 +68,9 @@ pub(super) type NumbersOf<'a> = Box<dyn Fn(usize, &mut [u64]) + Sync + 'a>;
 
 /// The numbers of the elements of `input`.
 pub(super) fn numbers_of<K: Key>(order: Order, input: &[K]) -> NumbersOf<'_> {
-    if const { size_of::<K>() == 2 } {
+    if const { size_of::<K>() == 1 } {
+        numbers_as::<K, u8>(order, input)
+    } else if const { size_of::<K>() == 2 } {
         numbers_as::<K, u16>(order, input)
     } else if const { size_of::<K>() == 4 } {
         numbers_as::<K, u32>(order, input)

@@ -49,6 +49,8 @@ macro_rules! bits {
     )*};
 }
 bits! {
+    u8: u8;
+    i8: u8;
     u16: u16;
     i16: u16;
     f16: u16;
@@ -101,6 +103,12 @@ fn sorts<K: Bits>(order: Order, (name, bits): Input, len: usize) {
 fn a_bucket_for_all_cores_is_sorted_as_by_std() {
     let far_away = INPUTS[7];
     sorts::<f32>(Order::DESCENDING, far_away, (1 << 20) + 100);
+}
+
+#[test]
+fn keys_of_1_byte_are_sorted_as_by_std() {
+    is_as_std::<u8>();
+    is_as_std::<i8>();
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::order::{Order, Word};
 use super::rank::DIGITS;
-use super::state::{PASSES, State};
+use super::state::{PASSES, State, passes};
 use crate::block::ThreadPosition;
 use crate::grid::overlap;
 use crate::op::Sum;
@@ -120,11 +120,13 @@ pub fn count<O: Order>(
     }
     thread::sync_threads();
     if gridsync_sort_last().read(0) != 0 {
-        let flipped = order.flipped().digit(at.warp % O::Word::DIGITS);
-        let single = finish(O::Word::DIGITS, flipped, input.len() as u64, state, task, at);
+        let passes = passes(size_of::<O::Word>()) as u32;
+        let flipped = order.flipped().digit(at.warp % passes);
+        let digits = (O::Word::DIGITS, passes);
+        let single = finish(digits, flipped, input.len() as u64, state, task, at);
         if thread == 0 {
             let (in_place, must_move) = (task.flags & 1 != 0, task.flags & 2 != 0);
-            state.plan(O::Word::DIGITS, single, in_place, must_move);
+            state.plan(passes, single, in_place, must_move);
         }
     }
 }
@@ -158,10 +160,10 @@ fn each_key<W: Scalar>(input: Global<W>, first: usize, step: usize, rest: bool, 
 
 /// Turns the counts into starts, and zeroes them. Returns the passes whose digits are all the same,
 /// in thread 0. Called by all threads of the last block; a warp per pass, with the inverted bits of
-/// its digit.
+/// its digit. Passes beyond the digits are by a digit that is 0 in all keys.
 #[device]
 fn finish(
-    passes: u32,
+    (digits, passes): (u32, u32),
     flipped: u32,
     len: u64,
     state: State,
@@ -173,14 +175,25 @@ fn finish(
     if at.warp < passes {
         let digit = |i: usize| (at.lane as usize * EACH + i) ^ flipped as usize;
         let word = |i: usize| at.warp as usize * DIGITS + digit(i);
-        let count = |i: usize| state.counts.read(word(i));
+        let is_counted = at.warp < digits;
+        let count = |i: usize| {
+            if is_counted {
+                state.counts.read(word(i))
+            } else if digit(i) == 0 {
+                len
+            } else {
+                0
+            }
+        };
         let counts: [u64; EACH] = Pack::from_fn(count);
         let all = counts.in_order(0, |all, count| all + count);
         let is_single = counts.in_order(false, |is_single, count| is_single | (count == len));
         let mut start = warp::scan_exclusive(Sum::<u64>::new(), all);
         counts.for_each(|i, count| {
             state.start(task.portions as usize, at.warp, digit(i), start);
-            state.counts.write(word(i), 0);
+            if is_counted {
+                state.counts.write(word(i), 0);
+            }
             start += count;
         });
         let any = warp_vote_ballot(FULL_MASK, is_single) != 0;

@@ -17,5 +17,5 @@ pub use order::{Floats, Integers, Order, Word};
 pub use pass::{Portions, scatter};
 pub use payload::{Nothing, Payload};
 pub use rank::THREADS;
-pub use state::{Arrays, State, WORDS, carries_len, counts_len};
+pub use state::{Arrays, State, WORDS, carries_len, counts_len, passes};
 pub use tile::{Large, Shape, Small, Tiles};

@@ -8,7 +8,7 @@ pub trait Word: Scalar + Ord {
     /// Digits of 8 bits.
     const DIGITS: u32 = size_of::<Self>() as u32;
 
-    /// Digit `at`: 0 is the lowest.
+    /// Digit `at`: 0 is the lowest. Those beyond the highest are 0.
     fn digit(self, at: u32) -> u32;
 
     /// Exclusive or.
@@ -19,9 +19,9 @@ pub trait Word: Scalar + Ord {
     #[must_use]
     fn of_float(self, floats: &Floats<Self>) -> Self;
 
-    /// The number of those bits, as in [`Order::place`], before its bits are inverted.
+    /// The [place](Order::place) of the bits of a floating-point number.
     #[must_use]
-    fn place_of_float(self, floats: &Floats<Self>) -> Self;
+    fn place_of_float(self) -> Self;
 
     /// The difference, which wraps around.
     #[must_use]
@@ -37,6 +37,8 @@ pub trait Word: Scalar + Ord {
 
     /// All bits.
     const ONES: Self;
+    /// The lowest bit.
+    const ONE: Self;
     /// The sign bit.
     const SIGN: Self;
 }
@@ -78,9 +80,10 @@ macro_rules! here {
 }
 
 macro_rules! words {
-    ($($ty:ident: $signed:ident $reg:ident, $word:ident, $at:ident => $digit:expr;)*) => {$(
+    ($($ty:ident: $signed:ident $held:ident $reg:ident, $word:ident, $at:ident => $digit:expr;)*) => {$(
         impl Word for $ty {
             const ONES: Self = $ty::MAX;
+            const ONE: Self = 1;
             const SIGN: Self = 1 << ($ty::BITS - 1);
 
             #[inline(always)]
@@ -91,7 +94,7 @@ macro_rules! words {
 
             #[inline(always)]
             fn here(self) -> Self {
-                here!(self => $reg)
+                here!(self as $held => $reg) as Self
             }
 
             #[inline(always)]
@@ -113,11 +116,9 @@ macro_rules! words {
             }
 
             #[inline(always)]
-            fn place_of_float(self, floats: &Floats<Self>) -> Self {
+            fn place_of_float(self) -> Self {
                 let sign = (self as $signed >> ($ty::BITS - 1)) as Self;
-                let number = self ^ (sign & !Self::SIGN);
-                // Where zeros are equal, the negative numbers are one lower here.
-                number.wrapping_add(floats.bias.wrapping_sub(floats.zeros))
+                self ^ (sign & !Self::SIGN)
             }
 
             #[inline(always)]
@@ -128,9 +129,11 @@ macro_rules! words {
     )*};
 }
 words! {
-    u16: i16 reg16, word, at => byte(word.into(), at);
-    u32: i32 reg32, word, at => byte(word, at);
-    u64: i64 reg64, word, at => byte((word >> (32 * (at / 4))) as u32, at % 4);
+    // No register has 8 bits.
+    u8: i8 u16 reg16, word, at => byte(word.into(), at);
+    u16: i16 u16 reg16, word, at => byte(word.into(), at);
+    u32: i32 u32 reg32, word, at => byte(word, at);
+    u64: i64 u64 reg64, word, at => byte((word >> (32 * (at / 4))) as u32, at % 4);
 }
 
 /// An order of keys.
@@ -154,13 +157,22 @@ pub trait Order: KernelArg + Copy {
         self.bits(key).xor(self.flipped())
     }
 
-    /// Another number in the same order, of fewer instructions. Keys with the same
-    /// [`number`](Self::number) may differ in it, but no other key is between them.
-    fn place(self, key: Self::Word) -> Self::Word {
-        self.number(key)
+    /// Whether the greatest keys come first.
+    #[inline(always)]
+    fn is_descending(self) -> bool {
+        self.flipped().digit(0) & 1 != 0
     }
 
-    /// The least and the greatest [`place`](Self::place) of the keys with the number of `key`.
+    /// The place of a key on the circle of all words, of fewer instructions than its number. Going
+    /// up from [`origin`](Self::origin), keys come in the order of their numbers, or in the opposite
+    /// one if that is [descending](Self::is_descending). Keys with the same number may have
+    /// different places, but no other key is between them.
+    fn place(self, key: Self::Word) -> Self::Word;
+
+    /// The place where the circle begins.
+    fn origin(self) -> Self::Word;
+
+    /// The first and the last place, going up, of the keys with the number of `key`.
     fn span(self, key: Self::Word) -> [Self::Word; 2] {
         [self.place(key); 2]
     }
@@ -202,6 +214,17 @@ impl<W: Word> Order for Integers<W> {
     #[inline(always)]
     fn flipped(self) -> W {
         self.flipped
+    }
+
+    #[inline(always)]
+    fn place(self, key: W) -> W {
+        key
+    }
+
+    #[inline(always)]
+    fn origin(self) -> W {
+        // The lowest number: 0, or only the sign bit.
+        if self.is_descending() { self.flipped.xor(W::ONES) } else { self.flipped }
     }
 }
 
@@ -270,7 +293,13 @@ impl<W: Word> Order for Floats<W> {
 
     #[inline(always)]
     fn place(self, key: W) -> W {
-        key.place_of_float(&self).xor(self.flipped)
+        key.place_of_float()
+    }
+
+    #[inline(always)]
+    fn origin(self) -> W {
+        // The number of a key, without what cuts off NaNs, is its place plus `bias` minus `zeros`.
+        self.zeros.minus(self.bias)
     }
 
     #[inline(always)]
@@ -286,25 +315,34 @@ impl<W: Word> Order for Floats<W> {
         } else {
             [key; 2]
         };
-        let [a, b] = ends.map(|key| self.place(key));
-        [a.min(b), a.max(b)]
+        ends.map(|key| self.place(key))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fmt::{Debug, LowerHex};
 
-    /// The numbers and the places of all keys of 16 bits are in the same order.
-    fn places_are_in_order(order: impl Order<Word = u16>) {
-        let mut keys: Vec<u16> = (0..=u16::MAX).collect();
-        keys.sort_by_key(|&key| order.place(key));
+    /// The numbers and the places of all `keys` of a type are in the same order.
+    fn places_are_in_order<W: Word + Debug + LowerHex>(
+        keys: impl Iterator<Item = W>,
+        order: impl Order<Word = W>,
+    ) {
+        let mut keys: Vec<W> = keys.collect();
+        keys.sort_by_key(|&key| order.place(key).minus(order.origin()));
+        if order.is_descending() {
+            keys.reverse();
+        }
         for pair in keys.windows(2) {
             let [a, b] = [pair[0], pair[1]].map(|key| order.number(key));
             assert!(a <= b, "the numbers {a:x} and {b:x} of {pair:x?}");
         }
         for same in keys.chunk_by(|&a, &b| order.number(a) == order.number(b)) {
-            let ends = [same[0], same[same.len() - 1]].map(|key| order.place(key));
+            let mut ends = [same[0], same[same.len() - 1]].map(|key| order.place(key));
+            if order.is_descending() {
+                ends.reverse();
+            }
             for &key in same {
                 assert_eq!(order.span(key), ends, "{key:x}");
             }
@@ -313,13 +351,18 @@ mod tests {
 
     #[test]
     fn places_have_the_order_of_numbers_and_spans_are_those_of_equal_keys() {
-        // +∞ of f16 and of bf16.
-        for infinity in [0x7c00, 0x7f80] {
-            for is_descending in [false, true] {
-                places_are_in_order(Floats::<u16>::numpy(infinity, is_descending));
-                places_are_in_order(Floats::<u16>::total(is_descending));
-                places_are_in_order(Integers::<u16>::new(false, is_descending));
-                places_are_in_order(Integers::<u16>::new(true, is_descending));
+        let bytes = || 0..=u8::MAX;
+        let halves = || 0..=u16::MAX;
+        for is_descending in [false, true] {
+            places_are_in_order(bytes(), Integers::<u8>::new(false, is_descending));
+            places_are_in_order(bytes(), Integers::<u8>::new(true, is_descending));
+            places_are_in_order(halves(), Integers::<u16>::new(false, is_descending));
+            places_are_in_order(halves(), Integers::<u16>::new(true, is_descending));
+            places_are_in_order(halves(), Floats::<u16>::total(is_descending));
+            // +∞ of f16 and of bf16.
+            for infinity in [0x7c00, 0x7f80] {
+                let order = Floats::<u16>::numpy(infinity, is_descending);
+                places_are_in_order(halves(), order);
             }
         }
     }

@@ -32,6 +32,15 @@ pub struct State {
     pub words: Global<u32>,
 }
 
+/// Passes of a sort of keys of `word` bytes: one for each digit, and at least two.
+///
+/// A sort in place needs an even number. So keys of one byte have another pass, by a digit that is
+/// always 0. It is launched only if the output is the input.
+#[must_use]
+pub const fn passes(word: usize) -> usize {
+    if word < 2 { 2 } else { word }
+}
+
 /// Elements of [`State::counts`] for keys of `word` bytes.
 #[must_use]
 pub const fn counts_len(word: usize) -> usize {
@@ -41,7 +50,7 @@ pub const fn counts_len(word: usize) -> usize {
 /// Elements of [`State::carries`] for keys of `word` bytes in this many portions.
 #[must_use]
 pub const fn carries_len(word: usize, portions: usize) -> usize {
-    word * portions * DIGITS
+    passes(word) * portions * DIGITS
 }
 
 /// The arrays of a sort: passes read the first or what an earlier one wrote, and write the others
@@ -146,7 +155,7 @@ impl State {
             runs = 1;
         }
         // A pass cannot write what it reads, so the first of an even number writes the spare array.
-        // Passes are even in number, so if those that run are not, one is left. It copies.
+        // `passes` is even, so if the number of those that run is not, one is left. It copies.
         if in_place && runs.count_ones() % 2 == 1 {
             runs |= !runs & (runs + 1);
         }

@@ -60,6 +60,9 @@ impl Shape {
             16
         } else if word == 8 || payload == 8 {
             wide
+        } else if word == 1 && payload == 0 {
+            // With 40 of these, three blocks would spill registers.
+            36
         } else {
             narrow
         }
