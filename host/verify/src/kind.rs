@@ -232,10 +232,13 @@ static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
                 concat!("sort_one_block_", $family, "_with_u64"),
             ];
             kinds.push(sort::kind::<$ty>(stringify!($ty), &kernels));
-            kinds.push(rank::kind::<$ty>(stringify!($ty), concat!("rank_filter_", $family)));
+            let of_ranks = [concat!("rank_filter_", $family), concat!("rank_collect_", $family)];
+            kinds.push(rank::kind::<$ty>(stringify!($ty), of_ranks));
         };
     }
     gridsync_entries::sorted_elements!(sorts);
+    sorts! { i8, "int_8" }
+    sorts! { u8, "int_8" }
     sorts! { i16, "int_16" }
     sorts! { u16, "int_16" }
     kinds.extend(histogram::kinds());

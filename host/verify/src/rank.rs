@@ -7,7 +7,7 @@ use gridsync::primitives::rank::{
     Arranged, QuantileMethod, RankError, Ranker, Tuning, kth_on_cpu, quantiles_on_cpu, top_k_on_cpu,
 };
 use gridsync::primitives::sort::{Key, argsort_on_cpu};
-use gridsync_kernels::grid::select;
+use gridsync_kernels::grid::rank::{row_len, rows_together};
 use std::any::type_name;
 use std::fmt::Debug;
 use std::marker::PhantomData;
@@ -89,15 +89,19 @@ fn of(case: &str) -> impl Fn(RankError) -> CaseError {
     }
 }
 
-/// The kind of the selections from arrays of `K`, called `name`, by this filter and the kernels for
-/// keys of this size.
-pub(super) fn kind<K: Key + Sample + Debug>(name: &'static str, filter: &'static str) -> Kind {
+/// The kind of the selections from arrays of `K`, called `name`, by these kernels for its order and
+/// those for keys of this size.
+pub(super) fn kind<K: Key + Sample + Debug>(
+    name: &'static str,
+    [filter, collect]: [&'static str; 2],
+) -> Kind {
     let [sample, take] = match size_of::<K>() {
+        1 => ["rank_sample_8", "rank_take_8"],
         2 => ["rank_sample_16", "rank_take_16"],
         4 => ["rank_sample_32", "rank_take_32"],
         _ => ["rank_sample_64", "rank_take_64"],
     };
-    let tile = select::shape::<K::Word>(1).tile::<K::Word>();
-    let cases = Ranks::<K>(PhantomData);
-    Kind::of::<K, K>(Primitive::Rank, (name, "top"), &[filter, sample, take], tile, cases)
+    let shortest_chunk = rows_together::<K::Word>() * row_len::<K::Word>();
+    let (kernels, cases) = ([filter, collect, sample, take], Ranks::<K>(PhantomData));
+    Kind::of::<K, K>(Primitive::Rank, (name, "top"), &kernels, shortest_chunk, cases)
 }

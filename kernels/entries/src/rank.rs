@@ -1,11 +1,11 @@
-//! Selections by rank: for each order of keys a kernel that filters, and for each size of keys one
-//! that draws a sample and one that takes the elements at some ranks.
+//! Selections by rank: for each order of keys a kernel that filters and one that collects what it has
+//! found, and for each size of keys one that draws a sample and one that takes the elements at some
+//! ranks.
 
 use core::marker::PhantomData;
 use cuda_std::launch::KernelArg;
 use cuda_std::prelude::*;
-use gridsync_kernels::grid::Workspace;
-use gridsync_kernels::grid::rank::{self, Bracket, Candidates, Places};
+use gridsync_kernels::grid::rank::{self, Bracket, Candidates, Chunks, Places};
 use gridsync_kernels::grid::sort::{Floats, Integers, Order, Word};
 
 /// Keys of a size, for the kernels that need no order.
@@ -50,22 +50,14 @@ impl<W: Word> Sampling<W> {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Filtering<W> {
-    /// The keys.
-    pub input: Global<W>,
+    /// The keys, and the destination of those that are found.
+    pub chunks: Chunks<W>,
     /// The sample, sorted.
     pub sample: Global<W>,
     /// The part of it whose keys are wanted.
     pub bracket: Bracket,
-    /// The destination of the results.
-    pub candidates: Candidates<W>,
-    /// The words of the workspace.
-    pub words: Global<u64>,
-    /// The state of the workspace.
-    pub state: Global<u32>,
-    /// The number of rows per warp.
-    pub rows: u32,
-    /// The number of tiles per group.
-    pub group: u32,
+    /// The numbers of the filter.
+    pub found: Global<u64>,
 }
 
 // SAFETY: `repr(C)`; views and numbers are the same on host and device.
@@ -75,9 +67,33 @@ impl<W: Word> Filtering<W> {
     /// Filters by `order`: [`rank::filter()`].
     #[device]
     pub fn filter(self, order: impl Order<Word = W>) {
-        let Self { input, sample, bracket, candidates, words, state, rows, group } = self;
-        let workspace = Workspace { words, state };
-        rank::filter(order, input, (sample, bracket), candidates, workspace, (rows, group));
+        rank::filter(order, self.chunks, (self.sample, self.bracket), self.found);
+    }
+}
+
+/// The common arguments of the kernel that collects the keys of a filter, as in
+/// [`rank::collect()`]. The order comes after them.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Collecting<W> {
+    /// The keys, and those that were found.
+    pub chunks: Chunks<W>,
+    /// The sample, sorted.
+    pub sample: Global<W>,
+    /// The part of it whose keys are wanted.
+    pub bracket: Bracket,
+    /// The destination.
+    pub candidates: Candidates<W>,
+}
+
+// SAFETY: `repr(C)`; views and numbers are the same on host and device.
+unsafe impl<W: Scalar> KernelArg for Collecting<W> {}
+
+impl<W: Word> Collecting<W> {
+    /// Collects keys by `order`: [`rank::collect()`].
+    #[device]
+    pub fn collect(self, order: impl Order<Word = W>) {
+        rank::collect(order, self.chunks, (self.sample, self.bracket), self.candidates);
     }
 }
 
@@ -107,15 +123,27 @@ impl<W: Word> Taking<W> {
 }
 
 macro_rules! kernels {
-    ($($word:ident: $sample:ident $take:ident, $int:ident $float:ident $blocks:literal;)*) => {$(
+    (sizes $($word:ident: $sample:ident $take:ident;)*) => {$(
         entry! { @ $sample Keys<$word> [] Sampling<$word>, sample (max_threads = 256) "Draws a sample of", "grid::rank::sample()" }
         entry! { @ $take Keys<$word> [] Taking<$word>, take (max_threads = 256) "Takes some of", "grid::rank::take()" }
-        entry! { @ $int Integers<$word> [order] Filtering<$word>, filter (max_threads = 256, min_blocks = $blocks) "Filters by", "grid::rank::filter()" }
-        entry! { @ $float Floats<$word> [order] Filtering<$word>, filter (max_threads = 256, min_blocks = $blocks) "Filters by", "grid::rank::filter()" }
+    )*};
+    (orders $($order:ident<$word:ident>: $filter:ident $collect:ident;)*) => {$(
+        entry! { @ $filter $order<$word> [order] Filtering<$word>, filter (max_threads = 256, min_blocks = 4) "Filters by", "grid::rank::filter()" }
+        entry! { @ $collect $order<$word> [order] Collecting<$word>, collect (max_threads = 256, min_blocks = 4) "Collects by", "grid::rank::collect()" }
     )*};
 }
-kernels! {
-    u16: rank_sample_16 rank_take_16, rank_filter_int_16 rank_filter_float_16 3;
-    u32: rank_sample_32 rank_take_32, rank_filter_int_32 rank_filter_float_32 3;
-    u64: rank_sample_64 rank_take_64, rank_filter_int_64 rank_filter_float_64 3;
+kernels! { sizes
+    u8: rank_sample_8 rank_take_8;
+    u16: rank_sample_16 rank_take_16;
+    u32: rank_sample_32 rank_take_32;
+    u64: rank_sample_64 rank_take_64;
+}
+kernels! { orders
+    Integers<u8>: rank_filter_int_8 rank_collect_int_8;
+    Integers<u16>: rank_filter_int_16 rank_collect_int_16;
+    Integers<u32>: rank_filter_int_32 rank_collect_int_32;
+    Integers<u64>: rank_filter_int_64 rank_collect_int_64;
+    Floats<u16>: rank_filter_float_16 rank_collect_float_16;
+    Floats<u32>: rank_filter_float_32 rank_collect_float_32;
+    Floats<u64>: rank_filter_float_64 rank_collect_float_64;
 }

@@ -16,7 +16,7 @@ use gridsync_verify::{Keys, Kind, Primitive, Size, TUNINGS, kinds};
 /// Lengths around the ends of a warp, and of the shortest arrays that are filtered.
 const SHORT: [usize; 9] = [0, 1, 2, 31, 33, 64, 65, 257, 2500];
 
-/// Lengths of many tiles, and just above those that are always sorted.
+/// Lengths of many chunks, and just above those that are always sorted.
 const LONG: [usize; 3] = [(1 << 16) + 1, (1 << 20) + 7, (1 << 24) + 1];
 
 pub(crate) fn trials() -> Trials {
@@ -27,6 +27,7 @@ pub(crate) fn trials() -> Trials {
             what_does_not_exist_is_an_error_with_numbers,
             quantiles_with_a_nan_are_nan,
             one_ranker_selects_from_arrays_of_every_length,
+            elements_that_are_found_in_one_place_are_read_again,
             an_array_of_equal_elements_is_not_sorted_wrong,
             many_quantiles_are_those_of_the_cpu,
             ranks_in_any_order_and_twice_are_found;
@@ -53,8 +54,8 @@ fn add_row(trials: &mut Trials, kind: &'static Kind) {
         });
     }
     let budget = Budget::thorough_if(ty != "f32");
-    trials.add(format!("{ty}::on_the_emulator::in_the_usual_way"), budget, move || {
-        matrix::run(&emulator(), kind, size((1 << 16) + 1, 0, 1), 0);
+    trials.add(format!("{ty}::on_the_emulator::in_many_blocks"), budget, move || {
+        matrix::run(&emulator(), kind, size((1 << 16) + 1, 0, 1), 1);
     });
     trials.test(format!("{ty}::on_cuda::short"), move || {
         with_cuda(|cuda| {
@@ -143,7 +144,7 @@ fn quantiles_with_a_nan_are_nan(device: &Device) {
 
 fn one_ranker_selects_from_arrays_of_every_length(device: &Device) {
     let mut ranker = Ranker::<i32>::with(device, 0, SOON).expect("memory");
-    for (len, order) in [300, 3000, 0, 1200].into_iter().zip(Order::ALL) {
+    for (len, order) in [300, 9001, 0, 1200].into_iter().zip(Order::ALL) {
         let input = Keys::Any.sample::<i32>(len, 1);
         let (keys, k) = (device.upload(&input).expect("memory"), len.min(7));
         let mut first = (device.alloc(k).expect("memory"), device.alloc(k).expect("memory"));
@@ -152,6 +153,21 @@ fn one_ranker_selects_from_arrays_of_every_length(device: &Device) {
         let found = (first.0.download().expect("a copy"), first.1.download().expect("a copy"));
         let expected = top_k_on_cpu(order, &input, k, Arranged::ByRank).expect("as many");
         assert_eq!(found, expected, "{len}, {order:?}");
+    }
+}
+
+/// All that a filter finds is in a few of its chunks, which have no room for it.
+fn elements_that_are_found_in_one_place_are_read_again(device: &Device) {
+    for len in [700, 6000] {
+        let input: Vec<u32> = (0..len).collect();
+        let keys = device.upload(&input).expect("memory");
+        let mut ranker = Ranker::with(device, input.len(), SOON).expect("memory");
+        for order in [Order::ASCENDING, Order::DESCENDING] {
+            let ranks = [7, 99, input.len() / 2, input.len() - 1];
+            let found = ranker.kths(order, &keys, &ranks).expect("they exist");
+            let expected = ranks.map(|rank| kth_on_cpu(order, &input, rank).expect("it exists"));
+            assert_eq!(found, expected, "{len}, {order:?}");
+        }
     }
 }
 

@@ -11,10 +11,8 @@ use cuda_std::memory::Global;
 use gridsync_entries::rank::Taking;
 use gridsync_entries::{Entry, KernelOf};
 use gridsync_kernels::grid::rank::{FOUND, Places};
-use gridsync_kernels::grid::scan::STATE;
-use gridsync_kernels::grid::select;
 use gridsync_kernels::grid::sort::Order as _;
-use search::{Level, WHAT, each, scratch};
+use search::{InChunks, LEVELS, Level, each, scratch};
 
 /// The most groups of ranks that are looked for separately. A sort takes about as long as this many.
 const MOST_GROUPS: usize = 8;
@@ -45,13 +43,12 @@ pub struct Ranker<K: Key> {
     sample: Scratch<K::Word>,
     /// The indices of the last keys, sorted.
     sorted: Scratch<u64>,
-    levels: [Level<K>; 2],
-    words: Scratch<u64>,
-    state: Buffer<u32>,
-    /// The numbers of the last filter.
+    in_chunks: InChunks<K>,
+    levels: [Level<K>; LEVELS],
+    /// The numbers of the filters.
     found: Buffer<u64>,
-    /// Elements on their way to the host, and their indices.
-    taken: (Buffer<K>, Buffer<u64>),
+    /// Indices of elements on their way to the host, and the elements after them.
+    taken: Buffer<u64>,
 }
 
 impl<K: Key> Ranker<K> {
@@ -69,7 +66,6 @@ impl<K: Key> Ranker<K> {
     /// # Errors
     /// As for [`new`](Self::new).
     pub fn with(device: &Device, longest: usize, tuning: Tuning) -> Result<Self, DeviceError> {
-        let words = select::most_places::<K::Word>(longest) * select::WORDS;
         Ok(Self {
             device: device.clone(),
             tuning,
@@ -77,11 +73,10 @@ impl<K: Key> Ranker<K> {
             by_index: Sorter::new(device, 0)?,
             sample: scratch(device)?,
             sorted: scratch(device)?,
+            in_chunks: InChunks::new(device)?,
             levels: [Level::new(device)?, Level::new(device)?],
-            words: Scratch::new(WHAT, device, words, Device::zeroed)?,
-            state: device.zeroed(STATE)?,
-            found: device.zeroed(FOUND)?,
-            taken: (device.alloc(0)?, device.alloc(0)?),
+            found: device.zeroed(LEVELS * FOUND)?,
+            taken: device.alloc(0)?,
         })
     }
 
@@ -171,10 +166,13 @@ impl<K: Key> Ranker<K> {
         let groups = Ranks::groups(ranks);
         let count: usize = groups.iter().map(|group| group.len()).sum();
         // One more for the last element.
-        if self.taken.0.len() <= count {
-            self.taken = (self.device.alloc(count + 1)?, self.device.alloc(count + 1)?);
+        let room = count + 1;
+        if self.taken.len() < 2 * room {
+            // All of it is copied to the host.
+            self.taken = self.device.zeroed(2 * room)?;
         }
-        let (elements, indices) = (self.taken.0.view().cast(), self.taken.1.view());
+        let taken = self.taken.view();
+        let (indices, elements) = (taken.part(0, room), taken.part(room, room).cast());
         let part = |start, len| (elements.part(start, len), indices.part(start, len));
         let input = input.view().cast();
         let mut has_last = None;
@@ -202,17 +200,21 @@ impl<K: Key> Ranker<K> {
                 self.take(input, places, part(count, 1))?;
             }
         }
-        let last: Option<K> = match has_last {
+        let taken = self.taken.download_part(0..2 * room)?;
+        let (indices, elements) = taken.split_at(room);
+        let elements: &[K] = &bytemuck::cast_slice(elements)[..room];
+        let last = match has_last {
             None if !looks_for_nan || count == 0 => None,
             Some(has_last) => has_last.then(|| bytemuck::cast(K::order(order).last())),
-            None => Some(self.taken.0.download_part(count..count + 1)?[0]),
+            None => Some(elements[count]),
         };
-        let elements = self.taken.0.download_part(0..count)?;
-        let indices = self.taken.1.download_part(0..count)?;
-        let taken: Vec<_> = elements.into_iter().zip(indices).collect();
         let sorted: Vec<usize> = groups.iter().flat_map(|group| group.first..=group.last).collect();
-        let of = |rank: &usize| taken[sorted.partition_point(|other| other < rank)];
-        Ok((ranks.iter().map(of).collect(), last.is_some_and(|last| last.to_f64().is_nan())))
+        let of = |rank: &usize| {
+            let at = sorted.partition_point(|other| other < rank);
+            (elements[at], indices[at])
+        };
+        let has_nan = last.is_some_and(|last: K| last.to_f64().is_nan());
+        Ok((ranks.iter().map(of).collect(), has_nan))
     }
 
     /// Writes the elements at these places, and their indices.

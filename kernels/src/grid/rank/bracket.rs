@@ -1,9 +1,6 @@
-//! The bracket of a filter: which keys are in it, and how many come before.
+//! The bracket of a filter: which keys are in it, and which are below.
 
-use crate::grid::select::Aside;
 use crate::grid::sort::{Order, Word};
-use crate::op::Sum;
-use crate::warp;
 use cuda_std::launch::KernelArg;
 use cuda_std::prelude::*;
 
@@ -25,77 +22,59 @@ pub struct Bracket {
 // SAFETY: `repr(C)` of plain numbers.
 unsafe impl KernelArg for Bracket {}
 
-/// The [places](Order::place) of the keys in a bracket.
+/// An interval of [places](Order::place) on the circle.
 #[derive(Clone, Copy)]
 pub(super) struct Span<W> {
-    low: W,
-    /// The last minus the first.
+    first: W,
+    /// The last place minus the first.
     width: W,
+    /// The end of the circle minus the first.
+    end: W,
     /// Whether all these keys have one number.
     pub(super) is_one: bool,
 }
 
 impl<W: Word> Span<W> {
-    /// The places in the bracket.
+    /// The places in the bracket of a sorted sample.
     #[device]
     pub(super) fn of<O: Order<Word = W>>(order: O, sample: Global<W>, bracket: Bracket) -> Self {
-        let mut span = [W::default(), W::ONES];
-        let mut is_one = false;
-        if bracket.low != OPEN {
-            span[0] = order.span(sample.read(bracket.low as usize))[0];
+        let key = |index: u32| sample.read(index as usize);
+        let (mut first, mut last) = (order.origin(), order.origin().minus(W::ONE));
+        let is_one = bracket.low != OPEN
+            && bracket.high != OPEN
+            && order.number(key(bracket.low)) == order.number(key(bracket.high));
+        let (low, high) = if order.is_descending() {
+            (bracket.high, bracket.low)
+        } else {
+            (bracket.low, bracket.high)
+        };
+        if low != OPEN {
+            [first, _] = order.span(key(low));
         }
-        if bracket.high != OPEN {
-            let [first, last] = order.span(sample.read(bracket.high as usize));
-            span[1] = last;
-            is_one = first == span[0];
+        if high != OPEN {
+            [_, last] = order.span(key(high));
         }
-        Self { low: span[0], width: span[1].minus(span[0]), is_one }
+        let end = order.origin().minus(W::ONE).minus(first);
+        Self { first, width: last.minus(first), end, is_one }
     }
 
-    /// Whether a place is in the bracket.
+    /// The places of the keys with the last number of the order.
+    #[device]
+    pub(super) fn of_last<O: Order<Word = W>>(order: O) -> Self {
+        let [first, last] = order.span(order.last());
+        let end = order.origin().minus(W::ONE).minus(first);
+        Self { first, width: last.minus(first), end, is_one: true }
+    }
+
+    /// Whether a place is in the interval.
     #[inline(always)]
     pub(super) fn contains(self, place: W) -> bool {
-        place.minus(self.low) <= self.width
+        place.minus(self.first) <= self.width
     }
 
-    /// Whether the bracket is after a place.
+    /// Whether a place is below the interval: between the origin and its first place.
     #[inline(always)]
-    pub(super) fn is_after(self, place: W) -> bool {
-        place < self.low
-    }
-}
-
-/// Counts the keys before the bracket.
-#[derive(Clone, Copy)]
-pub(super) struct Before {
-    /// Of this lane.
-    pub(super) count: u32,
-    /// Of all tiles: one number.
-    pub(super) total: Global<u64>,
-}
-
-impl Aside for Before {
-    #[inline(always)]
-    fn with(self, kept: u32) -> u32 {
-        warp::reduce(Sum::<u32>::new(), self.count) << 16 | kept
-    }
-
-    #[inline(always)]
-    fn kept(sum: u32) -> u32 {
-        sum & 0xffff
-    }
-
-    #[inline(always)]
-    fn add(self, sum: u32, thread: u32) {
-        if thread == 0 && sum >> 16 != 0 {
-            // Relaxed: read after the launch.
-            self.total.fetch_add(0, (sum >> 16).into(), Ordering::Relaxed, Scope::Device);
-        }
-    }
-
-    #[inline(always)]
-    fn in_room(start: usize, len: usize, room: usize) -> (usize, usize) {
-        let start = start.min(room);
-        (start, len.min(room - start))
+    pub(super) fn is_below(self, place: W) -> bool {
+        place.minus(self.first) > self.end
     }
 }

@@ -1,50 +1,23 @@
 //! Selection by rank: the elements that a sort would put at some ranks, without the sort.
 //!
 //! A [`sample`] of the keys, sorted, gives two of them that are likely to enclose the ranks.
-//! [`filter`] reads the array once. It writes the keys between those two, in the order of the
-//! array, and counts the keys before them, which gives the rank of each key that it wrote. They are
-//! few, and are sorted, or filtered again. [`take`] then writes the elements at the ranks. See the
-//! protocol in `README.md`.
+//! [`filter`] reads the array once. It finds the keys between those two, and counts the keys before
+//! them, which gives their ranks. [`collect`] puts the keys next to each other, in the order of the
+//! array. They are few, and are sorted, or filtered again. [`take`] then writes the elements at the
+//! ranks. See the protocol in `README.md`.
 
 mod bracket;
+mod chunk;
+mod find;
 
 pub use bracket::{Bracket, OPEN};
+pub use chunk::{row_len, rows_together};
+pub use find::{Candidates, Chunks, FOUND, THREADS, WARPS, collect, filter};
 
 use super::overlap::begin;
-use super::select::{self, Held, Outputs};
-use super::sort::{Order, Word};
-use super::workspace::Workspace;
-use bracket::{Before, Span};
+use super::sort::Word;
 use cuda_std::launch::KernelArg;
 use cuda_std::prelude::*;
-
-/// Threads of a block of [`sample`] and of [`take`].
-pub const THREADS: u32 = 256;
-
-/// Numbers that [`filter`] leaves: the keys before the bracket, those in it, whether all of these
-/// have one number, and whether a key has the last number.
-pub const FOUND: usize = 4;
-
-/// Indices of these numbers.
-const BEFORE: usize = 0;
-const INSIDE: usize = 1;
-const IS_ONE: usize = 2;
-const HAS_LAST: usize = 3;
-
-/// Where [`filter`] writes. Both views are as long; keys that do not fit are only counted.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct Candidates<W> {
-    /// The keys in the bracket, in the order of the input.
-    pub keys: Global<W>,
-    /// Their indices in the input.
-    pub positions: Global<u64>,
-    /// [`FOUND`] numbers.
-    pub found: Global<u64>,
-}
-
-// SAFETY: `repr(C)` of views, which are the same on both sides.
-unsafe impl<W: Scalar> KernelArg for Candidates<W> {}
 
 /// Draws keys from `input` to all of `sample`: one of each `stride` keys, at an index that looks
 /// random, so that no period of the input matters. Zeroes `found`, of [`FOUND`] numbers, for
@@ -72,47 +45,6 @@ fn scattered(number: u32) -> u32 {
     let mixed = number.wrapping_add(1).wrapping_mul(0x9E37_79B9);
     let mixed = (mixed ^ mixed >> 16).wrapping_mul(0x85EB_CA6B);
     mixed ^ mixed >> 13
-}
-
-/// Writes the keys of `input` that are in `bracket`, a part of the sorted `sample`, to `candidates`,
-/// and counts them and those before.
-///
-/// Called like [`select`](super::select::select()), with a workspace as for it. [`sample`] has
-/// zeroed the numbers. Later work on the stream sees the results.
-#[device(protocol = "the selection by rank")]
-pub fn filter<O: Order>(
-    order: O,
-    input: Global<O::Word>,
-    (sample, bracket): (Global<O::Word>, Bracket),
-    candidates: Candidates<O::Word>,
-    workspace: Workspace,
-    (rows, group): (u32, u32),
-) {
-    let Candidates { keys, positions, found } = candidates;
-    let count = found.part(INSIDE, 1);
-    let outputs = Outputs { kept: keys, rest: keys.part(0, 0), positions, count };
-    select::compact(input, outputs, workspace, (rows, group), |held, lane| {
-        let span = Span::of(order, sample, bracket);
-        if lane == 0 && held.is_first() {
-            found.write(IS_ONE, span.is_one.into());
-        }
-        if bracket.looks_for_last != 0 {
-            note_last(order, held, found);
-        }
-        let before = held.flags(|key, _| span.is_after(order.place(key))) & held.there;
-        let kept = held.flags(|key, _| span.contains(order.place(key)));
-        (kept, Before { count: before.count_ones(), total: found.part(BEFORE, 1) })
-    });
-}
-
-/// Notes whether one of these keys has the last number.
-#[device]
-fn note_last<O: Order>(order: O, held: Held<O::Word>, found: Global<u64>) {
-    let [last, _] = order.span(order.last());
-    if held.flags(|key, _| order.place(key) >= last) & held.there != 0 {
-        // Relaxed: all that write it write the same.
-        found.store(HAS_LAST, 1, Ordering::Relaxed, Scope::Device);
-    }
 }
 
 /// Where the keys of some ranks are.

@@ -13,11 +13,11 @@ pub(super) const ROWS: usize = 8;
 
 /// The packs of its warp's strip that a lane keeps: one of each row.
 #[derive(Clone, Copy)]
-pub(in crate::grid) struct Held<T: Scalar> {
+pub(super) struct Held<T: Scalar> {
     pub(super) strip: Strip,
     pub(super) packs: [T::Pack<T>; ROWS],
     /// Which elements are in the array, as [flags](flag).
-    pub(in crate::grid) there: u32,
+    pub(super) there: u32,
 }
 
 /// Bits of a row in a word of flags for elements of `T`: one for each element of a pack, and at
@@ -73,15 +73,9 @@ impl<T: Scalar> Held<T> {
         Self { strip, packs, there }
     }
 
-    /// Whether these are from the first rows of the array.
-    #[inline(always)]
-    pub(in crate::grid) fn is_first(self) -> bool {
-        self.strip.start == 0
-    }
-
     /// The flags of the elements that `keeps` accepts, called with the element and its index.
     #[inline(always)]
-    pub(in crate::grid) fn flags(self, keeps: impl Fn(T, usize) -> bool) -> u32 {
+    pub(super) fn flags(self, keeps: impl Fn(T, usize) -> bool) -> u32 {
         let mut flags = 0;
         self.packs.for_each(|row, pack| {
             let first = self.strip.pack(row);

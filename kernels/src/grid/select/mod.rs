@@ -12,14 +12,11 @@
 //! Reads every element once, and writes those that are kept once. The result depends only on the
 //! input. `README.md` next to this file explains why waiting for other blocks is safe.
 
-mod aside;
 mod held;
 mod predicate;
 mod staged;
 mod within;
 
-pub(in crate::grid) use aside::Aside;
-pub(in crate::grid) use held::Held;
 pub use predicate::Predicate;
 pub use within::{Comparable, Within};
 
@@ -32,7 +29,7 @@ use crate::op::Sum;
 use cuda_std::launch::KernelArg;
 use cuda_std::prelude::*;
 use cuda_std::warp::{FULL_MASK, WARP_SIZE, warp_shuffle_idx};
-use held::{ROWS, Ranks, most_rows};
+use held::{Held, ROWS, Ranks, most_rows};
 
 /// Words of 32 bits in a count that a block sends: a workspace has this many words for each of the
 /// [places](Shape::places) of a shape.
@@ -104,7 +101,7 @@ pub fn select<P: Predicate>(
     group: u32,
 ) {
     compact(input, outputs, workspace, (rows, group), |held, _| {
-        (held.flags(|x, index| predicate.keeps(x, index as u64)), ())
+        held.flags(|x, index| predicate.keeps(x, index as u64))
     });
 }
 
@@ -121,32 +118,27 @@ pub fn unique<T: Scalar + PartialEq>(
     rows: u32,
     group: u32,
 ) {
-    compact(input, outputs, workspace, (rows, group), |held, lane| {
-        (held.run_starts(input, lane), ())
-    });
+    compact(input, outputs, workspace, (rows, group), |held, lane| held.run_starts(input, lane));
 }
 
 /// Writes the elements whose [bit](held::flag) is set in the result of `flags`, which is called by
-/// all lanes of a warp with the held tile and the lane's index. It also returns what the launch
-/// counts in addition.
+/// all lanes of a warp with the held tile and the lane's index.
 #[device]
-pub(in crate::grid) fn compact<T: Scalar, A: Aside>(
+fn compact<T: Scalar>(
     input: Global<T>,
     outputs: Outputs<T>,
     workspace: Workspace,
     (rows, group): (u32, u32),
-    flags: impl FnOnce(Held<T>, u32) -> (u32, A),
+    flags: impl FnOnce(Held<T>, u32) -> u32,
 ) {
     begin();
     let at = ThreadPosition::here();
     let tiles = Tiles::draw(workspace, thread::grid_dim_x(), group, at);
     let strip = Strip::new::<T>(tiles.tile, rows, at);
     let held = Held::load(strip, input);
-    let (kept, aside) = flags(held, at.lane);
-    let kept = kept & held.there;
+    let kept = flags(held, at.lane) & held.there;
     let ranks = Ranks::of::<T>(kept);
-    let (before, sums) = across_warps(Sum::<u32>::new(), aside.with(ranks.total()), at);
-    let (before, count) = (A::kept(before), A::kept(sums));
+    let (before, count) = across_warps(Sum::<u32>::new(), ranks.total(), at);
     if !tiles.is_alone() {
         tiles.send(u64::from(count), at);
     }
@@ -171,8 +163,7 @@ pub(in crate::grid) fn compact<T: Scalar, A: Aside>(
     };
     thread::sync_threads();
 
-    aside.add(sums, at.thread);
-    let (start, len) = A::in_room(earlier as usize, count as usize, outputs.kept.len());
+    let (start, len) = (earlier as usize, count as usize);
     staged::take(0, outputs.kept.part(start, len), at);
     if !outputs.rest.is_empty() {
         let rest = outputs.rest.part(tile.first - start, tile.len - len);
