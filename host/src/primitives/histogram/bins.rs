@@ -80,7 +80,7 @@ impl<T: Integer> Bins<T> {
         let (first, last) = (*range.start(), *range.end());
         let bins = last.to_i128() - first.to_i128() + 1;
         let len = number(bins)?;
-        Ok(Self { len, kind: Kind::Numbers(first, T::by_numbers(first, len as u32)) })
+        Ok(Self { len, kind: Kind::Numbers(first, T::by_numbers(first)) })
     }
 }
 

@@ -63,7 +63,7 @@ pub(super) mod sealed {
         fn to_i128(self) -> i128;
 
         /// The way to find the bin of a number from `first`.
-        fn by_numbers(first: Self, bins: u32) -> Arc<dyn Way<Self>>;
+        fn by_numbers(first: Self) -> Arc<dyn Way<Self>>;
     }
 }
 
@@ -136,8 +136,8 @@ macro_rules! integers {
                 self.into()
             }
 
-            fn by_numbers(first: Self, bins: u32) -> Arc<dyn Way<Self>> {
-                Arc::new(By(Numbers { first: first as $unsigned, bins }))
+            fn by_numbers(first: Self) -> Arc<dyn Way<Self>> {
+                Arc::new(By(Numbers { first: first as $unsigned }))
             }
         }
     )*};

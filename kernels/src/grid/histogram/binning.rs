@@ -62,7 +62,8 @@ unsigned! {
     u64, number => if number >> 32 == 0 { number as u32 } else { NONE };
 }
 
-/// A bin for each integer: `first` is in bin 0, the next in bin 1, up to bin `bins` − 1.
+/// A bin for each integer: `first` is in bin 0, the next in bin 1, and so on. The type has a number
+/// for each bin of the histogram, so one that is less than `first` is in a bin after the last.
 ///
 /// Signed integers are those of the unsigned type with the same bits.
 #[repr(C)]
@@ -70,8 +71,6 @@ unsigned! {
 pub struct Numbers<U> {
     /// The number in bin 0.
     pub first: U,
-    /// The number of bins that the type has numbers for.
-    pub bins: u32,
 }
 
 // SAFETY: `repr(C)` of plain numbers.
@@ -82,8 +81,7 @@ impl<U: Unsigned> Binning for Numbers<U> {
 
     #[inline(always)]
     fn bin(self, element: U) -> u32 {
-        let bin = element.minus(self.first).or_none();
-        if bin < self.bins { bin } else { NONE }
+        element.minus(self.first).or_none()
     }
 }
 

@@ -76,10 +76,8 @@ pub fn histogram<B: Binning>(
             counters.add_in_half(bin, total);
         });
     } else {
-        let column = layout.column(at.lane);
-        each_bin(binning, input, first, step, block == 0, |bin| {
-            counters.add_in_column(layout, column, bin);
-        });
+        let column = counters.column(layout, at.lane);
+        each_bin(binning, input, first, step, block == 0, |bin| column.add(bin));
     }
     thread::sync_threads();
     if blocks == 1 && sums.ended.is_empty() && layout != Layout::HALVES {
