@@ -237,9 +237,9 @@ const WITH_SPILLS: [(&str, u32); 3] = [
     ("sort_", 96),
     // Addresses that are needed again only after the loop over the elements, and in it for elements
     // of 2 bytes, so that two blocks are resident.
-    ("histogram_even_", 96),
-    // Three words, on compute capability 8.0 only, for a third block.
-    ("rank_filter_", 12),
+    ("histogram_even_", 112),
+    // On compute capability 8.0 only, where chunks are read again.
+    ("rank_collect_int_8", 44),
 ];
 
 /// Findings in the assembler's report.

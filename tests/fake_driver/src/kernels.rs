@@ -2,7 +2,7 @@
 
 use cuda_std::launch::{Kernel, KernelArgs};
 use gridsync_entries::{
-    histogram, kendall, merge_sort, range_sum, reduce, reduce_rows, scan, select, sort,
+    histogram, kendall, merge_sort, range_sum, rank, reduce, reduce_rows, scan, select, sort,
 };
 use std::ffi::c_void;
 
@@ -66,6 +66,8 @@ entries! {
     merge_sort::merge_sort_tiles;
     merge_sort::merge_sort_runs;
     sort::sort_one_block_float_32_with_u64;
+    sort::sort_one_block_int_64;
+    rank::rank_take_32;
     histogram::histogram_even_f32;
 }
 
