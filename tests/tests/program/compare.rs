@@ -9,11 +9,17 @@ const WRONG: i32 = 1;
 /// A file with a line for each variant: its median, with the smallest and the largest sample 1 %
 /// apart.
 fn file(device: &str, lines: &[(&str, f64)]) -> String {
-    let line = |&(variant, median): &(&str, f64)| {
+    noisy_file(device, &lines.iter().map(|&(name, us)| (name, us, 0.01)).collect::<Vec<_>>())
+}
+
+/// Like `file`; the difference between the smallest and the largest sample is the last number times
+/// the median.
+fn noisy_file(device: &str, lines: &[(&str, f64, f64)]) -> String {
+    let line = |&(variant, median, noise): &(&str, f64, f64)| {
         let record = json!({
             "suite": "barrier", "variant": variant, "device": device,
             "params": { "blocks": 132, "threads": 256 }, "unit": "us", "median": median,
-            "min": 0.995 * median, "max": 1.005 * median, "samples": 7, "bytes": null,
+            "min": (1.0 - noise / 2.0) * median, "max": (1.0 + noise / 2.0) * median, "samples": 7, "bytes": null,
             "gb_per_s": null, "peer": null, "warnings": [],
         });
         format!("{record}\n")
@@ -76,15 +82,32 @@ fn fail_over_ignores_reads_copies_numpy_and_scipy() {
 }
 
 #[test]
-fn fail_over_fails_only_what_is_slower_by_more() {
+fn fail_over_fails_only_lines_slower_by_more_than_their_noise_plus_the_limit() {
     let folder = two_runs();
-    let call = compare(&folder, &["--fail-over", "4"]);
+    // `grid` is slower by 5 %, and its noise is 1.05 %.
+    let message = "1 of 3 lines are slower by more than their noise plus 3.9 %; the worst, barrier \
+        grid, blocks 132, threads 256, is slower by 5.0 %, and its noise is 1.";
+    let call = compare(&folder, &["--fail-over", "3.9"]);
     assert_eq!(call.code, Some(WRONG), "{call:?}");
-    assert!(call.stderr.contains("1 of 3 lines are slower by more than 4 %"), "{call:?}");
+    assert!(call.stderr.contains(message), "{call:?}");
     assert!(call.stdout.contains("+5.0"), "the comparison is printed all the same: {call:?}");
-    compare(&folder, &["--fail-over", "6"]).succeeds();
+    compare(&folder, &["--fail-over", "4"]).succeeds();
     compare(&folder, &["--fail-over", "-1"])
         .fails(WRONG_USAGE, &["--fail-over", "percentage of 0 or more"]);
+}
+
+#[test]
+fn fail_over_allows_a_noisy_line_its_noise_before_or_after() {
+    let code = |before: (f64, f64), after: (f64, f64)| {
+        let file = |(us, noise)| noisy_file("a GPU", &[("grid", us, noise)]);
+        let folder = Folder::new().with("before.jsonl", file(before));
+        compare(&folder.with("after.jsonl", file(after)), &["--fail-over", "10"]).code
+    };
+    let (quiet, noisy) = (0.01, 0.495);
+    assert_eq!(code((1.0, noisy), (1.54, quiet)), Some(0), "the noise of the run before counts");
+    assert_eq!(code((1.0, quiet), (1.54, noisy / 1.54)), Some(0), "that of the run after too");
+    assert_eq!(code((1.0, quiet), (1.54, quiet)), Some(WRONG), "as much slower, but quiet");
+    assert_eq!(code((1.0, noisy), (2.0, quiet)), Some(WRONG), "much slower");
 }
 
 #[test]
