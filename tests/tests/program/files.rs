@@ -44,7 +44,7 @@ fn two_outputs_to_one_file_are_refused_under_any_spelling() {
             &["--unique", "--counts"],
         ] {
             let args = [&["select", "x.npy", "-o", "out.npy"], by, &[other]].concat();
-            let parts = ["--output", by[by.len() - 1], "each array needs its own file"];
+            let parts = ["--output", by[by.len() - 1], "each needs its own file"];
             folder.call(&args, b"").fails(WRONG_USAGE, &parts);
         }
     }

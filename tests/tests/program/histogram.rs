@@ -196,6 +196,48 @@ fn the_text_is_a_table_of_few_bins() {
 }
 
 #[test]
+fn the_counts_are_drawn_as_a_bar_chart() {
+    let folder = Folder::new();
+    let input: Vec<u32> = (0..900).map(|i| i % 300).collect();
+    let draw = |more: &[&str]| raw(&folder, "u32", bytemuck::cast_slice(&input), more);
+    let svg = |name| String::from_utf8(folder.read(name)).expect("it is text");
+    let bars = |svg: &str| svg.matches("</title></rect>").count();
+
+    let call = draw(&["--edges", "0,100,250", "--svg", "few.svg"]);
+    let call = call.says(&["few.svg: a chart of 2 bars", "elements in no bin: 147"]);
+    assert!(call.stdout.contains("453 ####"), "the counts are printed too: {call:?}");
+    let few = svg("few.svg");
+    assert_eq!(bars(&few), 2);
+    for text in [
+        ">Histogram of 900 u32 elements in 2 bins</text>",
+        ">edges of the bins</text>",
+        ">elements</text>",
+        ">0</text>",
+        ">100</text>",
+        ">250</text>",
+        "<title>0 to 100: 300</title>",
+        "all bars are drawn equally wide; elements in no bin: 147",
+    ] {
+        assert!(few.contains(text), "{text:?} is not in {few}");
+    }
+
+    draw(&["--numbers", "0..299", "--svg", "many.svg", "-o", "n.npy", "--check"])
+        .says(&["many.svg: a chart of 150 bars", "n.npy: 300 elements of i64"]);
+    let many = svg("many.svg");
+    assert_eq!(bars(&many), 150);
+    for text in ["each bar has 2 bins", "<title>298..299: 6</title>", ">number</text>"] {
+        assert!(many.contains(text), "{text:?} is not in {many}");
+    }
+    let piped = draw(&["--numbers", "0..299", "--svg", "-", "-q"]).says_nothing().stdout;
+    assert!(piped == many, "only the chart is on standard output");
+
+    draw(&["--svg", "-", "--json"]).fails(WRONG_USAGE, &["--svg or the JSON", "name a file"]);
+    draw(&["--svg", "n.npy", "-o", "n.npy"]).fails(WRONG_USAGE, &["each needs its own file"]);
+    raw(&folder, "f32", &[], &["--svg", "empty.svg"]).succeeds();
+    assert_eq!(bars(&svg("empty.svg")), 0, "no element has a bar");
+}
+
+#[test]
 fn an_array_that_a_device_cannot_hold_is_refused_with_the_numbers_and_a_remedy() {
     let folder = Folder::new();
     let file = File::create(folder.path("zeros")).expect("the folder should be there");

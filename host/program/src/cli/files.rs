@@ -35,7 +35,7 @@ impl Files {
 
     /// Refuses files that would make the call hang or lose a result: an input given twice that can
     /// be read only once, one file for two outputs, an output that would replace an input, and
-    /// standard output for both an array and JSON.
+    /// standard output for both an output and JSON.
     pub(super) fn check_conflicts(&self, global: &Global) -> Result<(), Usage> {
         let inputs = self.inputs.iter().map(|(name, input)| (name, input, input.identity()));
         let inputs: Vec<_> = inputs.collect();
@@ -64,7 +64,7 @@ impl Files {
                     false => format!("are one file, {known} and {to}"),
                 };
                 return Err(Usage(format!(
-                    "--{other} and --{name} {one}: each array needs its own file"
+                    "--{other} and --{name} {one}: each needs its own file"
                 )));
             }
             let both_ways = identity.as_ref().is_some_and(Identity::goes_both_ways);
@@ -82,7 +82,7 @@ impl Files {
         };
         match outputs.iter().find(|output| on_stdout(output)) {
             Some((name, ..)) if global.json => Err(Usage(format!(
-                "standard output can get the array of --{name} or the JSON, not both: name a file"
+                "standard output can get --{name} or the JSON, not both: name a file"
             ))),
             _ => Ok(()),
         }

@@ -1,6 +1,7 @@
 //! `gridsync histogram`: how many elements of an array are in each bin.
 
 mod asked;
+mod chart;
 mod check;
 mod table;
 
@@ -11,8 +12,9 @@ use super::files::Files;
 use super::job::{self, About, Done, Job};
 use super::sink::Sink;
 use super::work::Cost;
-use crate::data::{self, Dtype, Incoming, Stored};
+use crate::data::{self, Dtype, Incoming, Output, Stored, write_raw};
 use asked::{Asked, Numbered, Span, numbers, range_of, without_numbers};
+use chart::chart;
 use check::{count_again, verdict};
 use clap::ArgAction;
 use cuda_std::{bf16, f16};
@@ -21,6 +23,8 @@ use gridsync::memory;
 use gridsync::parallel;
 use gridsync::primitives::histogram::{Binned, Bins, Histogram as Counter, MOST_BINS};
 use gridsync_lab::count::within;
+use gridsync_lab::display::svg::Columns;
+use gridsync_lab::display::words;
 use gridsync_verify::Widen;
 use std::ffi::OsString;
 use table::{MOST_ROWS, table};
@@ -33,8 +37,8 @@ use table::{MOST_ROWS, table};
 /// equal, from 0.5 less to 0.5 more, and from 0 to 1 for an empty array. Edges of such bins are rounded
 /// to f32 if the elements are f16, bf16 or f32; integers of 64 bits are compared with edges as the
 /// nearest f64. The counts are exact, and are written as i64. One device counts the whole array, and a
-/// GPU needs memory for it. The output is written whole or not at all, and not if --check finds it
-/// wrong.
+/// GPU needs memory for it. Each output is written whole or not at all, and not if --check finds the
+/// counts wrong.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Histogram {
@@ -75,6 +79,10 @@ pub(crate) struct Histogram {
     /// Write the counts to this .npy file, and do not print them; `-` is standard output.
     #[arg(short, long, alias = "out", value_name = "OUT")]
     output: Option<OsString>,
+    /// Draw the counts as a bar chart to this file. If there are more than 256 bins, a bar has several of
+    /// them. `-` is standard output, and the counts are not printed then.
+    #[arg(long, value_name = "FILE")]
+    svg: Option<OsString>,
     /// Count again on one core, by bisection of the edges, and compare.
     #[arg(long)]
     check: bool,
@@ -86,8 +94,10 @@ pub(crate) struct Histogram {
 
 impl Histogram {
     pub(crate) fn run(self, global: &Global) -> anyhow::Result<()> {
-        let files =
-            Files::default().reads("INPUT", &self.input).writes("output", self.output.as_ref());
+        let files = Files::default()
+            .reads("INPUT", &self.input)
+            .writes("output", self.output.as_ref())
+            .writes("svg", self.svg.as_ref());
         let remedy = "a histogram holds all elements and counts: count fewer";
         job::run(global, &files, remedy, |job| {
             let input = job.open(&self.input, self.dtype)?;
@@ -161,8 +171,16 @@ impl Histogram {
         };
         let output = job.path("output", &check);
         let bytes = about.len * size_of::<T>() + bins.len() * size_of::<u64>();
+        let drawn = match &self.svg {
+            Some(to) if check.as_ref().is_none_or(|check| check.wrong.is_none()) => {
+                job.doing("drawing");
+                Some(draw(to, &chart(&asked, about, &counts))?)
+            }
+            _ => None,
+        };
         let done = self.report(job, about, &asked, &bins, counts, output);
-        Ok(Done { us, bytes, check, arrays, ..done })
+        let lines = done.lines.into_iter().chain(drawn).collect();
+        Ok(Done { us, bytes, check, arrays, lines, ..done })
     }
 
     /// The bins that are asked for, unless their range is that of the elements.
@@ -182,6 +200,12 @@ impl Histogram {
         job::expect_room(device, "histogram", elements.saturating_add(of_bins))
     }
 
+    /// Whether the counts are printed, not written to a file.
+    fn is_printed(&self) -> bool {
+        let is_stdout = |path: &OsString| Output::parse(path) == Output::Stdout;
+        self.output.is_none() && !self.svg.as_ref().is_some_and(is_stdout)
+    }
+
     /// The text and the JSON of the counts.
     fn report<T: Binned>(
         &self,
@@ -193,9 +217,8 @@ impl Histogram {
         output: Option<String>,
     ) -> Done {
         let (len, dtype) = (bins.len(), about.dtype());
-        // Wrong counts may be more than the elements.
-        let outside = (about.len as u64).saturating_sub(counts.iter().sum());
-        let is_printed = self.output.is_none();
+        let outside = outside(about, &counts);
+        let is_printed = self.is_printed();
         let result =
             (is_printed && len <= MOST_ROWS).then(|| table(&asked.labels(dtype, bins), &counts));
         let unprinted = (is_printed && len > MOST_ROWS)
@@ -222,6 +245,18 @@ impl Histogram {
             ..Done::of(fields, what, about, variant)
         }
     }
+}
+
+/// The number of elements in no bin. Wrong counts may be more than the elements.
+fn outside(about: About, counts: &[u64]) -> u64 {
+    (about.len as u64).saturating_sub(counts.iter().sum())
+}
+
+/// Writes a chart. Returns a line that describes it.
+fn draw(to: &OsString, chart: &Columns) -> anyhow::Result<String> {
+    let to = Output::parse(to);
+    write_raw(&to, chart.svg()?.as_bytes())?;
+    Ok(format!("{to}: a chart of {}", words::count(chart.values.len() as f64, "bar")))
 }
 
 /// The counts of `input` on a device, and the time of the kernel in µs.

@@ -57,6 +57,25 @@ impl Canvas {
         ));
     }
 
+    /// A filled rectangle with a tooltip, given its upper left corner and its width and height.
+    pub(super) fn rect_with_tip(
+        &mut self,
+        (x, y): (f64, f64),
+        (width, height): (f64, f64),
+        fill: Colour,
+        tip: &str,
+    ) {
+        self.element(format_args!(
+            "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" {}><title>{}</title></rect>",
+            number(x),
+            number(y),
+            number(width),
+            number(height),
+            fill.paint("fill"),
+            escape(tip)
+        ));
+    }
+
     /// A polyline through `points`, `thickness` px thick.
     pub(super) fn line(&mut self, points: &[(f64, f64)], thickness: f64, stroke: Colour) {
         let points: Vec<String> =

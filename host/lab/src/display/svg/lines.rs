@@ -3,9 +3,10 @@
 use super::ChartError;
 use super::axis::{Scale, plain};
 use super::canvas::{Anchor, Canvas, TEXT, TITLE, width};
-use super::colour::{Colour, GREY, INK, PALE, TooMany, of_series};
+use super::colour::{Colour, INK, TooMany, of_series};
 use super::csv::csv;
 use super::estimate::{Estimate, MARKERS, draw_point};
+use super::frame::{ABOVE, BELOW, Frame, GAP, left_of, widest};
 use super::legend::Legend;
 use super::role::Key;
 
@@ -68,14 +69,8 @@ type Format = fn(f64) -> String;
 const PLOT_WIDTH: f64 = 400.0;
 /// The least height of the plot.
 const PLOT_HEIGHT: f64 = 280.0;
-/// The distance from the top to the legend.
-const ABOVE: f64 = 42.0;
 /// The distance from the legend to the plot.
 const BETWEEN: f64 = 10.0;
-/// The distance from the plot to the bottom.
-const BELOW: f64 = 54.0;
-/// The distance between neighbouring items.
-const GAP: f64 = 10.0;
 /// The length of a line in the legend.
 const SAMPLE: f64 = 30.0;
 
@@ -133,45 +128,32 @@ impl Lines {
         let xs = points.iter().map(|&(x, _)| x);
         let x_scale = if self.log2_x { Scale::log2(xs) } else { Scale::linear_near(xs) };
 
-        let widest = |texts: &mut dyn Iterator<Item = &String>| {
-            texts.fold(0.0, |widest: f64, text| widest.max(width(text, TEXT)))
-        };
-        let left = GAP + TEXT + GAP + widest(&mut y_scale.ticks.iter().map(|(_, text)| text)) + GAP;
+        let left = left_of(&y_scale);
         let names = self.series.iter().map(|series| series.key.name.as_str());
         let legend = Legend::new(names, SAMPLE, PLOT_WIDTH);
         // Half of the last tick's label is to the right of the plot.
-        let beyond = widest(&mut x_scale.ticks.iter().map(|(_, text)| text)) / 2.0 + GAP;
-        let plot_width = legend
-            .width
-            .max(width(&self.x_label, TEXT))
-            .max(width(&self.title, TITLE) + 2.0 * GAP - left - beyond);
-        let total_width = left + plot_width + beyond;
-        let (top, height) =
-            (ABOVE + legend.height + BETWEEN, PLOT_HEIGHT.max(width(&self.y_label, TEXT)));
+        let beyond = widest(x_scale.ticks.iter().map(|(_, text)| text)) / 2.0 + GAP;
+        let frame = Frame {
+            left,
+            top: ABOVE + legend.height + BETWEEN,
+            width: legend
+                .width
+                .max(width(&self.x_label, TEXT))
+                .max(width(&self.title, TITLE) + 2.0 * GAP - left - beyond),
+            height: PLOT_HEIGHT.max(width(&self.y_label, TEXT)),
+        };
         let mut canvas = Canvas::new(
-            total_width,
-            top + height + BELOW,
+            left + frame.width + beyond,
+            frame.bottom() + BELOW,
             &self.title,
             &self.description(&points, end),
         );
 
-        let across = |x: f64| left + plot_width * x_scale.place(x);
-        let down = |y: f64| top + height * (1.0 - y_scale.place(y));
-        let (right, bottom) = (left + plot_width, top + height);
-        for (y, text) in &y_scale.ticks {
-            let (y, shade) = (down(*y), if *y == 0.0 { GREY } else { PALE });
-            canvas.line(&[(left, y), (right, y)], 1.0, shade);
-            canvas.text(left - GAP, y + 0.35 * TEXT, Anchor::End, INK, text);
-        }
-        for (x, text) in &x_scale.ticks {
-            let x = across(*x);
-            canvas.line(&[(x, bottom), (x, bottom + 5.0)], 1.0, GREY);
-            let baseline = bottom + 1.6 * TEXT;
-            canvas.text(x, baseline, Anchor::Middle, INK, text);
-        }
-        let (middle, baseline) = (left + plot_width / 2.0, bottom + 3.4 * TEXT);
-        canvas.text(middle, baseline, Anchor::Middle, GREY, &self.x_label);
-        canvas.upward_text(GAP + TEXT, top + height / 2.0, GREY, &self.y_label);
+        let across = |x: f64| left + frame.width * x_scale.place(x);
+        let down = |y: f64| frame.down(&y_scale, y);
+        frame.y_axis(&mut canvas, &y_scale);
+        frame.x_axis(&mut canvas, x_scale.ticks.iter().map(|(x, text)| (across(*x), text)));
+        frame.labels(&mut canvas, &self.x_label, &self.y_label);
 
         for (number, (series, (at, below))) in self.series.iter().zip(&legend.places).enumerate() {
             let name = &series.key.name;

@@ -1,6 +1,6 @@
 //! Charts as SVG, written without a library: [`HeatMap`], [`Lines`] over a numeric axis or points
-//! below one, [`Bars`] with names, [`Cells`] with a word each, [`Layers`] of a graph, and
-//! [`Timelines`] of runs.
+//! below one, [`Bars`] with names, [`Columns`] of a histogram, [`Cells`] with a word each, [`Layers`]
+//! of a graph, and [`Timelines`] of runs.
 //!
 //! A chart is one self-contained file without scripts or fonts. It has a light background, so that
 //! it is also readable on a dark page, and describes its contents in `<title>` and `<desc>`. A page
@@ -11,16 +11,18 @@
 //! gridsync, or where it is faster; vermillion is its peer, or where gridsync is slower. Colour is
 //! never the only mark.
 //!
-//! A measured value is an [`Estimate`]: the range of its samples is drawn as an error bar. Each
-//! chart can also be written as CSV.
+//! A measured value is an [`Estimate`]: the range of its samples is drawn as an error bar. Charts of
+//! measured values can also be written as CSV.
 
 mod axis;
 mod bars;
 mod canvas;
 mod cells;
 mod colour;
+mod columns;
 mod csv;
 mod estimate;
+mod frame;
 mod heatmap;
 mod layers;
 mod legend;
@@ -31,6 +33,7 @@ mod timelines;
 pub use axis::{superscript, three_digits};
 pub use bars::{Bars, Row};
 pub use cells::{CellRow, Cells};
+pub use columns::{Columns, Labels};
 pub use csv::csv;
 pub use estimate::Estimate;
 pub use heatmap::{Axis, Faster, HeatMap};
@@ -69,7 +72,7 @@ pub enum ChartError {
         /// The value.
         value: f64,
     },
-    /// The value of a bar is negative.
+    /// The value of a bar or a column is negative.
     #[error("the chart {title:?} has {value} at {place}: bars have no length below 0")]
     Negative {
         /// The title of the chart.

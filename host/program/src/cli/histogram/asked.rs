@@ -124,7 +124,7 @@ impl Asked {
     }
 
     /// An edge between elements of this type.
-    fn edge(&self, dtype: Dtype, edge: f64) -> Number {
+    pub(super) fn edge(&self, dtype: Dtype, edge: f64) -> Number {
         // Edges of bins of the same width are rounded to f32 for such elements.
         let is_single = matches!(self, Self::Even(..)) && dtype.is_float() && dtype.size() <= 4;
         if is_single { Number::Single(edge as f32) } else { Number::Float(edge) }
