@@ -1,5 +1,6 @@
 //! A result of any type, as text and as JSON.
 
+use cuda_std::{bf16, f16};
 use serde::{Serialize, Serializer};
 
 /// A number. JSON has no NaN and no infinities: they are strings.
@@ -52,6 +53,7 @@ macro_rules! numbers {
     )*};
 }
 numbers! {
+    f16 => Single f32; bf16 => Single f32;
     f32 => Single f32; f64 => Float f64;
     i32 => Signed i64; i64 => Signed i64;
     u32 => Unsigned u64; u64 => Unsigned u64;

@@ -40,7 +40,17 @@ fn the_commands_for_arrays_come_first_in_a_group_of_their_own() {
     };
     assert_eq!(
         names(groups[0]),
-        ["reduce", "scan", "select", "sort", "histogram", "range-sum", "kendall"],
+        [
+            "reduce",
+            "scan",
+            "select",
+            "sort",
+            "top",
+            "quantile",
+            "histogram",
+            "range-sum",
+            "kendall"
+        ],
         "{help}"
     );
     let first_screen = help.split_once("\nOptions:").expect("options").0;

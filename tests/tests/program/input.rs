@@ -94,6 +94,8 @@ fn an_array_in_any_layout_gives_the_results_of_the_plain_one() {
             "select x.npy --where >3 -o out.npy",
             "select x.npy --unique -o out.npy --part 100",
             "sort x.npy --argsort -o out.npy --check",
+            "top x.npy -k 100 -o out.npy --check",
+            "quantile x.npy 0.1 0.5 --check",
             "histogram x.npy -o out.npy --check",
             "range-sum x.npy q.npy -o out.npy",
             "kendall x.npy x.npy",
@@ -103,6 +105,11 @@ fn an_array_in_any_layout_gives_the_results_of_the_plain_one() {
             let (mut expected, expected_file) = outcome(&folder, &plain);
             assert_eq!(json["stored"].take(), name, "{line}");
             assert_eq!(expected["stored"].take(), expected["dtype"], "{line}");
+            if line.starts_with("sort") {
+                // Narrow integers are sorted as they are.
+                json["dtype"].take();
+                expected["dtype"].take();
+            }
             assert_eq!(json, expected, "{name}: {line}");
             assert_eq!(written, expected_file, "{name}: {line}");
             assert_eq!(json["part"] == 100, line.contains("--part"), "{json}");

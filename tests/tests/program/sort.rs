@@ -80,8 +80,13 @@ fn zeros_are_equal_and_nans_are_greatest_unless_the_order_is_total() {
     floats! { f16 bf16 f32 f64 }
 }
 
+/// A `.npy` file of one dimension with `len` elements of a type that is not [`Plain`].
+fn file_of(descr: &str, len: usize, data: &[u8]) -> Vec<u8> {
+    npy::raw(&npy::header(descr, false, &format!("({len},)")), data)
+}
+
 #[test]
-fn narrow_elements_are_written_in_the_type_that_they_are_widened_to() {
+fn narrow_elements_are_written_in_the_type_of_the_input_and_bf16_as_f32() {
     for device in ["cpu", "emulator"] {
         let folder = Folder::new();
         let sort = |dtype, bytes: &[u8]| {
@@ -89,10 +94,41 @@ fn narrow_elements_are_written_in_the_type_that_they_are_widened_to() {
             folder.call(&args, bytes).says_nothing();
             folder.read("out.npy")
         };
-        assert_eq!(sort("i8", &[3, 255, 2]), npy::of(&[-1i32, 2, 3]));
-        assert_eq!(sort("bool", &[1, 0, 1]), npy::of(&[0u32, 1, 1]));
+        assert_eq!(sort("i8", &[3, 255, 2]), file_of("|i1", 3, &[255, 2, 3]));
+        assert_eq!(sort("u8", &[3, 255, 2]), file_of("|u1", 3, &[2, 3, 255]));
+        assert_eq!(sort("bool", &[1, 0, 1]), file_of("|b1", 3, &[0, 1, 1]));
+        let halves = [3i16, -1, 2];
+        let sorted = [-1i16, 2, 3];
+        let expected = file_of("<i2", 3, bytemuck::cast_slice(&sorted));
+        assert_eq!(sort("i16", bytemuck::cast_slice(&halves)), expected);
+        let expected = file_of("<u2", 3, bytemuck::cast_slice(&[2i16, 3, -1]));
+        assert_eq!(sort("u16", bytemuck::cast_slice(&halves)), expected);
         let brains = [2.5, -1.0, 0.5].map(bf16::from_f32);
         assert_eq!(sort("bf16", bytemuck::cast_slice(&brains)), npy::of(&[-1.0f32, 0.5, 2.5]));
+    }
+}
+
+#[test]
+fn narrow_integers_of_any_order_are_sorted_and_checked() {
+    let bytes: Vec<u8> = (0..5003u32).map(|i| (i * 40_503 >> 7) as u8).collect();
+    for device in ["cpu", "emulator"] {
+        let folder = Folder::new();
+        let args = ["sort", "-", "-o", "out.npy", "--check", "--device", device];
+        let with_json = [&args[..], &["--json"]].concat();
+        let json = folder.call(&with_json, &file_of("|i1", bytes.len(), &bytes)).json();
+        assert_eq!((&json["dtype"], &json["stored"]), (&"i8".into(), &"i8".into()));
+        let mut sorted = bytes.clone();
+        sorted.sort_unstable_by_key(|&byte| byte as i8);
+        assert!(folder.read("out.npy") == file_of("|i1", bytes.len(), &sorted));
+        let indices = [&with_json[..], &["--argsort", "--descending"]].concat();
+        let json = folder.call(&indices, &file_of("|u1", bytes.len(), &bytes)).json();
+        assert_eq!((&json["dtype"], &json["check"]["ok"]), (&"u8".into(), &true.into()));
+
+        let swapped: Vec<u8> = [3i16, -300, 2, 7].iter().flat_map(|x| x.to_be_bytes()).collect();
+        let file = npy::raw(&npy::header(">i2", true, "(2, 2)"), &swapped);
+        folder.call(&args, &file).says(&["sort of 4 i16 elements (big-endian i16 in the file)"]);
+        let sorted = [-300i16, 2, 3, 7];
+        assert!(folder.read("out.npy") == file_of("<i2", 4, bytemuck::cast_slice(&sorted)));
     }
 }
 

@@ -1,14 +1,14 @@
-//! The JSON of `reduce`, `scan`, `select`, `sort`, `histogram`, `range-sum` and `kendall`.
+//! The JSON of `reduce`, `scan`, `select`, `sort`, `top`, `quantile`, `histogram`, `range-sum` and `kendall`.
 
 use crate::number::Number;
 use serde::Serialize;
 
-/// The result of `reduce`, `scan`, `select`, `sort`, `histogram`, `range-sum` or `kendall`.
+/// The result of `reduce`, `scan`, `select`, `sort`, `top`, `quantile`, `histogram`, `range-sum` or `kendall`.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct Computed {
     /// The type of the elements in memory.
-    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["f16", "bf16", "f32", "f64", "i32", "u32", "i64", "u64"])))]
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["f16", "bf16", "f32", "f64", "i32", "u32", "i64", "u64", "i8", "i16", "u8", "u16"])))]
     pub(super) dtype: &'static str,
     /// The type of the elements in the file.
     pub(super) stored: String,
@@ -117,6 +117,33 @@ pub(super) enum Fields {
         /// The file that was written. Null if none was.
         output: Option<String>,
     },
+    /// `top`.
+    Top {
+        /// The operation.
+        #[cfg_attr(feature = "schema", schemars(extend("const" = "top")))]
+        op: &'static str,
+        /// Number of elements that were selected.
+        k: usize,
+        /// The elements and their indices, unless they are in files.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(with = "Vec<AtIndex>"))]
+        elements: Option<Vec<AtIndex>>,
+        /// The file of the elements. Null if none was written.
+        output: Option<String>,
+        /// The file of the indices.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        indices: Option<Option<String>>,
+    },
+    /// `quantile`.
+    Quantile {
+        /// The operation.
+        #[cfg_attr(feature = "schema", schemars(extend("const" = "quantile")))]
+        op: &'static str,
+        /// The method.
+        method: &'static str,
+        /// The quantiles.
+        quantiles: Vec<Quantile>,
+    },
     /// `histogram`.
     Histogram {
         /// The operation.
@@ -168,6 +195,26 @@ pub(super) enum Fields {
         /// Pairs that are equal in both.
         ties_both: u64,
     },
+}
+
+/// An element that was selected.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
+pub(super) struct AtIndex {
+    /// Its index.
+    pub(super) index: u64,
+    /// The element.
+    pub(super) element: Number,
+}
+
+/// A quantile.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
+pub(super) struct Quantile {
+    /// The share of the elements, from 0 to 1.
+    pub(super) q: f64,
+    /// The quantile. NaN if an element is NaN.
+    pub(super) value: Number,
 }
 
 /// The sum of a row that wrapped around in 64 bits.

@@ -40,10 +40,26 @@ const EXAMPLES: &[Examples] = &[
         ],
     ),
     (
+        &["top"],
+        &[
+            ("gridsync top x.npy -k 10", "the 10 largest, with their indices"),
+            ("gridsync top x.npy -k 10 --smallest -o y.npy", "the 10 smallest, in a file"),
+            ("gridsync top x.npy -k 1000 --by-index --indices i.npy", "where the 1000 largest are"),
+        ],
+    ),
+    (
+        &["quantile"],
+        &[
+            ("gridsync quantile x.npy", "the quartiles, as numpy.quantile"),
+            ("gridsync quantile x.npy 0.5 0.99 --json", "the median and another, for a script"),
+        ],
+    ),
+    (
         &["histogram"],
         &[
             ("gridsync histogram x.npy --bins 20 --range 0 1", "numpy.histogram"),
             ("gridsync histogram x.npy --numbers 0..255 -o n.npy", "numpy.bincount"),
+            ("gridsync histogram x.npy --bins 50 --svg x.svg", "as a bar chart, too"),
         ],
     ),
     (
@@ -239,7 +255,7 @@ const EXAMPLES: &[Examples] = &[
             ("gridsync bench compare before after", "what is slower or faster"),
             (
                 "gridsync bench compare before after --fail-over 2",
-                "exit code 1 if a line is slower by 2 %",
+                "exit code 1 if a line is slower by 2 % more than its noise",
             ),
         ],
     ),

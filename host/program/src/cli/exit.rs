@@ -9,6 +9,7 @@ use gridsync::memory::NoRoom;
 use gridsync::primitives::PartError;
 use gridsync::primitives::kendall::KendallError;
 use gridsync::primitives::range_sum::RangeSumError;
+use gridsync::primitives::rank::RankError;
 use gridsync_ranks::{Difference, EnvironmentError, RanksError};
 use std::fmt;
 use std::process::{self, ExitCode};
@@ -126,6 +127,9 @@ fn device_error(error: &anyhow::Error) -> Option<&DeviceError> {
     if let Some(KendallError::Device(error)) = error.downcast_ref() {
         return Some(error);
     }
+    if let Some(RankError::Device(error)) = error.downcast_ref() {
+        return Some(error);
+    }
     error.downcast_ref()
 }
 
@@ -138,6 +142,7 @@ fn is_of_the_call(error: &anyhow::Error) -> bool {
         || error.downcast_ref().is_some_and(RanksError::is_bad_input)
         || error.is::<RangeSumError>()
         || error.is::<KendallError>()
+        || error.is::<RankError>()
         || error.is::<PartError>()
         || error.is::<NoRoom>()
 }

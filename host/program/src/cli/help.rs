@@ -9,7 +9,17 @@ use std::fmt::Write;
 const GROUPS: [(&str, &[&str]); 4] = [
     (
         "Arrays in files (.npy, .npz or raw)",
-        &["reduce", "scan", "select", "sort", "histogram", "range-sum", "kendall"],
+        &[
+            "reduce",
+            "scan",
+            "select",
+            "sort",
+            "top",
+            "quantile",
+            "histogram",
+            "range-sum",
+            "kendall",
+        ],
     ),
     ("Learning and trying", &["demo", "lab", "emulate", "dag", "new"]),
     ("Checking and measuring", &["devices", "verify", "bench", "report"]),

@@ -1,9 +1,10 @@
-//! The steps that reduce, scan, select, sort, histogram, range-sum and kendall share: open the files,
-//! choose a device, compute at once or part by part, check and write the results, and report.
+//! The steps that reduce, scan, select, sort, top, quantile, histogram, range-sum and kendall share:
+//! open the files, choose a device, compute at once or part by part, check and write the results, and
+//! report.
 //!
 //! Scans, selections and range sums in parts stream from file to file, so the host, like the
-//! device, holds only one part at a time. Sorts, histograms and Kendall's correlation need their
-//! arrays in memory.
+//! device, holds only one part at a time. Sorts, selections by rank, histograms and Kendall's
+//! correlation need their arrays in memory.
 
 use super::choice::{DeviceChoice, Place};
 use super::computed::{Check, Computed, Fields};
@@ -53,6 +54,15 @@ impl About {
         self.stored.dtype()
     }
 
+    /// Text such as `5 i8 elements`, for elements that are not widened.
+    pub(super) fn text_unwidened(self, elements: &str) -> String {
+        let Self { stored, len } = self;
+        let native = stored.native();
+        let in_the_file =
+            if stored == native { String::new() } else { format!(" ({stored} in the file)") };
+        format!("{len} {native} {elements}{in_the_file}")
+    }
+
     /// Text such as `5 i32 elements`, with the given word for elements, and with the type in the
     /// file if it differs.
     pub(super) fn text(self, elements: &str) -> String {
@@ -70,6 +80,8 @@ pub(super) struct Done {
     /// Description of the work: "inclusive sum of 5 i32 elements".
     pub(super) what: String,
     pub(super) about: About,
+    /// The type of the elements in memory.
+    pub(super) dtype: &'static str,
     /// Name of the variant that was run.
     pub(super) variant: &'static str,
     /// The text for standard output, unless an array goes there.
@@ -95,6 +107,7 @@ impl Done {
         Self {
             what,
             about,
+            dtype: about.dtype().name(),
             variant,
             result: None,
             lines: Vec::new(),
@@ -308,7 +321,7 @@ impl Job<'_> {
 
         if self.global.json {
             output::print_json(&Computed {
-                dtype: done.about.dtype().name(),
+                dtype: done.dtype,
                 stored: done.about.stored.to_string(),
                 n: done.about.len,
                 device: place.name().to_owned(),

@@ -2,9 +2,11 @@
 
 mod axis;
 mod bench;
+mod by_rank;
 mod catalogue;
 mod checked;
 mod choice;
+mod comparisons;
 mod completions;
 mod computed;
 mod dag;
@@ -24,6 +26,7 @@ mod new;
 mod output;
 mod parts;
 mod progress;
+mod quantile;
 mod range_sum;
 mod reduce;
 mod report;
@@ -32,6 +35,7 @@ mod select;
 mod signals;
 mod sink;
 mod sort;
+mod top;
 mod verify;
 mod work;
 
@@ -117,6 +121,8 @@ enum Command {
     Scan(scan::Scan),
     Select(select::Select),
     Sort(sort::Sort),
+    Top(top::Top),
+    Quantile(quantile::Quantile),
     Histogram(histogram::Histogram),
     RangeSum(range_sum::RangeSum),
     Kendall(kendall::Tau),
@@ -158,12 +164,14 @@ pub fn main() -> ExitCode {
         Command::Lab(lab) => lab.run(&global),
         Command::Man(man) => man.run(&global),
         Command::New(new) => new.run(&global),
+        Command::Quantile(quantile) => quantile.run(&global),
         Command::RangeSum(range_sum) => range_sum.run(&global),
         Command::Reduce(reduce) => reduce.run(&global),
         Command::Report(report) => report.run(&global),
         Command::Scan(scan) => scan.run(&global),
         Command::Select(select) => select.run(&global),
         Command::Sort(sort) => sort.run(&global),
+        Command::Top(top) => top.run(&global),
         Command::Verify(verify) => verify.run(&global),
     };
     exit::code(done)

@@ -7,6 +7,19 @@ use serde::Serialize;
 use std::fmt::Display;
 use std::io::{self, Write};
 
+/// The most results to print as text.
+pub(crate) const MOST_PRINTED: usize = 100;
+
+/// The first [`MOST_PRINTED`] lines, and the number of those left out. `what` names what is on a line.
+pub(crate) fn first(lines: impl ExactSizeIterator<Item = String>, what: &str) -> String {
+    let left = lines.len().saturating_sub(MOST_PRINTED);
+    let mut first: Vec<_> = lines.take(MOST_PRINTED).collect();
+    if left > 0 {
+        first.push(format!("… and {left} more {what}: -o FILE writes all, --json prints all"));
+    }
+    first.join("\n")
+}
+
 /// Prints a result: text, or JSON with `--json`.
 pub(crate) fn result<J: Serialize>(
     global: &Global,

@@ -1,18 +1,16 @@
 //! `gridsync sort`: an array in order, or the indices that put it in order.
 
-mod check;
-
 use super::Global;
 use super::choice::Place;
+use super::comparisons::{Standard, verdict, wrong_element, wrong_index};
 use super::computed::Fields;
 use super::exit::Usage;
 use super::files::Files;
 use super::job::{self, About, Done, Job};
 use super::sink::Sink;
 use super::work::Cost;
-use crate::data::{self, Dtype, Incoming, Stored};
+use crate::data::{self, Dtype, Incoming, Narrow, Stored};
 use bytemuck::Pod;
-use check::{Standard, verdict, wrong_element, wrong_index};
 use cuda_std::memory::Scalar;
 use cuda_std::{bf16, f16};
 use gridsync::device::{Buffer, Device, DeviceError};
@@ -25,8 +23,8 @@ use std::ffi::OsString;
 /// The array is flattened in C order, and the output has one dimension. Equal elements keep their
 /// order, with --descending too. As in NumPy, -0 equals +0, and all NaNs are equal and greater than
 /// inf: they come last, and with --descending first. --argsort is numpy.argsort(x, axis=None,
-/// kind="stable"); the indices are written as i64. bf16 is sorted as f32, since .npy has no bf16. One
-/// device sorts the whole array: a GPU needs memory for three of its size, and with --argsort for 16
+/// kind="stable"); the indices are written as i64. The
+/// output has the type of the input, but bf16 is sorted as f32, since .npy has no bf16. One device sorts the whole array: a GPU needs memory for three of its size, and with --argsort for 16
 /// bytes more for each element. The output is written whole or not at all, and not if --check finds it
 /// wrong.
 #[derive(clap::Args)]
@@ -52,8 +50,7 @@ pub(crate) struct Sort {
     /// there once, and that elements are in order, equal ones by index.
     #[arg(long)]
     check: bool,
-    /// The element type of raw input: f16 bf16 f32 f64 i32 u32 i64 u64, and i8 i16 u8 u16
-    /// bool, which are widened.
+    /// The element type of raw input: f16 bf16 f32 f64 i8 u8 i16 u16 i32 u32 i64 u64 bool.
     #[arg(long)]
     dtype: Option<Stored>,
 }
@@ -66,7 +63,7 @@ impl Sort {
         job::run(global, &files, remedy, |job| {
             let input = job.open(&self.input, self.dtype)?;
             let cost = if self.argsort { Cost::ARGSORT } else { Cost::SORT };
-            let what = About::of(&input).text("elements");
+            let what = text(About::of(&input));
             let work = cost.of(input.len());
             let input = job.choose_for(input, work, &what)?;
             self.dispatch(job, input)
@@ -74,13 +71,39 @@ impl Sort {
     }
 
     fn dispatch(&self, job: &Job<'_>, input: Incoming) -> anyhow::Result<Done> {
+        match input.stored().narrow() {
+            None => self.dispatch_wide(job, input),
+            Some(Narrow::I8) => self.sort_narrow::<i8>(job, input),
+            Some(Narrow::I16) => self.sort_narrow::<i16>(job, input),
+            Some(Narrow::U8) => self.sort_narrow::<u8>(job, input),
+            Some(Narrow::U16) => self.sort_narrow::<u16>(job, input),
+        }
+    }
+
+    /// Sorts integers without widening them.
+    fn sort_narrow<T: Key + Standard>(
+        &self,
+        job: &Job<'_>,
+        input: Incoming,
+    ) -> anyhow::Result<Done> {
+        let about = About::of(&input);
+        self.expect_room::<T>(job, about)?;
+        let done = self.sort::<T>(job, about, about.stored, &input.all_narrow()?)?;
+        let dtype = about.stored.narrow().map_or(done.dtype, Narrow::name);
+        Ok(Done { dtype, ..done })
+    }
+
+    fn dispatch_wide(&self, job: &Job<'_>, input: Incoming) -> anyhow::Result<Done> {
         // `.npy` has no type for bf16, and f32 can represent all bf16 numbers. Indices do not need that.
         let is_without_npy = input.dtype() == Dtype::Bf16 && !self.argsort;
         let input = if is_without_npy { input.in_f32()? } else { input };
         macro_rules! by_dtype {
             ($ty:ty, $($kernels:tt)*) => {
                 if input.dtype() == <$ty as data::Scalar>::DTYPE {
-                    return self.sort::<$ty>(job, input);
+                    let about = About::of(&input);
+                    self.expect_room::<$ty>(job, about)?;
+                    let array = input.all()?;
+                    return self.sort::<$ty>(job, about, about.dtype().into(), array.as_slice()?);
                 }
             };
         }
@@ -88,21 +111,26 @@ impl Sort {
         Err(Usage(format!("sort does not support elements of {}", input.dtype())).into())
     }
 
-    fn sort<T: Key + Standard + data::Scalar>(
-        &self,
-        job: &Job<'_>,
-        input: Incoming,
-    ) -> anyhow::Result<Done> {
-        let device = job.place().device("sort")?;
-        let about = About::of(&input);
-        let order = Order { is_descending: self.descending, is_total: self.total_order };
-        if let Some(device) = device {
+    /// An error if the device has no room for the sort of elements of `T`.
+    fn expect_room<T>(&self, job: &Job<'_>, about: About) -> anyhow::Result<()> {
+        if let Some(device) = job.place().device("sort")? {
             let indices = if self.argsort { 2 * size_of::<u64>() } else { 0 };
             let bytes = about.len.saturating_mul(3 * size_of::<T>() + indices);
             job::expect_room(device, "sort", bytes)?;
         }
-        let input = input.all()?;
-        let input = input.as_slice::<T>()?;
+        Ok(())
+    }
+
+    /// Sorts `input`, whose elements are `stored` in the output.
+    fn sort<T: Key + Standard>(
+        &self,
+        job: &Job<'_>,
+        about: About,
+        stored: Stored,
+        input: &[T],
+    ) -> anyhow::Result<Done> {
+        let device = job.place().device("sort")?;
+        let order = Order { is_descending: self.descending, is_total: self.total_order };
         if self.argsort {
             let (indices, us) = match device {
                 None => {
@@ -114,7 +142,8 @@ impl Sort {
                 })?,
             };
             let wrong = || Ok(wrong_index(order, input, &indices));
-            self.done::<T, i64>(job, about, bytemuck::cast_slice(&indices), us, wrong)
+            let done = self.done(job, about, Dtype::I64.into(), &indices, wrong)?;
+            Ok(Done { us, bytes: size_of_val(input) + size_of_val(&indices[..]), ..done })
         } else {
             let (sorted, us) = match device {
                 None => job::on_cpu(2 * size_of_val(input), || sort_on_cpu(order, input))?,
@@ -123,44 +152,49 @@ impl Sort {
                 })?,
             };
             let wrong = || wrong_element(order, input, &sorted);
-            self.done::<T, T>(job, about, &sorted, us, wrong)
+            let done = self.done(job, about, stored, &sorted, wrong)?;
+            Ok(Done { us, bytes: 2 * size_of_val(input), ..done })
         }
     }
 
-    /// Checks the results if `--check` is given, and writes them. `wrong` finds the first wrong one.
-    fn done<T, R: Pod + data::Scalar>(
+    /// Checks the results if `--check` is given, and writes them as `stored`. `wrong` finds the first
+    /// wrong one.
+    fn done<R: Pod>(
         &self,
         job: &Job<'_>,
         about: About,
+        stored: Stored,
         results: &[R],
-        us: f64,
         wrong: impl FnOnce() -> Result<Option<usize>, NoRoom>,
     ) -> anyhow::Result<Done> {
         let check = if self.check {
             job.doing("checking");
-            Some(verdict(wrong()?))
+            let wrong = wrong()?;
+            Some(verdict(
+                wrong.map(|at| format!("the result at {at} is wrong, and nothing was written")),
+            ))
         } else {
             None
         };
         let arrays = job::unless_wrong(&check, || {
-            Sink::of_shape(&self.output, R::DTYPE, &[about.len as u64])?.with(results)
+            Sink::of_shape(&self.output, stored, &[about.len as u64])?.with_stored(results)
         })?;
         let output = job.path("output", &check);
         let op = if self.argsort { "argsort" } else { "sort" };
         let descending = if self.descending { "descending " } else { "" };
-        let what = format!("{descending}{op} of {}", about.text("elements"));
+        let what = format!("{descending}{op} of {}", text(about));
         let variant = match job.place() {
             Place::Devices(_) => "radix",
             Place::Cpu => "rayon",
         };
-        Ok(Done {
-            us,
-            bytes: about.len * (size_of::<T>() + size_of::<R>()),
-            check,
-            arrays,
-            ..Done::of(Fields::Sort { op, output }, what, about, variant)
-        })
+        Ok(Done { check, arrays, ..Done::of(Fields::Sort { op, output }, what, about, variant) })
     }
+}
+
+/// Text such as `5 i8 elements`.
+fn text(about: About) -> String {
+    let is_narrow = about.stored.narrow().is_some();
+    if is_narrow { about.text_unwidened("elements") } else { about.text("elements") }
 }
 
 /// The results of `launch` on a device, and the time of its kernels in µs.

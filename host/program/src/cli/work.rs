@@ -36,6 +36,8 @@ impl Cost {
     pub(super) const ARGSORT: Self = Self { cpu: 22.0, gpu: 6.0 };
     /// An estimate. On a GPU, copies of f32 at 10 GB/s, from memory that is not pinned.
     pub(super) const HISTOGRAM: Self = Self { cpu: 1.5, gpu: 0.4 };
+    /// An estimate: a few reads on the CPU, and copies as for a histogram on a GPU.
+    pub(super) const BY_RANK: Self = Self { cpu: 5.0, gpu: 0.4 };
     pub(super) const KENDALL: Self = Self { cpu: 700.0, gpu: 2.0 };
     /// For work that needs a GPU or the emulator.
     pub(super) const KERNELS_ONLY: Self = Self { cpu: f64::INFINITY, gpu: 1.0 };
@@ -90,6 +92,7 @@ mod tests {
             Cost::SORT,
             Cost::ARGSORT,
             Cost::HISTOGRAM,
+            Cost::BY_RANK,
             Cost::KENDALL,
         ] {
             assert!(!cost.of(0).is_for_a_gpu());

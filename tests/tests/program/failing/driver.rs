@@ -7,11 +7,13 @@ use std::{env, fs, thread};
 
 /// Calls that use the device in different ways. They are few, because each is repeated for every
 /// driver call that can fail.
-const CALLS: [&str; 7] = [
+const CALLS: [&str; 9] = [
     "reduce x.npy --op max",
     "scan x.npy --op sum -o old.npy --part 400",
     "select x.npy --where >10 -o out.npy --partition rest.npy --part 600",
     "sort x.npy --argsort -o out.npy",
+    "top x.npy -k 50 --by-index -o out.npy --indices at.npy",
+    "quantile x.npy",
     "histogram x.npy -o out.npy",
     "range-sum x.npy ranges.npy -o out.npy",
     "kendall x.npy y.npy",

@@ -11,6 +11,7 @@ use crate::cli::catalogue::{Lines, listed};
 use crate::cli::computed::{Fields, Wrapped};
 use crate::cli::exit::Usage;
 use crate::cli::job::{About, Done, Job, Verdict, unless_wrong};
+use crate::cli::output;
 use crate::cli::sink::Sink;
 use crate::data::{self, Along, Incoming};
 use crate::number::Number;
@@ -21,9 +22,6 @@ use gridsync::primitives::{Checked, PartReducible};
 use gridsync_kernels::op::{ArgMax, ArgMin, CompensatedSum, Max, Mean, Min, Sum, WideSum};
 use lines::Reduced;
 use on_device::{Plan, alone, by_halves, by_kernels};
-
-/// The most results to print as text.
-const MOST_PRINTED: usize = 100;
 
 /// Reduces rows by an operation.
 type Run = fn(&Reduce, &Job<'_>, Incoming, Along) -> anyhow::Result<Done>;
@@ -197,16 +195,7 @@ impl Reduce {
                 in_json = Some(numbers.collect());
                 (None, Vec::new())
             }
-            None => {
-                let mut lines: Vec<_> = numbers.take(MOST_PRINTED).map(Number::text).collect();
-                if rows > MOST_PRINTED {
-                    let left = rows - MOST_PRINTED;
-                    lines.push(format!(
-                        "… and {left} more rows: -o FILE writes all, --json prints all"
-                    ));
-                }
-                (Some(lines.join("\n")), Vec::new())
-            }
+            None => (Some(output::first(numbers.map(Number::text), "rows")), Vec::new()),
         };
         let op = self.op.clone();
         let what = format!("{op} of {} of {}", self.axis.text(along), about.text("elements"));

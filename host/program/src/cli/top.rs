@@ -1,0 +1,231 @@
+//! `gridsync top`: the first elements of an order, with their indices.
+
+mod check;
+
+use super::Global;
+use super::by_rank;
+use super::comparisons::{Standard, verdict};
+use super::computed::{AtIndex, Fields};
+use super::exit::Usage;
+use super::files::Files;
+use super::job::{self, About, Done, Job, Verdict};
+use super::output::{self, MOST_PRINTED};
+use super::sink::Sink;
+use super::work::Cost;
+use crate::data::{self, Dtype, Incoming, Stored};
+use crate::number::Number;
+use check::wrong;
+use cuda_std::{bf16, f16};
+use gridsync::device::Device;
+use gridsync::memory;
+use gridsync::primitives::rank::{Arranged, RankError, top_k_on_cpu};
+use gridsync::primitives::sort::{Key, Order};
+use gridsync_lab::count::within;
+use std::ffi::OsString;
+
+/// Find the k largest or smallest elements, and their indices
+///
+/// These are the first k elements of the output of gridsync sort --descending, or with --smallest of
+/// gridsync sort, without sorting the array. So -0 equals +0, all NaNs are equal and greater than inf,
+/// and of equal elements the first come first. An array with NaNs has them among the largest. Indices
+/// start at 0, are those of the array flattened in C order, and are written as i64. A line with the
+/// index and the element is printed for each of the first 100, unless a file is given. Elements of
+/// bf16 are written as f32, since .npy has no bf16. One device selects from the whole array, and a GPU
+/// needs memory for it. Each output is written whole or not at all, and none is written if --check
+/// finds an error.
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Top {
+    /// A .npy file, an array of an archive as file.npz:NAME, or raw little-endian numbers (with
+    /// --dtype); `-` is standard input.
+    input: OsString,
+    /// How many elements to find, at most as many as the array has.
+    #[arg(short, value_name = "K", value_parser = within::<usize>(0..=u64::MAX))]
+    k: usize,
+    /// Find the smallest elements, not the largest.
+    #[arg(long)]
+    smallest: bool,
+    /// Compare floats by the total order of IEEE 754: negative NaNs, -inf to -0, +0 to inf, positive
+    /// NaNs. Integers have one order.
+    #[arg(long)]
+    total_order: bool,
+    /// Keep the order of the array, and do not sort the elements that are found.
+    #[arg(long)]
+    by_index: bool,
+    /// Write the elements to this .npy file, and do not print them; `-` is standard output.
+    #[arg(short, long, alias = "out", value_name = "OUT")]
+    output: Option<OsString>,
+    /// Write the indices to this .npy file, and do not print them.
+    #[arg(long, value_name = "INDICES")]
+    indices: Option<OsString>,
+    /// Check on one core, by comparisons, that the elements are in order, and that no other one comes
+    /// before the last of them.
+    #[arg(long)]
+    check: bool,
+    /// The element type of raw input: f16 bf16 f32 f64 i32 u32 i64 u64, and i8 i16 u8 u16
+    /// bool, which are widened.
+    #[arg(long)]
+    dtype: Option<Stored>,
+}
+
+/// The first elements and their indices.
+type First<T> = (Vec<T>, Vec<u64>);
+
+impl Top {
+    pub(crate) fn run(self, global: &Global) -> anyhow::Result<()> {
+        let files = Files::default()
+            .reads("INPUT", &self.input)
+            .writes("output", self.output.as_ref())
+            .writes("indices", self.indices.as_ref());
+        let remedy = "a selection by rank holds all elements: select from fewer";
+        job::run(global, &files, remedy, |job| {
+            let input = job.open(&self.input, self.dtype)?;
+            let (k, len) = (self.k, input.len());
+            if k > len {
+                return Err(RankError::TooMany { k, len }.into());
+            }
+            let what = About::of(&input).text("elements");
+            let input = job.choose_for(input, Cost::BY_RANK.of(len), &what)?;
+            self.dispatch(job, input)
+        })
+    }
+
+    fn dispatch(&self, job: &Job<'_>, input: Incoming) -> anyhow::Result<Done> {
+        // `.npy` has no type for bf16, and f32 can represent all bf16 numbers.
+        let is_without_npy = input.dtype() == Dtype::Bf16 && self.output.is_some();
+        let input = if is_without_npy { input.in_f32()? } else { input };
+        macro_rules! by_dtype {
+            ($ty:ty, $($kernels:tt)*) => {
+                if input.dtype() == <$ty as data::Scalar>::DTYPE {
+                    return self.select::<$ty>(job, input);
+                }
+            };
+        }
+        gridsync_entries::sorted_elements!(by_dtype);
+        Err(Usage(format!("top does not support elements of {}", input.dtype())).into())
+    }
+
+    /// Selects, and checks the results if `--check` is given.
+    fn select<T: Key + Standard + data::Scalar + Into<Number>>(
+        &self,
+        job: &Job<'_>,
+        input: Incoming,
+    ) -> anyhow::Result<Done> {
+        let device = job.place().device("top")?;
+        let about = About::of(&input);
+        let order = Order { is_descending: !self.smallest, is_total: self.total_order };
+        let arranged = if self.by_index { Arranged::ByIndex } else { Arranged::ByRank };
+        let results = self.k.saturating_mul(size_of::<T>() + size_of::<u64>());
+        if let Some(device) = device {
+            // The library sorts to find more than an eighth of the elements.
+            by_rank::expect_room::<T>(device, about.len, results, self.k > about.len / 8)?;
+        }
+        let input = input.all()?;
+        let input = input.as_slice::<T>()?;
+        let (first, us) = match device {
+            None => {
+                // The indices are found twice, and sorted.
+                let bytes = 2 * results + 4 * size_of::<u64>() * self.k;
+                let (first, us) =
+                    job::on_cpu(bytes, || top_k_on_cpu(order, input, self.k, arranged))?;
+                (first?, us)
+            }
+            Some(device) => on_device(device, order, arranged, input, self.k)?,
+        };
+        let check = self.check.then(|| {
+            job.doing("checking");
+            verdict(wrong(order, arranged, input, (&first.0, &first.1)))
+        });
+        let arrays = self.written(&first, &check)?;
+        let bytes = about.len * size_of::<T>() + results;
+        Ok(Done { us, bytes, arrays, ..self.report(job, about, &first, check) })
+    }
+
+    /// The arrays that are asked for, unless the check found an error.
+    fn written<T: data::Scalar + bytemuck::Pod>(
+        &self,
+        (elements, indices): &First<T>,
+        check: &Option<Verdict>,
+    ) -> anyhow::Result<Vec<Sink>> {
+        let shape = [self.k as u64];
+        let mut arrays = Vec::new();
+        if let Some(path) = &self.output {
+            let write = || Sink::of_shape(path, T::DTYPE, &shape)?.with(elements);
+            arrays.extend(job::unless_wrong(check, write)?);
+        }
+        if let Some(path) = &self.indices {
+            let indices: &[i64] = bytemuck::cast_slice(indices);
+            let write = || Sink::of_shape(path, Dtype::I64, &shape)?.with(indices);
+            arrays.extend(job::unless_wrong(check, write)?);
+        }
+        Ok(arrays)
+    }
+
+    /// The text and the JSON of the elements.
+    fn report<T: Copy + Into<Number>>(
+        &self,
+        job: &Job<'_>,
+        about: About,
+        (elements, indices): &First<T>,
+        check: Option<Verdict>,
+    ) -> Done {
+        let is_printed = self.output.is_none() && self.indices.is_none();
+        let pairs =
+            || indices.iter().zip(elements).map(|(&index, &element)| (index, element.into()));
+        let result = (is_printed && self.k > 0).then(|| table(pairs()));
+        let in_json = |(index, element)| AtIndex { index, element };
+        let fields = Fields::Top {
+            op: "top",
+            k: self.k,
+            elements: is_printed.then(|| pairs().map(in_json).collect()),
+            output: job.path("output", &check),
+            indices: self.indices.as_ref().map(|_| job.path("indices", &check)),
+        };
+        let which = if self.smallest { "smallest" } else { "largest" };
+        let what = format!("the {} {which} of {}", self.k, about.text("elements"));
+        Done { result, check, ..Done::of(fields, what, about, by_rank::variant(job.place())) }
+    }
+}
+
+/// The first elements on a device, and the time of the selection in µs.
+fn on_device<T: Key>(
+    device: &Device,
+    order: Order,
+    arranged: Arranged,
+    input: &[T],
+    k: usize,
+) -> anyhow::Result<(First<T>, f64)> {
+    let input = device.upload(input)?;
+    let (mut elements, mut indices) = (device.alloc(k)?, device.alloc(k)?);
+    let us = by_rank::on_device(device, input.len(), |ranker| {
+        ranker.top_k(order, &input, arranged, (&mut elements, &mut indices))
+    })?;
+    let (mut first, mut at) = (memory::zeroed(k)?, memory::zeroed(k)?);
+    elements.download_to(0, &mut first)?;
+    indices.download_to(0, &mut at)?;
+    Ok(((first, at), us))
+}
+
+/// A line with the index and the element for each of the first pairs.
+fn table(pairs: impl ExactSizeIterator<Item = (u64, Number)> + Clone) -> String {
+    let widths = pairs.clone().take(MOST_PRINTED).map(|(index, _)| index.to_string().len());
+    let width = widths.max().unwrap_or(0);
+    let lines = pairs.map(|(index, element)| format!("{index:>width$}  {}", element.text()));
+    output::first(lines, "elements")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_as_wide_as_its_greatest_index() {
+        let pairs = [(5, Number::Float(2.5)), (1000, Number::Signed(-3))];
+        assert_eq!(table(pairs.into_iter()), "   5  2.5\n1000  -3");
+        let many = (0..=100u64).rev().map(|at| (at, Number::Unsigned(at)));
+        let text = table(many.collect::<Vec<_>>().into_iter());
+        let lines: Vec<_> = text.lines().collect();
+        assert_eq!((lines[0], lines[99]), ("100  100", "  1  1"));
+        assert_eq!(lines[100], "… and 1 more elements: -o FILE writes all, --json prints all");
+    }
+}
