@@ -110,7 +110,7 @@ fn narrow_elements_are_written_in_the_type_of_the_input_and_bf16_as_f32() {
 
 #[test]
 fn narrow_integers_of_any_order_are_sorted_and_checked() {
-    let bytes: Vec<u8> = (0..5003u32).map(|i| (i * 40_503 >> 7) as u8).collect();
+    let bytes: Vec<u8> = (0..5003u32).map(|i| ((i * 40_503) >> 7) as u8).collect();
     for device in ["cpu", "emulator"] {
         let folder = Folder::new();
         let args = ["sort", "-", "-o", "out.npy", "--check", "--device", device];

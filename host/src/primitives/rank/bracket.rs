@@ -159,7 +159,7 @@ mod tests {
     fn the_first_ranks_have_no_lower_end_and_the_last_no_upper_one() {
         let len = 1 << 28;
         let first = plan(0, 63, len).expect("they are few").bracket;
-        assert_eq!((first.low, first.high), (OPEN, 4));
+        assert_eq!((first.low, first.high), (OPEN, 3));
         let last = plan(len - 1, len - 1, len).expect("it is one");
         assert_eq!((last.bracket.low, last.bracket.high), (last.sample as u32 - 3, OPEN));
     }
