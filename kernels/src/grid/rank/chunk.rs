@@ -124,11 +124,12 @@ impl<W: Word> Chunk<W> {
         let all = rows_together::<W>() * row_len::<W>();
         let first_pack = first + self.lane as usize * W::PACK;
         if first + all <= self.end && self.input.unaligned_head() == 0 {
-            let pack = |row: usize| match row < rows_together::<W>() {
-                true => {
+            let pack = |row: usize| {
+                if row < rows_together::<W>() {
                     self.input.read_pack(first_pack + row * row_len::<W>(), CacheHint::Streaming)
+                } else {
+                    Pack::splat(W::default())
                 }
-                false => Pack::splat(W::default()),
             };
             return Group { packs: Pack::from_fn(pack), there: u32::MAX };
         }

@@ -151,11 +151,13 @@ impl<K: Key> Ranker<K> {
             let found = unsafe { self.filter(&search, level)? };
             has_last = has_last.or(Some(found.has_last));
             let Some(inside) = ranks.after(found.before, found.inside) else { break };
-            let (first, len) = match found.is_one {
+            let (first, len) = if found.is_one {
                 // Equal elements, in the order of their indices.
-                true => (inside.first, inside.len()),
-                false if found.inside > plan.inside.min(self.tuning.room) => break,
-                false => (0, found.inside),
+                (inside.first, inside.len())
+            } else if found.inside <= plan.inside.min(self.tuning.room) {
+                (0, found.inside)
+            } else {
+                break;
             };
             let candidates = self.levels[level].candidates(first, len)?;
             // SAFETY: as above, and the filter was the last work with the chunks.
