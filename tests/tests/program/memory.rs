@@ -30,10 +30,14 @@ fn lengthen(folder: &Folder, name: &str, bytes: usize) {
     file.set_len(header + bytes as u64).expect("the file may have holes");
 }
 
-/// Calls the program in `folder`, with the arguments in `line`. Its address space is less than
-/// `bytes`, but more than the program and a few parts of an array.
+/// Address space for the program itself, which in the profile of the tests takes about 100 MiB: less
+/// than that, so that too little is left for the data, but enough for a few parts of an array.
+const PROGRAM: usize = 64 << 20;
+
+/// Calls the program in `folder`, with the arguments in `line`, in so much address space that it has
+/// less than `bytes` for data.
 fn call(folder: &Folder, bytes: usize, line: &str) -> Call {
-    let limit = (bytes >> 10) - 2048;
+    let limit = (bytes + PROGRAM) >> 10;
     let mut shell = Command::new("sh");
     shell
         .args(["-c", &format!("ulimit -v {limit} && exec \"$0\" \"$@\"")])
@@ -74,12 +78,16 @@ fn out_of_memory_is_one_line_with_the_numbers_and_a_remedy() {
 
 #[test]
 fn output_that_a_stream_waits_for_is_held_if_memory_suffices() {
+    // Longer than the program itself, so that most of the memory holds output.
+    let folder =
+        Folder::new().with("zeros.npy", npy::shaped::<f32>(&format!("({},)", 4 * LEN), &[]));
+    lengthen(&folder, "zeros.npy", 4 * ARRAY);
     for line in [
         "select zeros.npy --where ==0 -o /dev/null",
         "scan zeros.npy --op sum -o /dev/null --check",
     ] {
         let parts = ["/dev/null", "bytes do not fit in memory", "name a file"];
-        call(&zeros(), ARRAY, line).fails(WRONG_USAGE, &parts);
+        call(&folder, 3 * ARRAY, line).fails(WRONG_USAGE, &parts);
     }
 }
 

@@ -5,9 +5,9 @@ use super::outgoing::{Outgoing, npy_descr};
 use super::{DataError, Dtype, Output};
 use gridsync::memory::{self, NoRoom};
 
-/// Bytes that held elements leave for everything else, which would otherwise fail first, and with an
-/// error that does not name the output.
-const LEFT: usize = 4 << 20;
+/// Bytes that many held elements leave for everything else, which would otherwise fail first, and with
+/// an error that does not name the output. Few leave as much as they take.
+const LEFT: usize = 32 << 20;
 
 /// A `.npy` file of one dimension to which elements are appended. Their number is written to its
 /// header when it is [finished](Self::finish). Otherwise like [`write_npy`](super::write_npy). A
@@ -95,7 +95,7 @@ fn hold(held: &mut Vec<u8>, bytes: &[u8]) -> Result<(), NoRoom> {
     let before = held.capacity();
     memory::reserve(held, bytes.len())?;
     if held.capacity() > before {
-        memory::probe(LEFT)?;
+        memory::probe(LEFT.min(held.capacity()))?;
     }
     held.extend_from_slice(bytes);
     Ok(())
