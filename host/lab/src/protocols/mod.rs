@@ -148,6 +148,13 @@ fn primitives() -> Vec<Protocol> {
         add("kendall/pairs".into(), kind, Size::Pairs(257, Ties::Many, pairs), 1);
         add("kendall/sort".into(), kind, Size::Pairs(1100, Ties::Many, sort), 1);
     }
+    for kind in kinds(Primitive::Rank).filter(|kind| kind.element == "f32") {
+        // Filtered by a bracket from a sample, and with too little room for what it finds.
+        for (name, seed) in [("rank/filter", 1), ("rank/read-again", 3)] {
+            let size = Size::Ranks(2500, Keys::Any, Order::ASCENDING, 125);
+            add(name.into(), kind, size, seed);
+        }
+    }
     all
 }
 
