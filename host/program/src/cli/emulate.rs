@@ -296,6 +296,9 @@ impl Site {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::num::NonZero;
+    use std::sync::Mutex;
+    use std::thread;
 
     fn names(asked: &[&str]) -> anyhow::Result<Vec<String>> {
         let names = asked.iter().map(|&name| name.to_owned()).collect();
@@ -328,11 +331,22 @@ mod tests {
 
     #[test]
     fn blocks_wait_only_for_blocks_that_have_started_or_are_resident() {
-        for protocol in protocols() {
-            let check = Check::default().on(protocol.config).schedules(3);
-            let passed = check.run(|device| protocol.run(device));
-            let passed = passed.unwrap_or_else(|failure| panic!("{}: {failure}", protocol.name));
-            assert_eq!(passed.warning(), None, "{}", protocol.name);
-        }
+        let left = Mutex::new(protocols().into_iter());
+        let next = || left.lock().expect("nothing panics with the lock").next();
+        let run_each = || {
+            while let Some(protocol) = next() {
+                let check = Check::default().on(protocol.config).schedules(3);
+                let passed = check.run(|device| protocol.run(device));
+                let passed =
+                    passed.unwrap_or_else(|failure| panic!("{}: {failure}", protocol.name));
+                assert_eq!(passed.warning(), None, "{}", protocol.name);
+            }
+        };
+        // A run has one thread.
+        thread::scope(|scope| {
+            for _ in 0..thread::available_parallelism().map_or(1, NonZero::get) {
+                scope.spawn(run_each);
+            }
+        });
     }
 }
