@@ -40,7 +40,7 @@ enum Step {
     Doc,
     /// The tests of the workspace compile
     Build,
-    /// The committed PTX is the one that its sources give
+    /// The committed PTX is the one that its sources give: of one target, and with --thorough of all
     Kernels,
     /// The PTX contains what it should and nothing else
     Audit,
@@ -79,7 +79,7 @@ impl Step {
     fn run(self, args: &Args, say: Say<'_>) -> Result<Outcome> {
         let mut command = cargo();
         match self {
-            Self::Kernels => return kernels::run(&kernels::Args::check(), say),
+            Self::Kernels => return kernels::run(&kernels::Args::check(args.thorough), say),
             Self::Audit => return audit::run(&audit::Args::check(args.thorough), say),
             Self::Sizes => return sizes::run(),
             Self::Words => return words::run(),
