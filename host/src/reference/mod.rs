@@ -36,6 +36,6 @@ pub use scan::{Scan, scan, scan_depth, scan_in};
 pub use scan_columns::{ColumnScan, scan_columns};
 pub use scan_rows::RowScan;
 pub use select::{partition, positions, run_lengths, select};
-pub use sort::{Index, Key, Moved, Order, argsort, sort};
+pub use sort::{Index, Key, Moved, Order, argsort, argsort_rows, sort, sort_rows, top_k_rows};
 pub use unrounded::Unrounded;
 pub use xpx::xpx;

@@ -52,12 +52,14 @@ pub enum Size {
     Groups(u32),
     /// Elements of two arrays, their ties, and the methods by which they are correlated.
     Pairs(usize, Ties, &'static [Method]),
-    /// Elements of an array, what they are, and the order in which they are sorted.
-    Keys(usize, Keys, Order),
+    /// Rows and columns, what the elements are, and the order in which each row is sorted. One row
+    /// is an array.
+    Keys(usize, usize, Keys, Order),
     /// Elements of an array, and the bins that they are counted in.
     Bins(usize, usize),
-    /// The same, and how many are selected: the first ones, and those around the end of these.
-    Ranks(usize, Keys, Order, usize),
+    /// Rows and columns, what the elements are, their order, and how many of each row are selected:
+    /// the first ones, and from a single row also those around the end of these.
+    Ranks(usize, usize, Keys, Order, usize),
 }
 
 impl Size {
@@ -74,10 +76,15 @@ impl fmt::Display for Size {
             Self::Matrix(rows, columns) => write!(f, "{rows} rows of {columns}"),
             Self::Groups(rows) => write!(f, "groups of tiles of {rows} rows"),
             Self::Pairs(len, ties, _) => write!(f, "{ties:?} ties of {len} places"),
-            Self::Keys(len, keys, order) => write!(f, "{keys:?} keys, {len} elements, {order:?}"),
+            Self::Keys(1, len, keys, order) => {
+                write!(f, "{keys:?} keys, {len} elements, {order:?}")
+            }
+            Self::Keys(rows, columns, keys, order) => {
+                write!(f, "{keys:?} keys, {rows} rows of {columns}, {order:?}")
+            }
             Self::Bins(len, bins) => write!(f, "{len} elements in {bins} bins"),
-            Self::Ranks(len, keys, order, k) => {
-                write!(f, "the first {k} of {keys:?} keys, {len} elements, {order:?}")
+            Self::Ranks(rows, columns, keys, order, k) => {
+                write!(f, "the first {k} of {}", Self::Keys(*rows, *columns, *keys, *order))
             }
         }
     }
@@ -221,6 +228,7 @@ static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
         ($ty:ident, $family:literal) => {
             let kernels = [
                 concat!("sort_count_", $family),
+                concat!("sort_count_rows_", $family),
                 concat!("sort_", $family),
                 concat!("sort_", $family, "_with_u32"),
                 concat!("sort_", $family, "_with_u64"),
@@ -230,6 +238,9 @@ static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
                 concat!("sort_one_block_", $family),
                 concat!("sort_one_block_", $family, "_with_u32"),
                 concat!("sort_one_block_", $family, "_with_u64"),
+                concat!("sort_short_rows_", $family),
+                concat!("sort_short_rows_", $family, "_with_u32"),
+                concat!("sort_short_rows_", $family, "_with_u64"),
             ];
             kinds.push(sort::kind::<$ty>(stringify!($ty), &kernels));
             let of_ranks = [concat!("rank_filter_", $family), concat!("rank_collect_", $family)];

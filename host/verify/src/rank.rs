@@ -4,9 +4,10 @@ use super::kind::{Cases, Kind, Primitive, Size};
 use super::{CaseError, Sample, same_bits};
 use gridsync::device::Device;
 use gridsync::primitives::rank::{
-    Arranged, QuantileMethod, RankError, Ranker, Tuning, kth_on_cpu, quantiles_on_cpu, top_k_on_cpu,
+    Arranged, QuantileMethod, RankError, Ranker, Tuning, kth_on_cpu, quantiles_on_cpu,
+    top_k_on_cpu, top_k_rows_on_cpu,
 };
-use gridsync::primitives::sort::{Key, argsort_on_cpu};
+use gridsync::primitives::sort::{Key, argsort_on_cpu, argsort_rows_on_cpu};
 use gridsync_kernels::grid::rank::{row_len, rows_together};
 use std::any::type_name;
 use std::fmt::Debug;
@@ -31,7 +32,10 @@ impl<K: Key + Sample + Debug> Cases for Ranks<K> {
     /// Selects the first elements, those around the last of these, and quantiles, on the CPU and on
     /// the device, in the way that the seed gives. Compares every element and index with the sort.
     fn run(&self, device: &Device, size: Size, seed: u64) -> Result<(), CaseError> {
-        let Size::Ranks(len, keys, order, k) = size else { return Err(size.mismatch()) };
+        let Size::Ranks(rows, len, keys, order, k) = size else { return Err(size.mismatch()) };
+        if rows > 1 {
+            return of_rows::<K>(device, size, seed);
+        }
         let input = keys.sample::<K>(len, seed);
         let tuning = TUNINGS[seed as usize % TUNINGS.len()]();
         let case = format!("{size} of {}, seed {seed}, {tuning:?}", type_name::<K>());
@@ -81,6 +85,36 @@ impl<K: Key + Sample + Debug> Cases for Ranks<K> {
     }
 }
 
+/// Selects the first elements of each row on the CPU and on the device, and compares every element
+/// and index with the sort.
+fn of_rows<K: Key + Sample + Debug>(
+    device: &Device,
+    size: Size,
+    seed: u64,
+) -> Result<(), CaseError> {
+    let Size::Ranks(rows, columns, keys, order, k) = size else { return Err(size.mismatch()) };
+    let (shape, input) = ((rows, columns), keys.sample::<K>(rows * columns, seed));
+    let tuning = TUNINGS[seed as usize % TUNINGS.len()]();
+    let case = format!("{size} of {}, seed {seed}, {tuning:?}", type_name::<K>());
+    let sorted: Vec<u64> = argsort_rows_on_cpu(order, &input, rows, columns);
+    let expected: Vec<u64> = sorted.chunks(columns).flat_map(|row| &row[..k]).copied().collect();
+    let element = |i: usize| input[i / k * columns + expected[i] as usize];
+    let elements: Vec<K> = (0..rows * k).map(element).collect();
+
+    let of_cpu = top_k_rows_on_cpu(order, &input, shape, k).map_err(of(&case))?;
+    same_bits(&case, "the CPU's first indices are", &of_cpu.1, &expected)?;
+    same_bits(&case, "the CPU's first elements are", &of_cpu.0, &elements)?;
+
+    let on_device = device.upload(&input)?;
+    let (mut first, mut indices) = (device.alloc(rows * k)?, device.alloc(rows * k)?);
+    let mut ranker = Ranker::with(device, columns, tuning)?;
+    let to = (&mut first, &mut indices);
+    ranker.top_k_rows(order, &on_device, shape, to).map_err(of(&case))?;
+    same_bits(&case, "the first indices are", &indices.download()?, &expected)?;
+    same_bits(&case, "the first elements are", &first.download()?, &elements)?;
+    same_bits(&case, "the selection leaves the input", &on_device.download()?, &input)
+}
+
 /// The error of a case that fails.
 fn of(case: &str) -> impl Fn(RankError) -> CaseError {
     move |error| match error {
@@ -95,13 +129,13 @@ pub(super) fn kind<K: Key + Sample + Debug>(
     name: &'static str,
     [filter, collect]: [&'static str; 2],
 ) -> Kind {
-    let [sample, take] = match size_of::<K>() {
-        1 => ["rank_sample_8", "rank_take_8"],
-        2 => ["rank_sample_16", "rank_take_16"],
-        4 => ["rank_sample_32", "rank_take_32"],
-        _ => ["rank_sample_64", "rank_take_64"],
+    let [sample, take, take_rows] = match size_of::<K>() {
+        1 => ["rank_sample_8", "rank_take_8", "rank_take_rows_8"],
+        2 => ["rank_sample_16", "rank_take_16", "rank_take_rows_16"],
+        4 => ["rank_sample_32", "rank_take_32", "rank_take_rows_32"],
+        _ => ["rank_sample_64", "rank_take_64", "rank_take_rows_64"],
     };
     let shortest_chunk = rows_together::<K::Word>() * row_len::<K::Word>();
-    let (kernels, cases) = ([filter, collect, sample, take], Ranks::<K>(PhantomData));
+    let (kernels, cases) = ([filter, collect, sample, take, take_rows], Ranks::<K>(PhantomData));
     Kind::of::<K, K>(Primitive::Rank, (name, "top"), &kernels, shortest_chunk, cases)
 }

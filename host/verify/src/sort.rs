@@ -5,7 +5,9 @@ use super::kind::{Cases, Kind, Primitive, Size};
 use super::{CaseError, Input, Sample, same_bits, sample};
 use bytemuck::Pod;
 use gridsync::device::Device;
-use gridsync::primitives::sort::{Key, Order, Sorter, argsort_on_cpu, sort_on_cpu};
+use gridsync::primitives::sort::{
+    Key, Order, Sorter, argsort_on_cpu, argsort_rows_on_cpu, sort_on_cpu, sort_rows_on_cpu,
+};
 use gridsync_kernels::grid::sort::Shape;
 use std::any::type_name;
 use std::fmt::Debug;
@@ -75,50 +77,68 @@ fn special<K: Pod>(bits: u64) -> K {
     of_bits((noise | top) & (sign - 1) | if bits >> 20 & 1 == 0 { 0 } else { sign })
 }
 
-/// The sorts of arrays of `K`.
+/// The sorts of arrays and rows of `K`.
 struct Sorts<K>(PhantomData<K>);
 
 impl<K: Key + Sample + Debug> Cases for Sorts<K> {
     /// Sorts to another array and in place, with values of 4 bytes and in place with values of 8,
     /// and sorts indices of both sizes, all in one workspace. Compares every element with the CPU's.
     fn run(&self, device: &Device, size: Size, seed: u64) -> Result<(), CaseError> {
-        let Size::Keys(len, keys, order) = size else { return Err(size.mismatch()) };
+        let Size::Keys(rows, columns, keys, order) = size else { return Err(size.mismatch()) };
+        let len = rows * columns;
         let input = keys.sample::<K>(len, seed);
         let case = format!("{size} of {}, seed {seed}", type_name::<K>());
-        let indices: Vec<u32> = argsort_on_cpu(order, &input);
-        let sorted: Vec<K> = indices.iter().map(|&index| input[index as usize]).collect();
-        same_bits(&case, "the CPU sorts", &sort_on_cpu(order, &input), &sorted)?;
+        let (indices, on_cpu): (Vec<u32>, Vec<K>) = if rows == 1 {
+            (argsort_on_cpu(order, &input), sort_on_cpu(order, &input))
+        } else {
+            let indices = argsort_rows_on_cpu(order, &input, rows, columns);
+            (indices, sort_rows_on_cpu(order, &input, rows, columns))
+        };
+        // Where each element comes from.
+        let from: Vec<usize> =
+            (0..len).map(|i| i / columns * columns + indices[i] as usize).collect();
+        let sorted: Vec<K> = from.iter().map(|&from| input[from]).collect();
+        same_bits(&case, "the CPU sorts", &on_cpu, &sorted)?;
 
         let mut sorter = Sorter::new(device, len)?;
+        macro_rules! sort {
+            ($call:ident($($args:expr),*)) => {
+                if rows == 1 {
+                    sorter.$call(order, $($args),*)?
+                } else {
+                    sorter.rows(rows, columns).$call(order, $($args),*)?
+                }
+            };
+        }
         let on_device = device.upload(&input)?;
         let mut output = device.alloc(len)?;
-        sorter.launch(order, &on_device, &mut output)?;
+        sort!(launch(&on_device, &mut output));
         same_bits(&case, "the sort gives", &output.download()?, &sorted)?;
 
         let mut in_place = device.upload(&input)?;
-        sorter.launch_in_place(order, &mut in_place)?;
+        sort!(launch_in_place(&mut in_place));
         same_bits(&case, "the sort in place gives", &in_place.download()?, &sorted)?;
 
-        let inverted: Vec<u32> = indices.iter().map(|index| !index).collect();
         let values: Vec<u32> = (0..len as u32).map(|index| !index).collect();
+        let inverted: Vec<u32> = from.iter().map(|&from| values[from]).collect();
         let (values, mut moved) = (device.upload(&values)?, device.alloc(len)?);
-        sorter.launch_pairs(order, (&on_device, &values), (&mut output, &mut moved))?;
+        sort!(launch_pairs((&on_device, &values), (&mut output, &mut moved)));
         same_bits(&case, "the sort of pairs gives", &output.download()?, &sorted)?;
         same_bits(&case, "the sort of pairs moves", &moved.download()?, &inverted)?;
 
-        let wide = |index: u32| u64::from(index) * 0x1_0000_0003;
-        let values: Vec<u64> = (0..len as u32).map(wide).collect();
+        let wide = |index: usize| index as u64 * 0x1_0000_0003;
+        let values: Vec<u64> = (0..len).map(wide).collect();
         let (mut keys, mut values) = (device.upload(&input)?, device.upload(&values)?);
-        sorter.launch_pairs_in_place(order, &mut keys, &mut values)?;
+        sort!(launch_pairs_in_place(&mut keys, &mut values));
         same_bits(&case, "the sort of pairs in place gives", &keys.download()?, &sorted)?;
-        let moved: Vec<u64> = indices.iter().map(|&index| wide(index)).collect();
+        let moved: Vec<u64> = from.iter().map(|&from| wide(from)).collect();
         same_bits(&case, "the sort of pairs in place moves", &values.download()?, &moved)?;
 
         let mut narrow = device.alloc::<u32>(len)?;
-        sorter.launch_argsort(order, &on_device, &mut narrow)?;
+        sort!(launch_argsort(&on_device, &mut narrow));
         same_bits(&case, "the sort of indices gives", &narrow.download()?, &indices)?;
         let mut wide = device.alloc::<u64>(len)?;
-        sorter.launch_argsort(order, &on_device, &mut wide)?;
+        sort!(launch_argsort(&on_device, &mut wide));
         let indices: Vec<u64> = indices.into_iter().map(u64::from).collect();
         same_bits(&case, "the sort of wide indices gives", &wide.download()?, &indices)?;
         same_bits(&case, "the sort leaves the input", &on_device.download()?, &input)

@@ -122,10 +122,41 @@ impl<W: Word> Taking<W> {
     }
 }
 
+/// The arguments of the kernel that takes elements of rows, as in [`rank::take_rows()`].
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct TakingRows<W> {
+    /// The keys.
+    pub input: Global<W>,
+    /// The indices of each row in order.
+    pub sorted: Global<u64>,
+    /// Keys of a row.
+    pub columns: u64,
+    /// Those that are taken.
+    pub kept: u64,
+    /// The destination of the elements.
+    pub elements: Global<W>,
+    /// The destination of their indices.
+    pub indices: Global<u64>,
+}
+
+// SAFETY: `repr(C)`; views and numbers are the same on host and device.
+unsafe impl<W: Scalar> KernelArg for TakingRows<W> {}
+
+impl<W: Word> TakingRows<W> {
+    /// Takes the elements: [`rank::take_rows()`].
+    #[device]
+    pub fn take(self, _: Keys<W>) {
+        let Self { input, sorted, columns, kept, elements, indices } = self;
+        rank::take_rows(input, sorted, (columns, kept), elements, indices);
+    }
+}
+
 macro_rules! kernels {
-    (sizes $($word:ident: $sample:ident $take:ident;)*) => {$(
+    (sizes $($word:ident: $sample:ident $take:ident $take_rows:ident;)*) => {$(
         entry! { @ $sample Keys<$word> [] Sampling<$word>, sample (max_threads = 256) "Draws a sample of", "grid::rank::sample()" }
         entry! { @ $take Keys<$word> [] Taking<$word>, take (max_threads = 256) "Takes some of", "grid::rank::take()" }
+        entry! { @ $take_rows Keys<$word> [] TakingRows<$word>, take (max_threads = 256) "Takes some of the rows of", "grid::rank::take_rows()" }
     )*};
     (orders $($order:ident<$word:ident>: $filter:ident $collect:ident;)*) => {$(
         entry! { @ $filter $order<$word> [order] Filtering<$word>, filter (max_threads = 256, min_blocks = 4) "Filters by", "grid::rank::filter()" }
@@ -133,10 +164,10 @@ macro_rules! kernels {
     )*};
 }
 kernels! { sizes
-    u8: rank_sample_8 rank_take_8;
-    u16: rank_sample_16 rank_take_16;
-    u32: rank_sample_32 rank_take_32;
-    u64: rank_sample_64 rank_take_64;
+    u8: rank_sample_8 rank_take_8 rank_take_rows_8;
+    u16: rank_sample_16 rank_take_16 rank_take_rows_16;
+    u32: rank_sample_32 rank_take_32 rank_take_rows_32;
+    u64: rank_sample_64 rank_take_64 rank_take_rows_64;
 }
 kernels! { orders
     Integers<u8>: rank_filter_int_8 rank_collect_int_8;

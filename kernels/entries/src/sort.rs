@@ -4,8 +4,8 @@ use core::marker::PhantomData;
 use cuda_std::launch::KernelArg;
 use cuda_std::prelude::*;
 use gridsync_kernels::grid::sort::{
-    self, Arrays, Floats, Integers, Large, Nothing, Order, Payload, Portions, Small, State, Task,
-    Tiles,
+    self, Arrays, Floats, Integers, Large, Nothing, Order, Payload, Portions, Rows, Small, State,
+    Task, Tiles,
 };
 
 /// The common arguments of the count, as in [`sort::count()`]. The order comes after them.
@@ -30,6 +30,29 @@ impl<W: Scalar> Counting<W> {
     #[device]
     pub fn count(self, order: impl Order<Word = W>) {
         sort::count(order, self.input, self.state, self.rows, self.task);
+    }
+}
+
+/// The common arguments of the count of rows, as in [`sort::count_rows()`]. The order comes after
+/// them.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct CountingRows<W> {
+    /// What the count of an array needs too.
+    pub counting: Counting<W>,
+    /// Keys of a row.
+    pub row_len: u64,
+}
+
+// SAFETY: `repr(C)`; views and numbers are the same on host and device.
+unsafe impl<W: Scalar> KernelArg for CountingRows<W> {}
+
+impl<W: Scalar> CountingRows<W> {
+    /// Counts by `order`: [`sort::count_rows()`].
+    #[device]
+    pub fn count(self, order: impl Order<Word = W>) {
+        let Counting { input, state, rows, task } = self.counting;
+        sort::count_rows(order, input, state, rows, task, self.row_len);
     }
 }
 
@@ -72,8 +95,8 @@ impl<W: Scalar, P: Payload, T: Tiles> Pass<W, P, T> {
     }
 }
 
-/// The common arguments of a sort in one block, as in [`sort::sort_in_one_block()`]. The order comes
-/// after them.
+/// The common arguments of a sort of rows in one block each, as in [`sort::sort_in_one_block()`]. The
+/// order comes after them.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct OneBlock<W, P: Payload> {
@@ -81,8 +104,8 @@ pub struct OneBlock<W, P: Payload> {
     pub keys: [Global<W>; 2],
     /// What moves with them, and where it is written; empty views if nothing does.
     pub payloads: [Global<P::Word>; 2],
-    /// Whether the payload of the input is the index of the key.
-    pub are_indices: u32,
+    /// The rows.
+    pub rows: Rows,
 }
 
 // SAFETY: `repr(C)`; views and numbers are the same on host and device.
@@ -92,47 +115,70 @@ impl<W: Scalar, P: Payload> OneBlock<W, P> {
     /// Sorts by `order`: [`sort::sort_in_one_block()`].
     #[device]
     pub fn sort(self, order: impl Order<Word = W>) {
-        sort::sort_in_one_block::<_, P>(order, self.keys, self.payloads, self.are_indices);
+        sort::sort_in_one_block::<_, P>(order, self.keys, self.payloads, self.rows);
+    }
+}
+
+/// The common arguments of a sort of rows of up to 32 keys, as in [`sort::sort_short_rows()`]. The
+/// order comes after them.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ShortRows<W, P: Payload>(
+    /// What the sort in one block needs too.
+    pub OneBlock<W, P>,
+);
+
+// SAFETY: `repr(C)`; views and numbers are the same on host and device.
+unsafe impl<W: Scalar, P: Payload> KernelArg for ShortRows<W, P> {}
+
+impl<W: Scalar, P: Payload> ShortRows<W, P> {
+    /// Sorts by `order`: [`sort::sort_short_rows()`].
+    #[device]
+    pub fn sort(self, order: impl Order<Word = W>) {
+        let OneBlock { keys, payloads, rows } = self.0;
+        sort::sort_short_rows::<_, P>(order, keys, payloads, rows);
     }
 }
 
 macro_rules! kernels {
-    ($($order:ident<$word:ident>: $count:ident, $most:literal $($payload:ident $blocks:literal $pass:ident $small:ident $one:ident),+;)*) => {$(
+    ($($order:ident<$word:ident>: $count:ident $count_rows:ident, $most:literal $($payload:ident $blocks:literal $pass:ident $small:ident $one:ident $short:ident),+;)*) => {$(
         entry! { @ $count $order<$word> [order] Counting<$word>, count (max_threads = 1024) "Counts by", "grid::sort::count()" }
+        entry! { @ $count_rows $order<$word> [order] CountingRows<$word>, count (max_threads = 1024) "Counts rows by", "grid::sort::count_rows()" }
         $(
             entry! { @ $pass $order<$word> [order] Pass<$word, $payload, Large>, scatter (max_threads = 256, min_blocks = $blocks) "Sorts by", "grid::sort::scatter()" }
             entry! { @ $small $order<$word> [order] Pass<$word, $payload, Small>, scatter (max_threads = 256, min_blocks = $blocks) "Sorts short arrays by", "grid::sort::scatter()" }
             entry! { @ $one $order<$word> [order] OneBlock<$word, $payload>, sort (max_threads = $most) "Sorts in one block by", "grid::sort::sort_in_one_block()" }
+            entry! { @ $short $order<$word> [order] ShortRows<$word, $payload>, sort (max_threads = 256) "Sorts short rows by", "grid::sort::sort_short_rows()" }
         )+
     )*};
 }
 kernels! {
-    Integers<u8>: sort_count_int_8, 768
-        Nothing 3 sort_int_8 sort_small_int_8 sort_one_block_int_8,
-        u32 2 sort_int_8_with_u32 sort_small_int_8_with_u32 sort_one_block_int_8_with_u32,
-        u64 2 sort_int_8_with_u64 sort_small_int_8_with_u64 sort_one_block_int_8_with_u64;
-    Integers<u16>: sort_count_int_16, 768
-        Nothing 3 sort_int_16 sort_small_int_16 sort_one_block_int_16,
-        u32 2 sort_int_16_with_u32 sort_small_int_16_with_u32 sort_one_block_int_16_with_u32,
-        u64 2 sort_int_16_with_u64 sort_small_int_16_with_u64 sort_one_block_int_16_with_u64;
-    Integers<u32>: sort_count_int_32, 768
-        Nothing 3 sort_int_32 sort_small_int_32 sort_one_block_int_32,
-        u32 2 sort_int_32_with_u32 sort_small_int_32_with_u32 sort_one_block_int_32_with_u32,
-        u64 2 sort_int_32_with_u64 sort_small_int_32_with_u64 sort_one_block_int_32_with_u64;
-    Integers<u64>: sort_count_int_64, 512
-        Nothing 2 sort_int_64 sort_small_int_64 sort_one_block_int_64,
-        u32 2 sort_int_64_with_u32 sort_small_int_64_with_u32 sort_one_block_int_64_with_u32,
-        u64 2 sort_int_64_with_u64 sort_small_int_64_with_u64 sort_one_block_int_64_with_u64;
-    Floats<u16>: sort_count_float_16, 768
-        Nothing 3 sort_float_16 sort_small_float_16 sort_one_block_float_16,
-        u32 2 sort_float_16_with_u32 sort_small_float_16_with_u32 sort_one_block_float_16_with_u32,
-        u64 2 sort_float_16_with_u64 sort_small_float_16_with_u64 sort_one_block_float_16_with_u64;
-    Floats<u32>: sort_count_float_32, 768
-        Nothing 3 sort_float_32 sort_small_float_32 sort_one_block_float_32,
-        u32 2 sort_float_32_with_u32 sort_small_float_32_with_u32 sort_one_block_float_32_with_u32,
-        u64 2 sort_float_32_with_u64 sort_small_float_32_with_u64 sort_one_block_float_32_with_u64;
-    Floats<u64>: sort_count_float_64, 512
-        Nothing 2 sort_float_64 sort_small_float_64 sort_one_block_float_64,
-        u32 2 sort_float_64_with_u32 sort_small_float_64_with_u32 sort_one_block_float_64_with_u32,
-        u64 2 sort_float_64_with_u64 sort_small_float_64_with_u64 sort_one_block_float_64_with_u64;
+    Integers<u8>: sort_count_int_8 sort_count_rows_int_8, 768
+        Nothing 3 sort_int_8 sort_small_int_8 sort_one_block_int_8 sort_short_rows_int_8,
+        u32 2 sort_int_8_with_u32 sort_small_int_8_with_u32 sort_one_block_int_8_with_u32 sort_short_rows_int_8_with_u32,
+        u64 2 sort_int_8_with_u64 sort_small_int_8_with_u64 sort_one_block_int_8_with_u64 sort_short_rows_int_8_with_u64;
+    Integers<u16>: sort_count_int_16 sort_count_rows_int_16, 768
+        Nothing 3 sort_int_16 sort_small_int_16 sort_one_block_int_16 sort_short_rows_int_16,
+        u32 2 sort_int_16_with_u32 sort_small_int_16_with_u32 sort_one_block_int_16_with_u32 sort_short_rows_int_16_with_u32,
+        u64 2 sort_int_16_with_u64 sort_small_int_16_with_u64 sort_one_block_int_16_with_u64 sort_short_rows_int_16_with_u64;
+    Integers<u32>: sort_count_int_32 sort_count_rows_int_32, 768
+        Nothing 3 sort_int_32 sort_small_int_32 sort_one_block_int_32 sort_short_rows_int_32,
+        u32 2 sort_int_32_with_u32 sort_small_int_32_with_u32 sort_one_block_int_32_with_u32 sort_short_rows_int_32_with_u32,
+        u64 2 sort_int_32_with_u64 sort_small_int_32_with_u64 sort_one_block_int_32_with_u64 sort_short_rows_int_32_with_u64;
+    Integers<u64>: sort_count_int_64 sort_count_rows_int_64, 512
+        Nothing 2 sort_int_64 sort_small_int_64 sort_one_block_int_64 sort_short_rows_int_64,
+        u32 2 sort_int_64_with_u32 sort_small_int_64_with_u32 sort_one_block_int_64_with_u32 sort_short_rows_int_64_with_u32,
+        u64 2 sort_int_64_with_u64 sort_small_int_64_with_u64 sort_one_block_int_64_with_u64 sort_short_rows_int_64_with_u64;
+    Floats<u16>: sort_count_float_16 sort_count_rows_float_16, 768
+        Nothing 3 sort_float_16 sort_small_float_16 sort_one_block_float_16 sort_short_rows_float_16,
+        u32 2 sort_float_16_with_u32 sort_small_float_16_with_u32 sort_one_block_float_16_with_u32 sort_short_rows_float_16_with_u32,
+        u64 2 sort_float_16_with_u64 sort_small_float_16_with_u64 sort_one_block_float_16_with_u64 sort_short_rows_float_16_with_u64;
+    Floats<u32>: sort_count_float_32 sort_count_rows_float_32, 768
+        Nothing 3 sort_float_32 sort_small_float_32 sort_one_block_float_32 sort_short_rows_float_32,
+        u32 2 sort_float_32_with_u32 sort_small_float_32_with_u32 sort_one_block_float_32_with_u32 sort_short_rows_float_32_with_u32,
+        u64 2 sort_float_32_with_u64 sort_small_float_32_with_u64 sort_one_block_float_32_with_u64 sort_short_rows_float_32_with_u64;
+    Floats<u64>: sort_count_float_64 sort_count_rows_float_64, 512
+        Nothing 2 sort_float_64 sort_small_float_64 sort_one_block_float_64 sort_short_rows_float_64,
+        u32 2 sort_float_64_with_u32 sort_small_float_64_with_u32 sort_one_block_float_64_with_u32 sort_short_rows_float_64_with_u32,
+        u64 2 sort_float_64_with_u64 sort_small_float_64_with_u64 sort_one_block_float_64_with_u64 sort_short_rows_float_64_with_u64;
 }

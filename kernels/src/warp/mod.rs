@@ -4,11 +4,13 @@ mod reduce;
 mod rows;
 mod scan;
 mod shuffle;
+mod sort;
 
 pub use reduce::{reduce, reduce_groups};
 pub use rows::{ROWS, reduce_rows, scan_rows};
 pub use scan::{before, scan, scan_each, scan_exclusive, total};
 pub use shuffle::{of_lane, swap};
+pub use sort::{ranks, sort};
 
 use crate::op::Operation;
 use cuda_std::prelude::*;

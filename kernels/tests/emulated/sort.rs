@@ -115,7 +115,8 @@ impl Sort {
         let portions = Portions {
             count: tiles.div_ceil(how.tiles as usize) as u32,
             tiles: how.tiles,
-            are_indices: how.are_indices.into(),
+            len: u64::from(how.tiles) * shape.tile() as u64,
+            flags: how.are_indices.into(),
         };
         let task = Task {
             portions: portions.count,

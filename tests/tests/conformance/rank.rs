@@ -16,6 +16,15 @@ use gridsync_verify::{Keys, Kind, Primitive, Size, TUNINGS, kinds};
 /// Lengths around the ends of a warp, and of the shortest arrays that are filtered.
 const SHORT: [usize; 9] = [0, 1, 2, 31, 33, 64, 65, 257, 2500];
 
+/// Rows and columns: in warps, in blocks, and in passes.
+const SHORT_ROWS: [(usize, usize); 6] =
+    [(300, 1), (67, 16), (9, 32), (40, 100), (3, 4096), (3, 4100)];
+
+/// Rows and columns of many blocks and tiles, and of rows from which elements are selected one after
+/// another.
+const LONG_ROWS: [(usize, usize); 5] =
+    [(100_003, 17), (1009, 1000), (131, 12_288), (77, 32_000), (2, (1 << 20) + 1)];
+
 /// Lengths of many chunks, and just above those that are always sorted.
 const LONG: [usize; 3] = [(1 << 16) + 1, (1 << 20) + 7, (1 << 24) + 1];
 
@@ -69,6 +78,18 @@ fn add_row(trials: &mut Trials, kind: &'static Kind) {
             with_cuda(|cuda| (0..14).for_each(|number| case(cuda, kind, len, number, number / 3)));
         });
     }
+    for (number, shape) in SHORT_ROWS.into_iter().enumerate() {
+        let budget = Budget::thorough_if(!(ty == "f32" || number == 2));
+        let name = format!("{ty}::on_the_emulator::rows_{}_of_{}", shape.0, shape.1);
+        trials.add(name, budget, move || rows_case(&emulator(), kind, shape, number));
+    }
+    trials.test(format!("{ty}::on_cuda::rows"), move || {
+        with_cuda(|cuda| {
+            for shape in SHORT_ROWS.into_iter().chain(LONG_ROWS) {
+                (0..7).for_each(|number| rows_case(cuda, kind, shape, number));
+            }
+        });
+    });
     let budget = Budget::thorough_if(ty != "f32");
     trials.add(format!("{ty}::under_every_schedule"), budget, move || {
         for (number, schedule) in schedules().into_iter().enumerate() {
@@ -82,7 +103,14 @@ fn add_row(trials: &mut Trials, kind: &'static Kind) {
 fn size(len: usize, number: usize, share: usize) -> Size {
     let (keys, order) = (Keys::ALL[number % 7], Order::ALL[number % 4]);
     let k = [0, 1.min(len), len / 20, len][share % 4];
-    Size::Ranks(len, keys, order, k)
+    Size::Ranks(1, len, keys, order, k)
+}
+
+/// Runs the library's case of rows of this shape, with the keys and the order of this number.
+fn rows_case(device: &Device, kind: &Kind, (rows, columns): (usize, usize), number: usize) {
+    let (keys, order) = (Keys::ALL[number % 7], Order::ALL[number % 4]);
+    let k = [1, 2, columns / 3, columns][number % 4].min(columns);
+    matrix::run(device, kind, Size::Ranks(rows, columns, keys, order, k), rows * columns);
 }
 
 /// Runs the library's case of this number.

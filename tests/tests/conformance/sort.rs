@@ -3,7 +3,9 @@
 use crate::matrix::{self, each_is_there_once};
 use cuda_std::{bf16, f16};
 use gridsync::device::Device;
-use gridsync::primitives::sort::{Key, Order, Sorter, argsort_on_cpu, sort_on_cpu};
+use gridsync::primitives::sort::{
+    Key, Order, Sorter, argsort_on_cpu, argsort_rows_on_cpu, sort_on_cpu, sort_rows_on_cpu,
+};
 use gridsync_tests::devices::{emulator, emulator_under, schedules, with_cuda};
 use gridsync_tests::trials;
 use gridsync_tests::trials::{Budget, Trials};
@@ -12,6 +14,35 @@ use std::cmp::Ordering;
 
 /// Lengths around the ends of a warp, a block, and a small tile, of 4096.
 const SHORT: [usize; 12] = [0, 1, 2, 31, 32, 33, 255, 257, 4095, 4096, 4097, 8193];
+
+/// Rows and columns: in warps, in blocks, and in small tiles.
+const SHORT_ROWS: [(usize, usize); 12] = [
+    (1025, 1),
+    (500, 2),
+    (100, 16),
+    (9, 31),
+    (65, 32),
+    (130, 33),
+    (40, 100),
+    (3, 1000),
+    (5, 2049),
+    (2, 4096),
+    (2, 4097),
+    (3, 8193),
+];
+
+/// Rows and columns of many blocks and tiles, and of rows that are sorted one after another.
+const LONG_ROWS: [(usize, usize); 9] = [
+    ((1 << 20) + 1, 3),
+    (100_003, 17),
+    (10_007, 40),
+    (1009, 1000),
+    (131, 12_288),
+    (1000, 12_289),
+    (31, 100_000),
+    (3, 1 << 20),
+    (2, (1 << 20) + 1),
+];
 
 /// Lengths of many tiles. The last ones have large tiles on a GPU of up to 200 multiprocessors.
 const LONG: [usize; 4] = [(1 << 16) - 1, (1 << 20) + 7, 200 * 10_240, (1 << 22) + 1];
@@ -48,33 +79,49 @@ fn add_row(trials: &mut Trials, kind: &'static Kind) {
         let is_tried = matches!(ty, "f16" | "f32" | "f64" | "i8" | "i32") || number % 4 == 1;
         let budget = Budget::thorough_if(!is_tried);
         trials.add(format!("{ty}::on_the_emulator::len_{len}"), budget, move || {
-            case(&emulator(), kind, len, number);
+            case(&emulator(), kind, (1, len), number);
+        });
+    }
+    for (number, (rows, columns)) in SHORT_ROWS.into_iter().enumerate() {
+        let is_tried = matches!(ty, "f16" | "f32" | "f64" | "i8" | "i32") && number % 2 == 0;
+        let budget = Budget::thorough_if(!(is_tried || ty == "f32" || number % 12 == 7));
+        trials.add(format!("{ty}::on_the_emulator::rows_{rows}_of_{columns}"), budget, move || {
+            case(&emulator(), kind, (rows, columns), number);
         });
     }
     trials.test(format!("{ty}::on_cuda::short"), move || {
         with_cuda(|cuda| {
             for len in SHORT {
-                (0..28).for_each(|number| case(cuda, kind, len, number));
+                (0..28).for_each(|number| case(cuda, kind, (1, len), number));
+            }
+            for shape in SHORT_ROWS {
+                (0..28).for_each(|number| case(cuda, kind, shape, number));
             }
         });
     });
+    for (rows, columns) in LONG_ROWS {
+        trials.test(format!("{ty}::on_cuda::rows_{rows}_of_{columns}"), move || {
+            with_cuda(|cuda| (0..7).for_each(|number| case(cuda, kind, (rows, columns), number)));
+        });
+    }
     for len in LONG {
         trials.test(format!("{ty}::on_cuda::len_{len}"), move || {
-            with_cuda(|cuda| (0..7).for_each(|number| case(cuda, kind, len, number)));
+            with_cuda(|cuda| (0..7).for_each(|number| case(cuda, kind, (1, len), number)));
         });
     }
     let budget = Budget::thorough_if(ty != "f32");
     trials.add(format!("{ty}::under_every_schedule"), budget, move || {
         for (number, schedule) in schedules().into_iter().enumerate() {
-            case(&emulator_under(schedule), kind, 77, number);
+            case(&emulator_under(schedule), kind, (1, 77), number);
+            case(&emulator_under(schedule), kind, (7, 11), number);
         }
     });
 }
 
 /// Runs the library's case with the keys and the order of this number: all pairs of them below 28.
-fn case(device: &Device, kind: &Kind, len: usize, number: usize) {
+fn case(device: &Device, kind: &Kind, (rows, columns): (usize, usize), number: usize) {
     let (keys, order) = (Keys::ALL[number % 7], Order::ALL[number % 4]);
-    matrix::run(device, kind, Size::Keys(len, keys, order), len);
+    matrix::run(device, kind, Size::Keys(rows, columns, keys, order), rows * columns);
 }
 
 /// Adds the comparison of the CPU's sort of `K`, which the cases compare with, with the standard
@@ -99,6 +146,22 @@ fn on_cpu<K: Key + Sample + Compared>(trials: &mut Trials, name: &str) {
                 bytemuck::cast_slice::<K, u8>(&got) == bytemuck::cast_slice::<K, u8>(&sorted);
             assert!(same, "{len} elements, {order:?}, number {number}");
             assert!(argsort_on_cpu::<K, u64>(order, &input) == indices, "{len}, {order:?}");
+        }
+    });
+    trials.test(format!("{name}::the_cpu_sorts_each_row_as_it_does_alone"), || {
+        for (number, (rows, columns)) in SHORT_ROWS.into_iter().enumerate() {
+            let order = Order::ALL[number % 4];
+            let input = Keys::ALL[number % 7].sample::<K>(rows * columns, 5);
+            let got = sort_rows_on_cpu(order, &input, rows, columns);
+            let indices = argsort_rows_on_cpu::<K, u32>(order, &input, rows, columns);
+            for (row, elements) in input.chunks(columns).enumerate() {
+                let (sorted, of_row) =
+                    (sort_on_cpu(order, elements), row * columns..(row + 1) * columns);
+                let same = bytemuck::cast_slice::<K, u8>(&got[of_row.clone()])
+                    == bytemuck::cast_slice::<K, u8>(&sorted);
+                assert!(same, "row {row} of {rows} × {columns}, {order:?}");
+                assert!(indices[of_row] == argsort_on_cpu::<K, u32>(order, elements)[..]);
+            }
         }
     });
 }

@@ -151,7 +151,7 @@ fn primitives() -> Vec<Protocol> {
     for kind in kinds(Primitive::Rank).filter(|kind| kind.element == "f32") {
         // Filtered by a bracket from a sample, and with too little room for what it finds.
         for (name, seed) in [("rank/filter", 1), ("rank/read-again", 3)] {
-            let size = Size::Ranks(2500, Keys::Any, Order::ASCENDING, 125);
+            let size = Size::Ranks(1, 2500, Keys::Any, Order::ASCENDING, 125);
             add(name.into(), kind, size, seed);
         }
     }

@@ -22,10 +22,12 @@
 
 mod bracket;
 mod ranker;
+mod rows;
 
 pub use crate::reference::QuantileMethod;
 pub use bracket::Tuning;
 pub use ranker::{Arranged, Ranker};
+pub use rows::{top_k_rows, top_k_rows_on_cpu};
 
 use super::sort::{Key, Order};
 use crate::device::{Buffer, DeviceError};

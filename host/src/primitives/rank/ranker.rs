@@ -12,7 +12,8 @@ use gridsync_entries::rank::Taking;
 use gridsync_entries::{Entry, KernelOf};
 use gridsync_kernels::grid::rank::{FOUND, Places};
 use gridsync_kernels::grid::sort::Order as _;
-use search::{InChunks, LEVELS, Level, each, scratch};
+pub(super) use search::each;
+use search::{InChunks, LEVELS, Level, scratch};
 
 /// The most groups of ranks that are looked for separately. A sort takes about as long as this many.
 const MOST_GROUPS: usize = 8;
@@ -35,14 +36,14 @@ pub enum Arranged {
 /// searched the same way or sorted. If the ranks are outside after all, the array is sorted, as it is
 /// if it is short. All methods wait for the device.
 pub struct Ranker<K: Key> {
-    device: Device,
-    tuning: Tuning,
-    sorter: Sorter<K>,
+    pub(super) device: Device,
+    pub(super) tuning: Tuning,
+    pub(super) sorter: Sorter<K>,
     by_index: Sorter<u64>,
     /// A sample, and the same sorted.
     sample: Scratch<K::Word>,
     /// The indices of the last keys, sorted.
-    sorted: Scratch<u64>,
+    pub(super) sorted: Scratch<u64>,
     in_chunks: InChunks<K>,
     levels: [Level<K>; LEVELS],
     /// The numbers of the filters.
@@ -221,7 +222,7 @@ impl<K: Key> Ranker<K> {
     ///
     /// # Safety
     /// The views are on this device and as long; the places exist.
-    unsafe fn take(
+    pub(super) unsafe fn take(
         &self,
         input: Global<K::Word>,
         places: Places,

@@ -1,6 +1,7 @@
 //! Sorts of parts of buffers, for other primitives.
 
-use super::{How, Key, Nothing, Order, Sorter};
+use super::run::How;
+use super::{Key, Nothing, Order, Sorter};
 use crate::device::DeviceError;
 use crate::reference::Index;
 use cuda_std::memory::Global;
@@ -24,7 +25,7 @@ impl<K: Key> Sorter<K> {
         self.keys.fit(input.len())?;
         let keys = Arrays { input, spare: self.keys.view(), output };
         // SAFETY: the caller's promise.
-        unsafe { self.run::<Nothing>(order, keys, None, How::default()) }
+        unsafe { self.run::<Nothing>(order, keys, None, How::whole(input.len())) }
     }
 
     /// Submits the sort of the indices of `input` into `indices`, whose type can hold them.
@@ -40,16 +41,29 @@ impl<K: Key> Sorter<K> {
         input: Global<K::Word>,
         indices: Global<I>,
     ) -> Result<(), DeviceError> {
-        let len = input.len();
-        // Twice, because the keys are not wanted.
-        self.keys.fit(2 * len)?;
-        self.spare.fit((len * size_of::<I>()).div_ceil(8))?;
-        let both = self.keys.view();
-        let keys = Arrays { input, spare: both.part(0, len), output: both.part(len, len) };
-        let spare = self.spare.view().cast().part(0, len);
-        let indices = Arrays { input: indices.part(0, 0), spare, output: indices };
-        let how = How { are_indices: true, ..How::default() };
-        // SAFETY: the caller's promise; the spare arrays are as long.
-        unsafe { self.run_with(order, keys, indices, how) }
+        // SAFETY: the caller's promise.
+        unsafe { self.run_argsort(order, input, indices, How::whole(input.len())) }
+    }
+
+    /// Submits the sort of the rows of `input`, which are sorted [in blocks](How::in_blocks). Writes
+    /// the elements that are kept, and their indices in the row.
+    ///
+    /// # Errors
+    /// As for [`launch`](Self::launch).
+    ///
+    /// # Safety
+    /// As for [`sort_view`](Self::sort_view); both outputs have the elements that are kept.
+    pub(in crate::primitives) unsafe fn sort_rows_view(
+        &mut self,
+        order: Order,
+        input: Global<K::Word>,
+        (output, indices): (Global<K::Word>, Global<u64>),
+        how: How,
+    ) -> Result<(), DeviceError> {
+        let keys = Arrays { input, spare: input.part(0, 0), output };
+        let none = indices.part(0, 0);
+        let indices = Arrays { input: none, spare: none, output: indices };
+        // SAFETY: the caller's promise.
+        unsafe { self.run::<u64>(order, keys, Some(indices), how.with_indices()) }
     }
 }

@@ -4,8 +4,8 @@ use bytemuck::Pod;
 use cuda_std::memory::Scalar;
 use cuda_std::{bf16, f16};
 use gridsync_entries::Entry;
-use gridsync_entries::rank::{Collecting, Filtering, Keys, Sampling, Taking};
-use gridsync_entries::sort::{Counting, OneBlock, Pass};
+use gridsync_entries::rank::{Collecting, Filtering, Keys, Sampling, Taking, TakingRows};
+use gridsync_entries::sort::{Counting, CountingRows, OneBlock, Pass, ShortRows};
 use gridsync_kernels::grid::sort::{self, Floats, Integers, Large, Nothing, Small, Word};
 
 /// The order of a sort.
@@ -46,6 +46,7 @@ pub unsafe trait Key: Scalar + Pod {
     /// The order that the kernels know.
     type Order: sort::Order<Word = Self::Word>
         + Entry<Counting<Self::Word>>
+        + Entry<CountingRows<Self::Word>>
         + Entry<Pass<Self::Word, Nothing, Large>>
         + Entry<Pass<Self::Word, u32, Large>>
         + Entry<Pass<Self::Word, u64, Large>>
@@ -55,12 +56,18 @@ pub unsafe trait Key: Scalar + Pod {
         + Entry<OneBlock<Self::Word, Nothing>>
         + Entry<OneBlock<Self::Word, u32>>
         + Entry<OneBlock<Self::Word, u64>>
+        + Entry<ShortRows<Self::Word, Nothing>>
+        + Entry<ShortRows<Self::Word, u32>>
+        + Entry<ShortRows<Self::Word, u64>>
         + Entry<Filtering<Self::Word>>
         + Entry<Collecting<Self::Word>>
         + Send
         + Sync;
     /// The kernels that need no order.
-    type Keys: Entry<Sampling<Self::Word>> + Entry<Taking<Self::Word>> + Default;
+    type Keys: Entry<Sampling<Self::Word>>
+        + Entry<Taking<Self::Word>>
+        + Entry<TakingRows<Self::Word>>
+        + Default;
 
     /// The order of these elements.
     fn order(order: Order) -> Self::Order;

@@ -6,6 +6,7 @@
 mod buckets;
 mod cells;
 mod key;
+mod rows;
 #[cfg(test)]
 mod tests;
 
@@ -15,6 +16,7 @@ pub(super) use cells::{VALUES, WIDTH, digit};
 use gridsync_kernels::grid::sort::Order as _;
 
 pub use key::{Index, Key, Moved, Order};
+pub use rows::{argsort_rows, sort_rows, top_k_rows};
 
 /// Sorts `input` on all cores. Equal elements keep their order.
 pub fn sort<K: Key>(order: Order, input: &[K]) -> Vec<K> {

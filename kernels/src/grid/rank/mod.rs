@@ -88,3 +88,26 @@ pub fn take<W: Scalar>(
         elements.write(thread, input.read(place as usize));
     }
 }
+
+/// Writes the first elements of each row of `input`, which has `columns`, to all of `elements`, and
+/// their indices in the row to `indices`. Both have `kept`, at least 1, for each row. `sorted` has the
+/// indices of each row in order.
+///
+/// Called by every thread of a grid along x with at least as many threads as `elements` has elements.
+#[device]
+pub fn take_rows<W: Scalar>(
+    input: Global<W>,
+    sorted: Global<u64>,
+    (columns, kept): (u64, u64),
+    elements: Global<W>,
+    indices: Global<u64>,
+) {
+    begin();
+    let thread = thread::index();
+    if thread < elements.len() {
+        let (row, rank) = (thread as u64 / kept, thread as u64 % kept);
+        let index = sorted.read((row * columns + rank) as usize);
+        indices.write(thread, index);
+        elements.write(thread, input.read((row * columns + index) as usize));
+    }
+}

@@ -8,14 +8,19 @@ mod order;
 mod pass;
 mod payload;
 mod rank;
+mod short_rows;
 mod state;
 mod tile;
 
-pub use count::{COUNT_THREADS, Task, count, count_shared_bytes};
-pub use one_block::{one_block_shared_bytes, one_block_threads, sort_in_one_block};
+pub use count::{COUNT_THREADS, Task, count, count_rows, count_shared_bytes};
+pub use one_block::{
+    MOST_ROWS, Rows, one_block_most_threads, one_block_shared_bytes, one_block_threads,
+    sort_in_one_block,
+};
 pub use order::{Floats, Integers, Order, Word};
 pub use pass::{Portions, scatter};
 pub use payload::{Nothing, Payload};
 pub use rank::THREADS;
+pub use short_rows::{SHORT_ROW_THREADS, short_rows_of_block, sort_short_rows};
 pub use state::{Arrays, State, WORDS, carries_len, counts_len, passes};
 pub use tile::{Large, Shape, Small, Tiles};

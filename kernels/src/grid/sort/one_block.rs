@@ -1,4 +1,4 @@
-//! The sort of an array that fits into one block: all passes in one launch, in shared memory.
+//! The sort of arrays that fit into one block each: all passes in one launch, in shared memory.
 
 use super::order::{Order, Word};
 use super::pass::{count_tile, each_key};
@@ -18,18 +18,27 @@ const EACH: usize = 16;
 /// that the kernel's image is for compute capability 9.0.
 #[must_use]
 pub const fn one_block_threads(len: usize, word: usize, is_90: bool) -> Option<u32> {
+    let threads = len.div_ceil(COUNTERS * EACH) * COUNTERS;
+    if threads <= one_block_most_threads(word, is_90) as usize {
+        Some(threads as u32)
+    } else {
+        None
+    }
+}
+
+/// The most threads of such a block.
+#[must_use]
+pub const fn one_block_most_threads(word: usize, is_90: bool) -> u32 {
     // Elsewhere the block has to fit in 48 KiB. µs on an H200, 2026-11-26, one block and several, u32:
     // 15 and 22 with 2^13, 21 and 22 with 3 · 2^12, 27 and 23 with 2^14; u64: 31 and 45 with 2^13,
     // where wide keys need all registers.
-    let most = if !is_90 {
+    if !is_90 {
         256
     } else if word == 8 {
         512
     } else {
         768
-    };
-    let threads = len.div_ceil(COUNTERS * EACH) * COUNTERS;
-    if threads <= most { Some(threads as u32) } else { None }
+    }
 }
 
 /// Bytes of dynamic shared memory of a block of so many threads, for keys of `word` bytes.
@@ -39,17 +48,66 @@ pub const fn one_block_shared_bytes(threads: u32, word: usize) -> u32 {
     (warps * COUNTERS * 4 + threads as usize * EACH * (word + 2)) as u32
 }
 
-/// Writes the keys of an array in order. Equal keys keep their order.
+/// Rows that blocks sort, each row separately.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Rows {
+    /// The number of rows.
+    pub count: u64,
+    /// Keys of a row.
+    pub len: u32,
+    /// Keys of a row that are written: the first ones in the order.
+    pub kept: u32,
+    /// Rows of a block: one, or up to [`MOST_ROWS`] that fit together.
+    pub each: u32,
+    /// Whether the payload of the input is the index of the key in its row.
+    pub are_indices: u32,
+}
+
+// SAFETY: `repr(C)` of plain numbers.
+unsafe impl cuda_std::launch::KernelArg for Rows {}
+
+/// The most rows of a block: their numbers are one digit, and the last is of padding.
+pub const MOST_ROWS: u32 = DIGITS as u32 - 1;
+
+impl Rows {
+    /// One row of so many keys, all of which are written.
+    #[must_use]
+    pub const fn one(len: u32, are_indices: bool) -> Self {
+        Self { count: 1, len, kept: len, each: 1, are_indices: are_indices as u32 }
+    }
+
+    /// The number of the row at a place of a block, and the index in it. `inverse` is
+    /// [that](Self::inverse) of the rows.
+    #[inline(always)]
+    fn row_of(self, place: u32, inverse: u32) -> (u32, u32) {
+        let row = ((u64::from(place) * u64::from(inverse)) >> 32) as u32;
+        (row, place - row * self.len)
+    }
+
+    /// 2^32 / len, rounded up. With it, the number of the row is exact: its error is below
+    /// place / 2^32 < 2^−16, and a block with several rows has fewer than 2^16 places. 0 if a block
+    /// has only one row.
+    #[inline(always)]
+    fn inverse(self) -> u32 {
+        if self.each == 1 { 0 } else { u32::MAX / self.len + 1 }
+    }
+}
+
+/// Writes the keys of each row in order. Equal keys keep their order.
 ///
-/// Called by every thread of one block of [`one_block_threads`], with [`one_block_shared_bytes`] of
-/// dynamic shared memory. Of each pair of arrays the first is read and the second written; they may
-/// be the same. If `are_indices` is not 0, the payload of the input is the index of the key.
+/// Called by every thread of a grid along x of blocks of [`one_block_threads`] for the keys of a
+/// block, with [`one_block_shared_bytes`] of dynamic shared memory, one block for each
+/// `rows.each` rows. A row has at least one key, and at least two if `rows.each` is not 1. Of each
+/// pair of arrays the first is read, `rows.len` elements for each row, and the second written,
+/// `rows.kept` for each; they may be the same if all are kept. That of the keys may be empty, if they
+/// are not wanted, and those of payloads if these are indices or if there are none.
 #[device(protocol = "the sort")]
 pub fn sort_in_one_block<O: Order, P: Payload>(
     order: O,
     keys: [Global<O::Word>; 2],
     payloads: [Global<P::Word>; 2],
-    are_indices: u32,
+    rows: Rows,
 ) {
     let at = ThreadPosition::here();
     let threads = thread::block_dim_x() as usize;
@@ -62,8 +120,15 @@ pub fn sort_in_one_block<O: Order, P: Payload>(
     let mine = at.warp as usize * COUNTERS;
     overlap::begin();
 
+    let first_row = u64::from(thread::block_idx_x()) * u64::from(rows.each);
+    let here_rows = (rows.count - first_row).min(rows.each.into()) as usize;
+    let (first, len) = (first_row as usize * rows.len as usize, here_rows * rows.len as usize);
+    let inverse = rows.inverse();
+    let by_row = rows.each > 1;
+    let has_places = P::IS_HELD || by_row;
+
     // Lanes hold adjacent keys, and the rows of a warp follow each other, so ranks are in order.
-    let [input, output] = keys;
+    let (input, output) = (keys[0].part(first, len), keys[1]);
     let start = at.warp as usize * (EACH * WARP_SIZE as usize) + at.lane as usize;
     let mut held = [O::Word::default(); MOST_EACH];
     // The place of each key in the input, and above it its rank.
@@ -71,59 +136,85 @@ pub fn sort_in_one_block<O: Order, P: Payload>(
     each_key!(EACH I {
         let place = start + I * WARP_SIZE as usize;
         // Padding has the last number. It comes after all keys, so they do not move.
-        held[I] = if place < input.len() { input.read(place) } else { order.last() };
+        held[I] = if place < len { input.read(place) } else { order.last() };
         from[I] = place as u32;
     });
-    for pass in 0..O::Word::DIGITS {
-        let digit_of = |key: O::Word| order.bits(key).digit(pass) as usize;
-        if pass > 0 {
-            each_key!(EACH I {
-                held[I] = sorted.read(start + I * WARP_SIZE as usize);
-                if P::IS_HELD {
-                    from[I] = places.read(start + I * WARP_SIZE as usize).into();
+    macro_rules! pass {
+        ($is_first:expr, $flipped:expr, |$key:ident, $from:ident| $digit:expr) => {
+            let digit_of = |$key: O::Word, $from: u32| $digit;
+            if !$is_first {
+                each_key!(EACH I { held[I] = sorted.read(start + I * WARP_SIZE as usize); });
+                if has_places {
+                    each_key!(EACH I {
+                        from[I] = places.read(start + I * WARP_SIZE as usize).into();
+                    });
                 }
+            }
+            counters.write_pack(mine + at.lane as usize * 4, [0; 4], CacheHint::Default);
+            sync_warp(FULL_MASK);
+            let of_warp = Counters::new(counters.cast::<u16>().part(2 * mine, DIGITS), at.lane);
+            each_key!(EACH I {
+                let rank = of_warp.rank(digit_of(held[I], from[I]) as u32);
+                from[I] = here((from[I] & 0xffff) + (rank << 16));
             });
-        }
-        counters.write_pack(mine + at.lane as usize * 4, [0; 4], CacheHint::Default);
-        sync_warp(FULL_MASK);
-        let of_warp = Counters::new(counters.cast::<u16>().part(2 * mine, DIGITS), at.lane);
-        each_key!(EACH I {
-            let rank = of_warp.rank(digit_of(held[I]) as u32);
-            from[I] = here((from[I] & 0xffff) + (rank << 16));
+            thread::sync_threads();
+            count_tile(counters, warps, $flipped, at, |_, _| {});
+            thread::sync_threads();
+            each_key!(EACH I {
+                let digit = digit_of(held[I], from[I]);
+                let before = counters.cast::<u16>().read(2 * mine + digit);
+                from[I] += u32::from(before) << 16;
+                sorted.write((from[I] >> 16) as usize, held[I]);
+            });
+            if has_places {
+                each_key!(EACH I { places.write((from[I] >> 16) as usize, from[I] as u16); });
+            }
+            thread::sync_threads();
+        };
+    }
+    for pass in 0..O::Word::DIGITS {
+        let flipped = order.flipped().digit(pass) as usize;
+        pass!(pass == 0, flipped, |key, _from| order.bits(key).digit(pass) as usize);
+    }
+    if by_row {
+        // The row is the last digit. Padding comes after all rows.
+        pass!(false, 0, |_key, from| {
+            rows.row_of(from & 0xffff, inverse).0.min(MOST_ROWS) as usize
         });
-        thread::sync_threads();
-        count_tile(counters, warps, order.flipped().digit(pass) as usize, at, |_, _| {});
-        thread::sync_threads();
+    }
+    // Where the element at a place of the sorted rows is written, if it is kept.
+    let target = |place: usize| {
+        let (row, index) = rows.row_of(place as u32, inverse);
+        let row = first_row as usize + row as usize;
+        let is_kept = place < len && index < rows.kept;
+        is_kept.then_some(row * rows.kept as usize + index as usize)
+    };
+    let each_thread = |i: usize| i * threads + at.thread as usize;
+    if !output.is_empty() {
         each_key!(EACH I {
-            let before = counters.cast::<u16>().read(2 * mine + digit_of(held[I]));
-            let place = (u32::from(before) + (from[I] >> 16)) as usize;
-            sorted.write(place, held[I]);
-            if P::IS_HELD {
-                places.write(place, from[I] as u16);
+            if let Some(to) = target(each_thread(I)) {
+                output.write(to, sorted.read(each_thread(I)));
             }
         });
-        thread::sync_threads();
     }
-    let each_thread = |i: usize| i * threads + at.thread as usize;
-    each_key!(EACH I {
-        if each_thread(I) < output.len() {
-            output.write(each_thread(I), sorted.read(each_thread(I)));
-        }
-    });
     if P::IS_HELD {
         // All are read before any is written: they may be in the same array.
         let [input, output] = payloads;
         let mut moved = [P::Word::default(); MOST_EACH];
         each_key!(EACH I {
-            if each_thread(I) < output.len() {
-                let from = usize::from(places.read(each_thread(I)));
-                moved[I] = if are_indices != 0 { P::of_index(from) } else { input.read(from) };
+            if target(each_thread(I)).is_some() {
+                let from = u32::from(places.read(each_thread(I)));
+                moved[I] = if rows.are_indices != 0 {
+                    P::of_index(rows.row_of(from, inverse).1 as usize)
+                } else {
+                    input.read(first + from as usize)
+                };
             }
         });
         thread::sync_threads();
         each_key!(EACH I {
-            if each_thread(I) < output.len() {
-                output.write(each_thread(I), moved[I]);
+            if let Some(to) = target(each_thread(I)) {
+                output.write(to, moved[I]);
             }
         });
     }

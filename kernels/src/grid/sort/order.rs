@@ -1,10 +1,14 @@
 //! Keys, and the order in which they are sorted.
 
+use crate::op::Carried;
 use cuda_std::launch::KernelArg;
 use cuda_std::prelude::*;
 
 /// The bits of a key.
 pub trait Word: Scalar + Ord {
+    /// The narrowest number that lanes can exchange.
+    type Lane: Carried + Ord + From<Self>;
+
     /// Digits of 8 bits.
     const DIGITS: u32 = size_of::<Self>() as u32;
 
@@ -80,8 +84,10 @@ macro_rules! here {
 }
 
 macro_rules! words {
-    ($($ty:ident: $signed:ident $held:ident $reg:ident, $word:ident, $at:ident => $digit:expr;)*) => {$(
+    ($($ty:ident: $signed:ident $held:ident $reg:ident $lane:ident, $word:ident, $at:ident => $digit:expr;)*) => {$(
         impl Word for $ty {
+            type Lane = $lane;
+
             const ONES: Self = $ty::MAX;
             const ONE: Self = 1;
             const SIGN: Self = 1 << ($ty::BITS - 1);
@@ -130,10 +136,10 @@ macro_rules! words {
 }
 words! {
     // No register has 8 bits.
-    u8: i8 u16 reg16, word, at => byte(word.into(), at);
-    u16: i16 u16 reg16, word, at => byte(word.into(), at);
-    u32: i32 u32 reg32, word, at => byte(word, at);
-    u64: i64 u64 reg64, word, at => byte((word >> (32 * (at / 4))) as u32, at % 4);
+    u8: i8 u16 reg16 u32, word, at => byte(word.into(), at);
+    u16: i16 u16 reg16 u32, word, at => byte(word.into(), at);
+    u32: i32 u32 reg32 u32, word, at => byte(word, at);
+    u64: i64 u64 reg64 u64, word, at => byte((word >> (32 * (at / 4))) as u32, at % 4);
 }
 
 /// An order of keys.

@@ -15,9 +15,9 @@ use cuda_std::prelude::*;
 use cuda_std::warp::WARP_SIZE;
 
 shared_array! {
-    /// The number of the tile, and the plan. They are read again where they are used, which costs
-    /// fewer registers.
-    fn gridsync_sort_tile() -> [u32; 2];
+    /// The number of the tile, the plan, the portion, and the tiles of this before the tile. They are
+    /// read again where they are used, which costs fewer registers.
+    fn gridsync_sort_tile() -> [u32; 4];
 }
 
 shared_array! {
@@ -43,6 +43,7 @@ shared_array! {
 
 /// Repeats a block for each of `each` keys of a thread. Unrolled, so that keys and ranks stay in
 /// registers.
+#[cfg(target_arch = "nvptx64")]
 macro_rules! each_key {
     ($each:ident $i:ident $body:block) => {
         each_key!(@ $each $i $body
@@ -51,6 +52,15 @@ macro_rules! each_key {
     };
     (@ $each:ident $i:ident $body:block $($n:literal)*) => {
         $({ const $i: usize = $n; if $i < $each $body })*
+    };
+}
+
+/// The same as a loop, which takes less time to compile.
+#[cfg(not(target_arch = "nvptx64"))]
+macro_rules! each_key {
+    ($each:ident $i:ident $body:block) => {
+        #[allow(non_snake_case, clippy::needless_range_loop)]
+        for $i in 0..$each $body
     };
 }
 
@@ -103,12 +113,36 @@ pub struct Portions {
     pub count: u32,
     /// Tiles of each but the last, at most [`Shape::most_tiles`].
     pub tiles: u32,
-    /// Whether the payload of the input is the index of the key.
-    pub are_indices: u32,
+    /// Keys of each but the last: as many as its tiles have, or those of a row.
+    pub len: u64,
+    /// Bit 0: the payload of the input is the index of the key. Bit 1: portions are rows, which are
+    /// sorted separately, and indices are those in the row.
+    pub flags: u32,
 }
 
-// SAFETY: `repr(C)` of three numbers.
+// SAFETY: `repr(C)` of plain numbers.
 unsafe impl cuda_std::launch::KernelArg for Portions {}
+
+impl Portions {
+    const ARE_INDICES: u32 = 1;
+    const ARE_ROWS: u32 = 2;
+
+    /// Whether they are rows.
+    #[inline(always)]
+    fn are_rows(self) -> bool {
+        self.flags & Self::ARE_ROWS != 0
+    }
+
+    /// The index of the first key of the tile after `earlier` ones of `portion`, and the number of its
+    /// keys in an array of `all`. Full tiles have `tile_len`.
+    #[inline(always)]
+    fn keys(self, portion: u32, earlier: u32, tile_len: usize, all: usize) -> (usize, usize) {
+        let len = self.len as usize;
+        let (start, before) = (portion as usize * len, earlier as usize * tile_len);
+        let end = (start + len).min(all);
+        (start + before, (end - start - before).min(tile_len))
+    }
+}
 
 /// Writes the keys of an array in the order of digit `pass` of their numbers, as planned by
 /// [`count`](super::count()). Keys with the same digit keep their order.
@@ -148,8 +182,11 @@ pub fn scatter<O: Order, P: Payload, T: Tiles>(
         // Both are in flight together. A number that is drawn in a pass that does not run is
         // reset with the others.
         let (tile, plan) = (state.tile(pass), state.pass(pass));
+        let portion = if portions.count == 1 { 0 } else { tile / portions.tiles };
         gridsync_sort_tile().write(0, tile);
         gridsync_sort_tile().write(1, plan.0);
+        gridsync_sort_tile().write(2, portion);
+        gridsync_sort_tile().write(3, tile - portion * portions.tiles);
     }
     thread::sync_threads();
     let (tile, plan) = this_tile();
@@ -159,8 +196,8 @@ pub fn scatter<O: Order, P: Payload, T: Tiles>(
     half_of(rows, 1 - plan.half()).clear(tile, own);
 
     // Lanes hold adjacent keys, and the rows of a warp follow each other, so ranks are in order.
-    let first = tile as usize * tile_len;
-    let len = (keys.input.len() - first).min(tile_len);
+    let (portion, earlier) = this_portion();
+    let (first, len) = portions.keys(portion, earlier, tile_len, keys.input.len());
     let input = keys.array(plan.from()).part(first, len);
     let start = at.warp as usize * (each * WARP_SIZE as usize) + at.lane as usize;
     let mut held = [O::Word::default(); MOST_EACH];
@@ -192,10 +229,9 @@ pub fn scatter<O: Order, P: Payload, T: Tiles>(
     });
     thread::sync_threads();
 
-    let (tile, _) = this_tile();
+    let (portion, _) = this_portion();
     let all = portions.count as usize;
-    let portion = (tile / portions.tiles) as usize;
-    let carry = state.carry_so_far(all, pass, portion, own);
+    let carry = state.carry_so_far(all, pass, portion as usize, own);
     each_key!(each I {
         let rank = if I.is_multiple_of(2) { ranks[I / 2] & 0xffff } else { ranks[I / 2] >> 16 };
         let before = counters.cast::<u16>().read(2 * mine + digit_of(held[I]));
@@ -206,21 +242,19 @@ pub fn scatter<O: Order, P: Payload, T: Tiles>(
             ranks[I / 2] = here(ranks[I / 2] + before);
         }
     });
-    let (tile, plan) = this_tile();
-    let earlier = tile % portions.tiles;
+    let ((tile, plan), (portion, earlier)) = (this_tile(), this_portion());
     let count = gridsync_sort_counts().read(own);
     let before = half_of(rows, plan.half()).before(tile, earlier, own, count);
-    let portion = (tile / portions.tiles) as usize;
-    let base = state.carried(all, pass, portion, own, carry) + u64::from(before);
-    if earlier == portions.tiles - 1 {
-        state.carry_on(all, pass, portion + 1, own, base + u64::from(count));
+    let base = state.carried(all, pass, portion as usize, own, carry) + u64::from(before);
+    if earlier == portions.tiles - 1 && !portions.are_rows() {
+        state.carry_on(all, pass, portion as usize + 1, own, base + u64::from(count));
     }
     // Where key 0 of the sorted tile would be.
     let base = base.wrapping_sub(gridsync_sort_starts().read(own).into());
     let output = keys.array(plan.to());
     let address = |output: u64, size: usize| output.wrapping_add(base.wrapping_mul(size as u64));
     gridsync_sort_bases().write(own, address(output.address(), size_of::<O::Word>()));
-    let len = (keys.input.len() - tile as usize * tile_len).min(tile_len);
+    let (_, len) = portions.keys(portion, earlier, tile_len, keys.input.len());
     thread::sync_threads();
 
     let own = again(own);
@@ -240,14 +274,20 @@ pub fn scatter<O: Order, P: Payload, T: Tiles>(
         }
     });
     if P::IS_HELD {
-        let first = tile as usize * tile_len;
+        let (portion, earlier) = this_portion();
+        let (first, _) = portions.keys(portion, earlier, tile_len, keys.input.len());
+        let first_index = if portions.are_rows() { earlier as usize * tile_len } else { first };
         let (from, to) = (payloads.array(plan.from()), payloads.array(plan.to()));
-        let are_indices = plan.is_first() && portions.are_indices != 0;
+        let are_indices = plan.is_first() && portions.flags & Portions::ARE_INDICES != 0;
         // Computed again: kept from above, they and all indices made of them would be spilled.
         let [start, own, len] = [start, own, len].map(again);
         let load = |place: usize, is_there: bool| {
             if is_there || place < len {
-                if are_indices { P::of_index(first + place) } else { from.read(first + place) }
+                if are_indices {
+                    P::of_index(first_index + place)
+                } else {
+                    from.read(first + place)
+                }
             } else {
                 P::Word::default()
             }
@@ -308,6 +348,12 @@ unsafe fn write_from_base<T: Scalar>(digit: usize, place: usize, tile_len: usize
 #[inline(always)]
 fn this_tile() -> (u32, Plan) {
     (gridsync_sort_tile().read(0), Plan(gridsync_sort_tile().read(1)))
+}
+
+/// The portion of the tile, and the tiles of this before it.
+#[inline(always)]
+fn this_portion() -> (u32, u32) {
+    (gridsync_sort_tile().read(2), gridsync_sort_tile().read(3))
 }
 
 /// One of the halves of the rows.

@@ -12,8 +12,11 @@ const OF_COUNT: usize = 0;
 const TICKETS: usize = 1;
 const PLANS: usize = TICKETS + PASSES;
 
+/// The index of the word in which the blocks that count rows join what [`State::plan`] needs.
+const VARIED: usize = PLANS + PASSES;
+
 /// Words of [`State::words`].
-pub const WORDS: usize = PLANS + PASSES;
+pub const WORDS: usize = VARIED + 1;
 
 /// The bit of a carry that says that it has been sent.
 const IS_SENT: u64 = 1 << 63;
@@ -145,12 +148,28 @@ impl State {
         Plan(self.words.read(PLANS + pass as usize))
     }
 
-    /// Plans `passes` passes, and resets their tickets. Bit i of `single` says that all keys have
-    /// the same digit i. `in_place` says that the output is the input; `must_move` that the output
-    /// has to be written even if all keys are equal. Called by one thread.
+    /// Adds passes whose keys have different digits in some row. Called by one thread of each block
+    /// that counts rows, before [`counted_last`](Self::counted_last).
     #[device]
-    pub(super) fn plan(self, passes: u32, single: u32, in_place: bool, must_move: bool) {
-        let mut runs = !single & ((1 << passes) - 1);
+    pub(super) fn vary(self, passes: u32) {
+        // Relaxed: read by the last block, after the others have counted.
+        self.words.fetch_or(VARIED, passes, Ordering::Relaxed, Scope::Device);
+    }
+
+    /// All passes that were added, and none from now on. Called by one thread of the last block.
+    #[device]
+    pub(super) fn varied(self) -> u32 {
+        let varied = self.words.read(VARIED);
+        self.words.write(VARIED, 0);
+        varied
+    }
+
+    /// Plans `passes` passes, and resets their tickets. Bit i of `varied` says that keys have
+    /// different digits i. `flags` are those of [`Task`](super::Task). Called by one thread.
+    #[device]
+    pub(super) fn plan(self, passes: u32, varied: u32, flags: u32) {
+        let (in_place, must_move) = (flags & 1 != 0, flags & 2 != 0);
+        let mut runs = varied & ((1 << passes) - 1);
         if runs == 0 && must_move {
             runs = 1;
         }
@@ -180,13 +199,23 @@ impl State {
         (pass as usize * portions + portion) * DIGITS + digit
     }
 
-    /// Stores the start of a digit for portion 0, and that those of the others are to come.
+    /// Stores where the keys of a portion with this digit start.
     #[device]
-    pub(super) fn start(self, portions: usize, pass: u32, digit: usize, start: u64) {
-        self.carries.write(self.carry(portions, pass, 0, digit), IS_SENT | start);
-        for portion in 1..portions {
-            self.carries.write(self.carry(portions, pass, portion, digit), 0);
-        }
+    pub(super) fn start(
+        self,
+        portions: usize,
+        pass: u32,
+        portion: usize,
+        digit: usize,
+        start: u64,
+    ) {
+        self.carries.write(self.carry(portions, pass, portion, digit), IS_SENT | start);
+    }
+
+    /// Notes that this is to come.
+    #[device]
+    pub(super) fn starts_later(self, portions: usize, pass: u32, portion: usize, digit: usize) {
+        self.carries.write(self.carry(portions, pass, portion, digit), 0);
     }
 
     /// The carry of a digit for a portion, if it has been sent: see [`carried`](Self::carried).

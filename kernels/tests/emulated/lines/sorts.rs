@@ -56,18 +56,28 @@ fn faults_in_a_radix_sort_name_the_caller() {
     let floats = Floats::numpy(f32::INFINITY.to_bits(), true);
     let state = |zeros: Zeros| State {
         counts: zeros.of(1, sort::counts_len(4)),
-        carries: zeros.of(2, sort::carries_len(4, 1)),
+        carries: zeros.of(2, sort::carries_len(4, 3)),
         words: zeros.of(3, WORDS),
     };
     walk! {
         in_block => |zeros| {
             let (keys, payloads) = (zeros.of(0, 100), zeros.of(1, 100));
             let order = Integers::<u16>::new(false, false);
-            sort::sort_in_one_block::<_, u32>(order, [keys; 2], [payloads; 2], 1)
+            sort::sort_in_one_block::<_, u32>(
+                order, [keys; 2], [payloads; 2], sort::Rows::one(100, true))
         };
         counting => |zeros| {
             let task = Task { portions: 1, flags: 2 };
             sort::count(floats, zeros.of(0, 9), state(zeros), zeros.of(4, 512), task)
+        };
+        counting => |zeros| {
+            let task = Task { portions: 3, flags: 2 };
+            sort::count_rows(floats, zeros.of(0, 9), state(zeros), zeros.of(4, 512), task, 3)
+        };
+        on(2, sort::SHORT_ROW_THREADS) => |zeros| {
+            let (keys, payloads) = (zeros.of(0, 99), zeros.of(1, 99));
+            let rows = sort::Rows { count: 9, ..sort::Rows::one(11, true) };
+            sort::sort_short_rows::<_, u32>(floats, [keys; 2], [payloads; 2], rows)
         };
         scattering => |zeros| {
             let state = state(zeros);
@@ -81,7 +91,7 @@ fn faults_in_a_radix_sort_name_the_caller() {
             let [input, spare, output] = [0, 0, 1].map(|number| zeros.of(number, 9));
             let keys = Arrays { input, spare, output };
             let nothing = keys.cast();
-            let portions = Portions { count: 1, tiles: 1, are_indices: 0 };
+            let portions = Portions { count: 1, tiles: 1, len: 9, flags: 0 };
             sort::scatter::<_, Nothing, Small>(
                 floats, 0, keys, nothing, state, zeros.of(4, 512), portions)
         };

@@ -20,6 +20,8 @@ fn faults_in_warp_and_block_functions_name_the_caller() {
         on(1, 32) => |_zeros| warp::reduce_groups::<Add, 8>(op, lane());
         on(1, 32) => |_zeros| warp::reduce_rows(op, [lane(); 8]);
         on(1, 32) => |_zeros| warp::scan_rows(op, [lane(); 8]);
+        on(1, 32) => |_zeros| warp::ranks([lane(); 4], 0, 32);
+        on(1, 32) => |_zeros| warp::sort(lane());
         on(1, 32) => |_zeros| warp::scan(op, lane());
         on(1, 32) => |_zeros| warp::scan_each(op, [lane(), 2]);
         on(1, 32) => |_zeros| warp::scan_exclusive(op, lane());

@@ -49,6 +49,23 @@ const ALL_PAIRS: usize = 600;
 /// schedule, because a block of 256 threads sorts even a short array.
 const SORTED: usize = 4097;
 
+/// Rows and columns of sorts: in warps, in blocks, several together and one, and in passes.
+const SORTED_ROWS: [(usize, usize); 13] = [
+    (5, 1),
+    (300, 13),
+    (100, 16),
+    (67, 32),
+    (67, 33),
+    (40, 100),
+    (4, 1000),
+    (2, 2048),
+    (3, 4097),
+    (5, 8193),
+    (131, 12_288),
+    (7, 12_289),
+    (2, (1 << 20) + 1),
+];
+
 /// A block sorts a shorter array as slowly as one of this length.
 const SHORTEST_SORT: usize = 2048;
 
@@ -158,7 +175,11 @@ fn shapes(primitive: Primitive, is_emulated: bool, max_log2: u32) -> Vec<(usize,
         Primitive::Kendall | Primitive::Sort | Primitive::Rank if is_emulated => SORTED,
         _ => usize::MAX,
     };
-    lengths(max_log2).into_iter().filter(|&len| len <= most).map(|len| (1, len)).collect()
+    let arrays = lengths(max_log2).into_iter().map(|len| (1, len));
+    let is_by_rows = matches!(primitive, Primitive::Sort | Primitive::Rank);
+    let rows: &[_] = if is_by_rows { &SORTED_ROWS } else { &[] };
+    let rows = rows.iter().copied().filter(|(rows, columns)| rows * columns <= 1 << max_log2);
+    arrays.chain(rows).filter(|(rows, columns)| rows * columns <= most).collect()
 }
 
 /// The case of this shape and seed, which takes about `us` µs for each element in the emulator.
@@ -176,13 +197,13 @@ fn case(kind: &'static Kind, (rows, columns): (usize, usize), seed: u64, us: f64
         }
         Primitive::Sort => {
             let number = columns + seed as usize;
-            Size::Keys(columns, Keys::ALL[number % 7], Order::ALL[number % 4])
+            Size::Keys(rows, columns, Keys::ALL[number % 7], Order::ALL[number % 4])
         }
         Primitive::Histogram => Size::Bins(columns, BINS[(columns + seed as usize) % BINS.len()]),
         Primitive::Rank => {
             let number = columns + seed as usize;
             let (keys, order) = (Keys::ALL[number % 7], Order::ALL[number % 4]);
-            Size::Ranks(columns, keys, order, columns.div_ceil(1 << (number % 5)))
+            Size::Ranks(rows, columns, keys, order, columns.div_ceil(1 << (number % 5)))
         }
         _ => Size::Array(columns),
     };

@@ -109,8 +109,8 @@ struct Filtered {
 }
 
 /// The elements at some ranks.
-pub(super) struct Found {
-    pub(super) places: Places,
+pub(in crate::primitives::rank) struct Found {
+    pub(in crate::primitives::rank) places: Places,
     /// Whether some element has the last number of the order, if a filter has looked.
     pub(super) has_last: Option<bool>,
 }
@@ -126,7 +126,7 @@ impl<K: Key> Ranker<K> {
     ///
     /// # Safety
     /// The input is on this device, and nothing writes it until this returns.
-    pub(super) unsafe fn find(
+    pub(in crate::primitives::rank) unsafe fn find(
         &mut self,
         order: Order,
         input: Global<K::Word>,
@@ -268,7 +268,7 @@ impl<K: Key> Ranker<K> {
 }
 
 /// The grid of a kernel with a thread for each of `len` elements.
-pub(super) fn each(len: usize) -> Geometry {
+pub(in crate::primitives::rank) fn each(len: usize) -> Geometry {
     Geometry::new(len.div_ceil(THREADS as usize) as u32, THREADS)
 }
 
