@@ -1,13 +1,14 @@
-// The peer of gridsync's sorts: CUB's DeviceRadixSort, measured by the same rule. Its results are
-// checked.
+// The peer of gridsync's sorts: CUB's DeviceRadixSort, and for rows its DeviceSegmentedSort, measured
+// by the same rule. Their results are checked.
 //
 //   nvcc -O3 -std=c++17 -arch=native cub_sort.cu -o cub_sort
 //   echo "keys f32 default 1048576 256 2000" | ./cub_sort AT_LEAST AT_MOST UNCERTAINTY
 //
 // Operations: keys, pairs (with values of 4 bytes) and argsort: pairs whose values are the indices,
-// which the input has already.
+// which the input has already. And "rows-16", "rows-1000" and "rows-100000".
 
 #include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_segmented_sort.cuh>
 
 #include "throughput.cuh"
 
@@ -129,6 +130,73 @@ std::optional<Spread> pairs(const Bench& bench, const Load& load) {
   });
 }
 
+// Offset i is i times the length of a row.
+__global__ void fill_offsets(uint32_t* out, size_t n, uint32_t columns) {
+  const size_t threads = size_t(gridDim.x) * blockDim.x;
+  for (size_t i = size_t(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += threads) {
+    out[i] = static_cast<uint32_t>(i) * columns;
+  }
+}
+
+// Counts the keys that are less than their predecessor in the row, and adds up the bits of each row,
+// times one more than the number of the row.
+__global__ void summarize_rows(const float* keys, size_t n, uint32_t columns, unsigned long long* unordered,
+                               unsigned long long* sum) {
+  const size_t threads = size_t(gridDim.x) * blockDim.x;
+  unsigned long long bits = 0;
+  for (size_t i = size_t(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += threads) {
+    if (i % columns > 0 && keys[i] < keys[i - 1]) atomicAdd(unordered, 1);
+    bits += (i / columns + 1) * __float_as_uint(keys[i]);
+  }
+  atomicAdd(sum, bits);
+}
+
+// µs of a sort of rows of f32. Elements that are left over are not sorted.
+std::optional<Spread> rows(const Bench& bench, const Load& load, uint32_t columns) {
+  const size_t count = load.n / columns;
+  if (count == 0) return std::nullopt;
+  const peer::Memory<uint32_t> offsets = peer::alloc<uint32_t>(count + 1);
+  fill_offsets<<<peer::FILL_BLOCKS, 256>>>(offsets.get(), count + 1, columns);
+  check(cudaGetLastError());
+  check(cudaDeviceSynchronize());
+  Storage storage;
+  Load whole = load;
+  whole.n = count * columns;
+  const uint32_t* starts = offsets.get();
+  return peer::with_count(whole.n, [&](auto n) {
+    return bench.time_into<float, float>(
+        whole, whole.n,
+        [](float* out, size_t n, cudaStream_t stream) {
+          fill_keys<<<peer::FILL_BLOCKS, 256, 0, stream>>>(out, n);
+          check(cudaGetLastError());
+        },
+        [&](const float* in, float* out, cudaStream_t stream) {
+          size_t bytes = 0;
+          const auto step = [&](void* memory) {
+            check(cub::DeviceSegmentedSort::SortKeys(memory, bytes, in, out, n, static_cast<int64_t>(count),
+                                                     starts, starts + 1, stream));
+          };
+          step(nullptr);
+          step(storage.at_least(bytes));
+        },
+        [&](const float* sorted) {
+          const peer::Memory<float> input = peer::alloc<float>(whole.n);
+          fill_keys<<<peer::FILL_BLOCKS, 256>>>(input.get(), whole.n);
+          const peer::Memory<unsigned long long> sums = peer::alloc<unsigned long long>(4);
+          check(cudaMemset(sums.get(), 0, 4 * sizeof(unsigned long long)));
+          summarize_rows<<<peer::FILL_BLOCKS, 256>>>(sorted, whole.n, columns, sums.get(), sums.get() + 1);
+          summarize_rows<<<peer::FILL_BLOCKS, 256>>>(input.get(), whole.n, columns, sums.get() + 2,
+                                                     sums.get() + 3);
+          check(cudaGetLastError());
+          unsigned long long got[4];
+          check(cudaMemcpy(got, sums.get(), sizeof got, cudaMemcpyDeviceToHost));
+          if (got[0] != 0 || got[1] != got[3]) {
+            peer::wrong("cub::DeviceSegmentedSort of rows of " + std::to_string(columns) + " is wrong");
+          }
+        });
+  });
+}
+
 int main(int argc, char** argv) {
   return peer::answer_throughputs(
       argc, argv,
@@ -141,6 +209,9 @@ int main(int argc, char** argv) {
         if (op == "keys" && dtype == "f64") return keys<double>(bench, load);
         if (op == "pairs" && dtype == "u32") return pairs<uint32_t>(bench, load);
         if (op == "argsort" && dtype == "f32") return pairs<float>(bench, load);
+        if (op == "rows-16") return rows(bench, load, 16);
+        if (op == "rows-1000") return rows(bench, load, 1000);
+        if (op == "rows-100000") return rows(bench, load, 100000);
         return std::nullopt;
       });
 }
