@@ -6,15 +6,10 @@ use crate::data::Along;
 #[derive(Clone, Copy, Debug, clap::Args)]
 #[group(id = "lines", multiple = false)]
 pub(super) struct Axis {
-    /// Process each row of the array separately, along its last dimension, by sum, min or max
-    /// (reduce also by mean, argmin and argmax). reduce gives the same bits as for the row alone.
-    /// The results of reduce have the shape of the array without that dimension, those of scan the
-    /// shape of the array. scan converts f16 and bf16 to f32, and on a GPU or with --check holds
-    /// the whole array.
+    /// Process each row of the array separately, along its last dimension.
     #[arg(long)]
     rows: bool,
-    /// Like --rows, along another dimension: 0 is the first one, -1 the last one, as with the axis
-    /// of numpy.sum and numpy.cumsum.
+    /// Like --rows, along another dimension: 0 is the first one, -1 the last one, as in NumPy.
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     axis: Option<i64>,
 }

@@ -43,7 +43,9 @@ use std::ffi::OsString;
 /// array gives 0 for sum (-0.0 if floating point), count, xor and or, 1 for prod and prod-mod (modulo
 /// 1: 0), all bits for and; min, max, argmin, argmax and mean of it are an error. An array in Fortran
 /// order is reduced in the order of its file, except for argmin and argmax, whose indices are those of
-/// C order. In JSON, NaN and the infinities are strings.
+/// C order. --rows and --axis reduce by sum, min, max, mean, argmin or argmax, and give the same bits as
+/// for the line alone; the results have the shape of the array without that dimension. In JSON, NaN and
+/// the infinities are strings.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Reduce {

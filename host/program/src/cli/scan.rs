@@ -28,7 +28,8 @@ use std::ffi::OsString;
 /// Write, for each element, the combination of all elements up to it
 ///
 /// The array is flattened in C order, and the output has one dimension, as numpy.cumsum without an
-/// axis; --rows and --axis scan along one dimension. Integers are summed and multiplied in 64 bits and
+/// axis. --rows and --axis scan along one dimension by sum, min or max, and the output has the shape of
+/// the array; they convert f16 and bf16 to f32, and on a GPU or with --check hold all of it. Integers are summed and multiplied in 64 bits and
 /// wrap around there: the output of i32 is i64, that of u32 u64. Floating-point sums and products are
 /// computed in a fixed order, in f32 for f32, f16 and bf16 and in f64 for f64, unless --acc says
 /// otherwise; the output is of that type. Counts are written as u64. After a NaN, a sum, product,

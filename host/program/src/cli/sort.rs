@@ -1,6 +1,7 @@
 //! `gridsync sort`: an array in order, or the indices that put it in order.
 
 use super::Global;
+use super::axis::Axis;
 use super::choice::Place;
 use super::comparisons::{Standard, verdict, wrong_element, wrong_index};
 use super::computed::Fields;
@@ -9,24 +10,28 @@ use super::files::Files;
 use super::job::{self, About, Done, Job};
 use super::sink::Sink;
 use super::work::Cost;
-use crate::data::{self, Dtype, Incoming, Narrow, Stored};
+use crate::data::{self, Along, Dtype, Incoming, Narrow, Stored};
 use bytemuck::Pod;
 use cuda_std::memory::Scalar;
 use cuda_std::{bf16, f16};
 use gridsync::device::{Buffer, Device, DeviceError};
 use gridsync::memory::{self, NoRoom};
-use gridsync::primitives::sort::{Key, Order, Sorter, argsort_on_cpu, sort_on_cpu};
+use gridsync::primitives::sort::{
+    Key, Order, Sorter, argsort_on_cpu, argsort_rows_on_cpu, sort_on_cpu, sort_rows_on_cpu,
+};
+use std::borrow::Cow;
 use std::ffi::OsString;
 
-/// Sort an array, or find the indices that put it in order
+/// Sort an array, each of its rows, or the indices that put it in order
 ///
-/// The array is flattened in C order, and the output has one dimension. Equal elements keep their
-/// order, with --descending too. As in NumPy, -0 equals +0, and all NaNs are equal and greater than
-/// inf: they come last, and with --descending first. --argsort is numpy.argsort(x, axis=None,
-/// kind="stable"); the indices are written as i64. The
-/// output has the type of the input, but bf16 is sorted as f32, since .npy has no bf16. One device sorts the whole array: a GPU needs memory for three of its size, and with --argsort for 16
-/// bytes more for each element. The output is written whole or not at all, and not if --check finds it
-/// wrong.
+/// The array is flattened in C order, and the output has one dimension. --rows and --axis sort along
+/// one dimension, and the output has the shape of the array. Equal elements keep their order, with
+/// --descending too. As in NumPy, -0 equals +0, and all NaNs are equal and greater than inf: they come
+/// last, and with --descending first. --argsort is numpy.argsort(x, axis=None, kind="stable"), and with
+/// --axis that of the axis; the indices are written as i64. The output has the type of the input, but
+/// bf16 is sorted as f32, since .npy has no bf16. One device sorts the whole array: a GPU needs memory
+/// for three of its size, and with --argsort for 16 bytes more for each element. The output is written
+/// whole or not at all, and not if --check finds it wrong.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Sort {
@@ -36,6 +41,8 @@ pub(crate) struct Sort {
     /// The .npy file to write; `-` is standard output, which then has nothing else.
     #[arg(short, long, alias = "out", value_name = "OUT")]
     output: OsString,
+    #[command(flatten)]
+    axis: Axis,
     /// Write the indices of the elements in their order, not the elements.
     #[arg(long)]
     argsort: bool,
@@ -64,6 +71,9 @@ impl Sort {
             let input = job.open(&self.input, self.dtype)?;
             let cost = if self.argsort { Cost::ARGSORT } else { Cost::SORT };
             let what = text(About::of(&input));
+            if self.axis.is_asked() {
+                self.axis.along(input.shape())?;
+            }
             let work = cost.of(input.len());
             let input = job.choose_for(input, work, &what)?;
             self.dispatch(job, input)
@@ -86,9 +96,9 @@ impl Sort {
         job: &Job<'_>,
         input: Incoming,
     ) -> anyhow::Result<Done> {
-        let about = About::of(&input);
+        let (about, lines) = (About::of(&input), self.lines(&input)?);
         self.expect_room::<T>(job, about)?;
-        let done = self.sort::<T>(job, about, about.stored, &input.all_narrow()?)?;
+        let done = self.sort::<T>(job, (about, &lines), about.stored, &input.all_narrow()?)?;
         let dtype = about.stored.narrow().map_or(done.dtype, Narrow::name);
         Ok(Done { dtype, ..done })
     }
@@ -100,10 +110,11 @@ impl Sort {
         macro_rules! by_dtype {
             ($ty:ty, $($kernels:tt)*) => {
                 if input.dtype() == <$ty as data::Scalar>::DTYPE {
-                    let about = About::of(&input);
+                    let (about, lines) = (About::of(&input), self.lines(&input)?);
                     self.expect_room::<$ty>(job, about)?;
                     let array = input.all()?;
-                    return self.sort::<$ty>(job, about, about.dtype().into(), array.as_slice()?);
+                    let stored = about.dtype().into();
+                    return self.sort::<$ty>(job, (about, &lines), stored, array.as_slice()?);
                 }
             };
         }
@@ -121,38 +132,70 @@ impl Sort {
         Ok(())
     }
 
+    /// The lines that are sorted.
+    fn lines(&self, input: &Incoming) -> anyhow::Result<Lines> {
+        if !self.axis.is_asked() {
+            return Ok(Lines { along: None, shape: vec![input.len() as u64] });
+        }
+        let along = self.axis.along(input.shape())?;
+        Ok(Lines { along: Some(along), shape: input.shape().to_vec() })
+    }
+
     /// Sorts `input`, whose elements are `stored` in the output.
     fn sort<T: Key + Standard>(
         &self,
         job: &Job<'_>,
-        about: About,
+        (about, lines): (About, &Lines),
         stored: Stored,
         input: &[T],
     ) -> anyhow::Result<Done> {
         let device = job.place().device("sort")?;
         let order = Order { is_descending: self.descending, is_total: self.total_order };
+        let input = lines.gathered(input)?;
+        let ((rows, columns), input) = (lines.matrix(input.len()), &input[..]);
         if self.argsort {
             let (indices, us) = match device {
                 None => {
                     let bytes = 4 * size_of::<u64>() * input.len();
-                    job::on_cpu(bytes, || argsort_on_cpu(order, input))?
+                    job::on_cpu(bytes, || {
+                        if lines.along.is_none() {
+                            argsort_on_cpu(order, input)
+                        } else {
+                            argsort_rows_on_cpu(order, input, rows, columns)
+                        }
+                    })?
                 }
                 Some(device) => on_device(device, input, |sorter, input, indices| {
-                    sorter.launch_argsort::<u64>(order, input, indices)
+                    if lines.along.is_none() {
+                        sorter.launch_argsort::<u64>(order, input, indices)
+                    } else {
+                        sorter.rows(rows, columns).launch_argsort::<u64>(order, input, indices)
+                    }
                 })?,
             };
-            let wrong = || Ok(wrong_index(order, input, &indices));
-            let done = self.done(job, about, Dtype::I64.into(), &indices, wrong)?;
+            let wrong =
+                || lines.wrong(input, &indices, |of, found| Ok(wrong_index(order, of, found)));
+            let done = self.done(job, (about, lines), Dtype::I64.into(), &indices, wrong)?;
             Ok(Done { us, bytes: size_of_val(input) + size_of_val(&indices[..]), ..done })
         } else {
             let (sorted, us) = match device {
-                None => job::on_cpu(2 * size_of_val(input), || sort_on_cpu(order, input))?,
+                None => job::on_cpu(2 * size_of_val(input), || {
+                    if lines.along.is_none() {
+                        sort_on_cpu(order, input)
+                    } else {
+                        sort_rows_on_cpu(order, input, rows, columns)
+                    }
+                })?,
                 Some(device) => on_device(device, input, |sorter, input, sorted| {
-                    sorter.launch(order, input, sorted)
+                    if lines.along.is_none() {
+                        sorter.launch(order, input, sorted)
+                    } else {
+                        sorter.rows(rows, columns).launch(order, input, sorted)
+                    }
                 })?,
             };
-            let wrong = || wrong_element(order, input, &sorted);
-            let done = self.done(job, about, stored, &sorted, wrong)?;
+            let wrong = || lines.wrong(input, &sorted, |of, found| wrong_element(order, of, found));
+            let done = self.done(job, (about, lines), stored, &sorted, wrong)?;
             Ok(Done { us, bytes: 2 * size_of_val(input), ..done })
         }
     }
@@ -162,7 +205,7 @@ impl Sort {
     fn done<R: Pod>(
         &self,
         job: &Job<'_>,
-        about: About,
+        (about, lines): (About, &Lines),
         stored: Stored,
         results: &[R],
         wrong: impl FnOnce() -> Result<Option<usize>, NoRoom>,
@@ -177,17 +220,65 @@ impl Sort {
             None
         };
         let arrays = job::unless_wrong(&check, || {
-            Sink::of_shape(&self.output, stored, &[about.len as u64])?.with_stored(results)
+            let results = lines.scattered(results)?;
+            Sink::of_shape(&self.output, stored, &lines.shape)?.with_stored(&results)
         })?;
         let output = job.path("output", &check);
         let op = if self.argsort { "argsort" } else { "sort" };
         let descending = if self.descending { "descending " } else { "" };
-        let what = format!("{descending}{op} of {}", text(about));
+        let of_what = match lines.along {
+            None => text(about),
+            Some(along) => format!("{}, {}", self.axis.text(along), text(about)),
+        };
+        let what = format!("{descending}{op} of {of_what}");
         let variant = match job.place() {
             Place::Devices(_) => "radix",
             Place::Cpu => "rayon",
         };
         Ok(Done { check, arrays, ..Done::of(Fields::Sort { op, output }, what, about, variant) })
+    }
+}
+
+/// The lines that are sorted separately, or the whole array.
+struct Lines {
+    along: Option<Along>,
+    /// The shape of the output.
+    shape: Vec<u64>,
+}
+
+impl Lines {
+    /// The elements of `array` with each line contiguous.
+    fn gathered<'a, T: Pod>(&self, array: &'a [T]) -> Result<Cow<'a, [T]>, NoRoom> {
+        self.along.map_or(Ok(Cow::Borrowed(array)), |along| along.gathered(array))
+    }
+
+    /// The inverse of that.
+    fn scattered<'a, T: Pod>(&self, lines: &'a [T]) -> Result<Cow<'a, [T]>, NoRoom> {
+        self.along.map_or(Ok(Cow::Borrowed(lines)), |along| along.scattered(lines))
+    }
+
+    /// The number of lines of an array of `len` elements, and the elements of each.
+    fn matrix(&self, len: usize) -> (usize, usize) {
+        self.along.map_or((1, len), |along| (along.lines(), along.len()))
+    }
+
+    /// The place in the output of the first wrong one of `results`. `wrong` finds that of a line.
+    fn wrong<T, R>(
+        &self,
+        input: &[T],
+        results: &[R],
+        wrong: impl Fn(&[T], &[R]) -> Result<Option<usize>, NoRoom>,
+    ) -> Result<Option<usize>, NoRoom> {
+        // An array without elements has no line to check.
+        let columns = self.matrix(input.len()).1.max(1);
+        let lines = input.chunks(columns).zip(results.chunks(columns));
+        for (line, (input, results)) in lines.enumerate() {
+            if let Some(at) = wrong(input, results)? {
+                let at = line * columns + at;
+                return Ok(Some(self.along.map_or(at, |along| along.place(at))));
+            }
+        }
+        Ok(None)
     }
 }
 
