@@ -19,6 +19,7 @@ pub mod select;
 mod sifted;
 pub mod sort;
 mod spread;
+pub mod value_counts;
 mod wide_rows;
 
 pub use check::{Accumulates, Check, Checked, Checking, Judged};
@@ -39,6 +40,7 @@ pub use select::{Selector, partition, select, unique};
 pub use sifted::{Room, Sifted, Wanted};
 pub use sort::{Sorter, argsort, sort};
 pub use spread::{Spread, SpreadReducer, SpreadScanner, scan_spread};
+pub use value_counts::{ValueCounter, ValueCounts, value_counts};
 pub use wide_rows::{Halves, WideRowReducer};
 
 pub use gridsync_entries::{Entry, KernelOf, NoKernel};

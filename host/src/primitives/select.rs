@@ -1,5 +1,7 @@
 //! Selections: some elements of an array, in order, without gaps.
 
+mod views;
+
 use super::scratch::Scratch;
 use super::{count_of, part_of};
 use crate::device::{Buffer, Device, DeviceError, Geometry};
@@ -304,13 +306,22 @@ impl<S: Selectable<Element: Pod>> Selector<S> {
         if input.is_empty() {
             return to.count.zero().map(|()| None);
         }
+        self.planned(input, outputs).map(Some)
+    }
+
+    /// The grid of a selection from `input`, which is not empty, and its arguments.
+    fn planned(
+        &mut self,
+        input: Global<S::Element>,
+        outputs: Outputs<S::Element>,
+    ) -> Result<Planned<S>, DeviceError> {
         let shape = select::shape::<S::Element>(input.len());
         // No word holds a future stamp: the state keeps counting, and new words are 0.
         self.words.fit(shape.places() * WORDS)?;
         let (words, state) = (self.words.view(), self.state.view());
         let common =
             Arguments { input, outputs, words, state, rows: shape.rows, group: shape.group };
-        Ok(Some((Geometry::new(shape.tiles, shape.threads()), common)))
+        Ok((Geometry::new(shape.tiles, shape.threads()), common))
     }
 
     /// The `len` elements of an output starting at index `from`, where the output has to end.

@@ -17,6 +17,7 @@ mod scan_rows;
 mod select;
 mod sort;
 mod unrounded;
+mod value_counts;
 mod xpx;
 
 pub use accuracy::{
@@ -38,4 +39,6 @@ pub use scan_rows::RowScan;
 pub use select::{partition, positions, run_lengths, select};
 pub use sort::{Index, Key, Moved, Order, argsort, argsort_rows, sort, sort_rows, top_k_rows};
 pub use unrounded::Unrounded;
+pub(crate) use value_counts::run_starts;
+pub use value_counts::{ValueCounts, value_counts};
 pub use xpx::xpx;

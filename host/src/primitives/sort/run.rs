@@ -50,9 +50,26 @@ impl<K: Key> Sorter<K> {
         let len = if how.needs_no_spare::<K>(&self.device) { 0 } else { input.len() };
         // Twice, because the keys are not wanted.
         self.keys.fit(2 * len)?;
+        let unwanted = self.keys.view().part(len, len);
+        // SAFETY: the caller's promise; the spare keys are those before.
+        unsafe { self.run_with_indices(order, input, (unwanted, indices), how) }
+    }
+
+    /// Sorts `input` into `keys`, and its indices, whose type can hold them, into `indices`.
+    ///
+    /// # Safety
+    /// As for [`run`](Self::run).
+    pub(super) unsafe fn run_with_indices<I: Index>(
+        &mut self,
+        order: Order,
+        input: Global<K::Word>,
+        (keys, indices): (Global<K::Word>, Global<I>),
+        how: How,
+    ) -> Result<(), DeviceError> {
+        let len = if how.needs_no_spare::<K>(&self.device) { 0 } else { input.len() };
+        self.keys.fit(len)?;
         self.spare.fit((len * size_of::<I>()).div_ceil(8))?;
-        let both = self.keys.view();
-        let keys = Arrays { input, spare: both.part(0, len), output: both.part(len, len) };
+        let keys = Arrays { input, spare: self.keys.view().part(0, len), output: keys };
         let spare = self.spare.view().cast().part(0, len);
         let indices = Arrays { input: indices.part(0, 0), spare, output: indices };
         // SAFETY: the caller's promise; the spare arrays are as long.

@@ -45,6 +45,24 @@ impl<K: Key> Sorter<K> {
         unsafe { self.run_argsort(order, input, indices, How::whole(input.len())) }
     }
 
+    /// Submits the sort of `input` and of its indices, whose type can hold them, into `keys` and
+    /// `indices`.
+    ///
+    /// # Errors
+    /// As for [`launch`](Self::launch).
+    ///
+    /// # Safety
+    /// As for [`sort_view`](Self::sort_view).
+    pub(in crate::primitives) unsafe fn sort_with_indices_view<I: Index>(
+        &mut self,
+        order: Order,
+        input: Global<K::Word>,
+        to: (Global<K::Word>, Global<I>),
+    ) -> Result<(), DeviceError> {
+        // SAFETY: the caller's promise.
+        unsafe { self.run_with_indices(order, input, to, How::whole(input.len())) }
+    }
+
     /// Submits the sort of the rows of `input`, which are sorted [in blocks](How::in_blocks). Writes
     /// the elements that are kept, and their indices in the row.
     ///
