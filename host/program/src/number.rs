@@ -55,6 +55,6 @@ macro_rules! numbers {
 numbers! {
     f16 => Single f32; bf16 => Single f32;
     f32 => Single f32; f64 => Float f64;
-    i32 => Signed i64; i64 => Signed i64;
-    u32 => Unsigned u64; u64 => Unsigned u64;
+    i8 => Signed i64; i16 => Signed i64; i32 => Signed i64; i64 => Signed i64;
+    u8 => Unsigned u64; u16 => Unsigned u64; u32 => Unsigned u64; u64 => Unsigned u64;
 }

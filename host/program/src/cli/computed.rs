@@ -1,9 +1,9 @@
-//! The JSON of `reduce`, `scan`, `select`, `sort`, `top`, `quantile`, `histogram`, `range-sum` and `kendall`.
+//! The JSON of `reduce`, `scan`, `select`, `sort`, `unique`, `top`, `quantile`, `histogram`, `range-sum` and `kendall`.
 
 use crate::number::Number;
 use serde::Serialize;
 
-/// The result of `reduce`, `scan`, `select`, `sort`, `top`, `quantile`, `histogram`, `range-sum` or `kendall`.
+/// The result of `reduce`, `scan`, `select`, `sort`, `unique`, `top`, `quantile`, `histogram`, `range-sum` or `kendall`.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct Computed {
@@ -117,6 +117,26 @@ pub(super) enum Fields {
         /// The file that was written. Null if none was.
         output: Option<String>,
     },
+    /// `unique`.
+    Unique {
+        /// The operation.
+        #[cfg_attr(feature = "schema", schemars(extend("const" = "unique")))]
+        op: &'static str,
+        /// Number of distinct values.
+        distinct: usize,
+        /// The values, unless there are files.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(with = "Vec<Value>"))]
+        values: Option<Vec<Value>>,
+        /// The file of the values. Null if none was written.
+        output: Option<String>,
+        /// The file of the counts.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        counts: Option<Option<String>>,
+        /// The file of the indices.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        indices: Option<Option<String>>,
+    },
     /// `top`.
     Top {
         /// The operation.
@@ -195,6 +215,19 @@ pub(super) enum Fields {
         /// Pairs that are equal in both.
         ties_both: u64,
     },
+}
+
+/// A value of an array.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
+pub(super) struct Value {
+    /// The first element with the value.
+    pub(super) element: Number,
+    /// Number of elements with the value.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
+    pub(super) count: u64,
+    /// The index of the first one.
+    pub(super) index: u64,
 }
 
 /// An element that was selected.

@@ -40,6 +40,13 @@ const EXAMPLES: &[Examples] = &[
         ],
     ),
     (
+        &["unique"],
+        &[
+            ("gridsync unique x.npy", "each value, and its count"),
+            ("gridsync unique x.npy -o u.npy --counts n.npy --indices i.npy", "numpy.unique"),
+        ],
+    ),
+    (
         &["top"],
         &[
             ("gridsync top x.npy -k 10", "the 10 largest, with their indices"),

@@ -14,6 +14,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
             "scan",
             "select",
             "sort",
+            "unique",
             "top",
             "quantile",
             "histogram",

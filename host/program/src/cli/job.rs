@@ -1,10 +1,10 @@
-//! The steps that reduce, scan, select, sort, top, quantile, histogram, range-sum and kendall share:
-//! open the files, choose a device, compute at once or part by part, check and write the results, and
-//! report.
+//! The steps that reduce, scan, select, sort, unique, top, quantile, histogram, range-sum and kendall
+//! share: open the files, choose a device, compute at once or part by part, check and write the
+//! results, and report.
 //!
 //! Scans, selections and range sums in parts stream from file to file, so the host, like the
-//! device, holds only one part at a time. Sorts, selections by rank, histograms and Kendall's
-//! correlation need their arrays in memory.
+//! device, holds only one part at a time. Sorts, distinct values, selections by rank, histograms and
+//! Kendall's correlation need their arrays in memory.
 
 use super::choice::{DeviceChoice, Place};
 use super::computed::{Check, Computed, Fields};

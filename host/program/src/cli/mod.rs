@@ -36,6 +36,7 @@ mod signals;
 mod sink;
 mod sort;
 mod top;
+mod unique;
 mod verify;
 mod work;
 
@@ -121,6 +122,7 @@ enum Command {
     Scan(scan::Scan),
     Select(select::Select),
     Sort(sort::Sort),
+    Unique(unique::Unique),
     Top(top::Top),
     Quantile(quantile::Quantile),
     Histogram(histogram::Histogram),
@@ -172,6 +174,7 @@ pub fn main() -> ExitCode {
         Command::Select(select) => select.run(&global),
         Command::Sort(sort) => sort.run(&global),
         Command::Top(top) => top.run(&global),
+        Command::Unique(unique) => unique.run(&global),
         Command::Verify(verify) => verify.run(&global),
     };
     exit::code(done)

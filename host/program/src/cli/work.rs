@@ -34,6 +34,8 @@ impl Cost {
     pub(super) const SORT: Self = Self { cpu: 22.0, gpu: 3.3 };
     /// The same sort of the indices.
     pub(super) const ARGSORT: Self = Self { cpu: 22.0, gpu: 6.0 };
+    /// An estimate: that sort, and a read of the elements in its order.
+    pub(super) const UNIQUE: Self = Self { cpu: 25.0, gpu: 6.0 };
     /// An estimate. On a GPU, copies of f32 at 10 GB/s, from memory that is not pinned.
     pub(super) const HISTOGRAM: Self = Self { cpu: 1.5, gpu: 0.4 };
     /// An estimate: a few reads on the CPU, and copies as for a histogram on a GPU.
@@ -91,6 +93,7 @@ mod tests {
             Cost::SCAN_COLUMNS,
             Cost::SORT,
             Cost::ARGSORT,
+            Cost::UNIQUE,
             Cost::HISTOGRAM,
             Cost::BY_RANK,
             Cost::KENDALL,
