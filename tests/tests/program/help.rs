@@ -45,6 +45,7 @@ fn the_commands_for_arrays_come_first_in_a_group_of_their_own() {
             "scan",
             "select",
             "sort",
+            "unique",
             "top",
             "quantile",
             "histogram",

@@ -58,5 +58,6 @@ mod sort;
 mod special;
 mod streams;
 mod top;
+mod unique;
 mod usage;
 mod verify;

@@ -64,6 +64,7 @@ fn out_of_memory_is_one_line_with_the_numbers_and_a_remedy() {
         ("reduce zeros.npy --op sum --part 2^25", ARRAY, "--part"),
         ("reduce zeros.npy --op sum --rows --part 2^25", ARRAY, "--part"),
         ("sort zeros.npy -o /dev/null --device cpu", ARRAY, "sort fewer"),
+        ("unique zeros.npy --device cpu", ARRAY, "pass fewer"),
         ("top zeros.npy -k 5 --device cpu", ARRAY, "select from fewer"),
         ("quantile zeros.npy --device cpu", ARRAY, "select from fewer"),
         ("histogram zeros.npy -o /dev/null --device cpu", ARRAY, "count fewer"),

@@ -18,7 +18,7 @@ use std::process::{Command, ExitStatus, Stdio};
 const LEN: usize = 1200;
 
 /// The arguments of the calls: each command, at once and in parts, with each kind of output.
-const CALLS: [&str; 18] = [
+const CALLS: [&str; 19] = [
     "reduce x.npy --op sum",
     "reduce x.npy --op max --part 400",
     "reduce m.npy --op sum --rows -o out.npy",
@@ -31,6 +31,7 @@ const CALLS: [&str; 18] = [
     "select x.npy --unique -o old.npy --counts counts.npy",
     "select x.npy --unique -o - --part 400",
     "sort x.npy -o old.npy",
+    "unique x.npy -o old.npy --counts counts.npy --indices at.npy",
     "top x.npy -k 50 -o old.npy --indices at.npy",
     "quantile x.npy",
     "histogram x.npy -o old.npy",
