@@ -193,7 +193,9 @@ std::optional<Spread> rows(const Bench& bench, const Load& load, uint32_t column
           if (got[0] != 0 || got[1] != got[3]) {
             peer::wrong("cub::DeviceSegmentedSort of rows of " + std::to_string(columns) + " is wrong");
           }
-        });
+        },
+        // It waits for the numbers of long and short segments.
+        false);
   });
 }
 

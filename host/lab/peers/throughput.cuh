@@ -176,16 +176,17 @@ class Bench {
 
   // µs of one `call(input, output, stream)`, or nullopt if the arrays do not fit in memory. Each
   // call has a separate input, which `fill(input, n, stream)` fills, and a separate output of
-  // `written` elements. Then `verify(output)` checks the output of the last call.
+  // `written` elements. Then `verify(output)` checks the output of the last call. Calls in a row are
+  // captured in a graph, unless they wait for the device, which a graph cannot do.
   template <typename T, typename Result, typename Fill, typename Call, typename Verify>
-  std::optional<Spread> time_into(const Load& load, size_t written, Fill fill, Call call,
-                                  Verify verify) const {
+  std::optional<Spread> time_into(const Load& load, size_t written, Fill fill, Call call, Verify verify,
+                                  bool is_captured = true) const {
     const std::vector<Memory<T>> inputs = filled<T>(load, fill);
     if (inputs.empty()) return std::nullopt;
     const std::vector<Memory<Result>> outputs = room<Result>(load.calls, written);
     if (outputs.empty()) return std::nullopt;
-    const Spread time =
-        time_calls(load, [&](int i) { call(inputs[i].get(), outputs[i].get(), stream_); });
+    const Spread time = time_calls(
+        load, [&](int i) { call(inputs[i].get(), outputs[i].get(), stream_); }, is_captured);
     check(cudaStreamSynchronize(stream_));
     verify(static_cast<const Result*>(outputs.back().get()));
     return time;
@@ -251,7 +252,7 @@ class Bench {
 
   // µs of one call; `call(i)` is the i-th.
   template <typename Call>
-  Spread time_calls(const Load& load, Call call) const {
+  Spread time_calls(const Load& load, Call call, bool is_captured = true) const {
     // Modules that the first call loads and memory that it allocates cannot be captured.
     call(0);
     check(cudaStreamSynchronize(stream_));
@@ -264,16 +265,27 @@ class Bench {
       return sampling_.measure(alone);
     }
 
+    const auto each = [&] {
+      for (int i = 0; i < load.calls; ++i) call(i);
+    };
     cudaGraph_t graph;
     cudaGraphExec_t replayed;
-    check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeRelaxed));
-    for (int i = 0; i < load.calls; ++i) call(i);
-    check(cudaStreamEndCapture(stream_, &graph));
-    check(cudaGraphInstantiate(&replayed, graph, 0));
-    check(cudaGraphUpload(replayed, stream_));
+    if (is_captured) {
+      check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeRelaxed));
+      each();
+      check(cudaStreamEndCapture(stream_, &graph));
+      check(cudaGraphInstantiate(&replayed, graph, 0));
+      check(cudaGraphUpload(replayed, stream_));
+    }
     const auto replay_us = [&](int times) {
       return time_us(stream_, [&] {
-        for (int i = 0; i < times; ++i) check(cudaGraphLaunch(replayed, stream_));
+        for (int i = 0; i < times; ++i) {
+          if (is_captured) {
+            check(cudaGraphLaunch(replayed, stream_));
+          } else {
+            each();
+          }
+        }
       });
     };
 
@@ -285,8 +297,10 @@ class Bench {
       evict();
       return replay_us(replays) / replays / load.calls;
     });
-    check(cudaGraphExecDestroy(replayed));
-    check(cudaGraphDestroy(graph));
+    if (is_captured) {
+      check(cudaGraphExecDestroy(replayed));
+      check(cudaGraphDestroy(graph));
+    }
     return time;
   }
 

@@ -25,12 +25,34 @@ where
     while lane < count {
         ranks = Pack::from_fn(|i| {
             let other = of_lane(values[i], first + lane);
-            let is_before = if lane < own { other <= values[i] } else { other < values[i] };
-            ranks[i] + u32::from(is_before)
+            let is_before = (other == values[i]) & (lane < own) | (other < values[i]);
+            one_more_if(is_before, ranks[i])
         });
         lane += 1;
     }
     ranks
+}
+
+/// `number`, or one more if the condition holds. ptxas would select instead, which takes two
+/// instructions more.
+#[inline(always)]
+fn one_more_if(condition: bool, number: u32) -> u32 {
+    #[cfg(target_arch = "nvptx64")]
+    {
+        let mut number = number;
+        // SAFETY: arithmetic.
+        unsafe {
+            core::arch::asm!(
+                "{{ .reg .pred %one; setp.ne.u32 %one, {one}, 0; @%one add.u32 {number}, {number}, 1; }}",
+                one = in(reg32) u32::from(condition), number = inout(reg32) number,
+                options(pure, nomem, nostack, preserves_flags));
+        }
+        number
+    }
+    #[cfg(not(target_arch = "nvptx64"))]
+    {
+        number + u32::from(condition)
+    }
 }
 
 /// The values of all lanes in order: lane i gets the value of rank i. The sort is stable.

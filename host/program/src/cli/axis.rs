@@ -1,7 +1,10 @@
 //! `--rows` and `--axis`: which lines of an array are processed separately.
 
 use super::exit::Usage;
-use crate::data::Along;
+use crate::data::{Along, Incoming};
+use bytemuck::Pod;
+use gridsync::memory::NoRoom;
+use std::borrow::Cow;
 
 #[derive(Clone, Copy, Debug, clap::Args)]
 #[group(id = "lines", multiple = false)]
@@ -54,6 +57,16 @@ impl Axis {
         Along::of(shape, self.number(shape)?).ok_or_else(too_many)
     }
 
+    /// The lines of `input` as the rows of a matrix, or all of it as one row.
+    pub(super) fn matrix(self, input: &Incoming) -> Result<Matrix, Usage> {
+        if !self.is_asked() {
+            return Ok(Matrix { along: None, shape: vec![input.len() as u64] });
+        }
+        let along = self.along(input.shape())?;
+        let axis = self.number(input.shape())?;
+        Ok(Matrix { along: Some((along, axis)), shape: input.shape().to_vec() })
+    }
+
     /// Describes the lines.
     pub(super) fn text(self, along: Along) -> String {
         match self.axis {
@@ -62,5 +75,68 @@ impl Axis {
                 format!("each of {} lines of {} along axis {axis}", along.lines(), along.len())
             }
         }
+    }
+}
+
+/// An array as a matrix, whose rows are processed separately.
+pub(super) struct Matrix {
+    /// Its lines, and the dimension along which they are.
+    along: Option<(Along, usize)>,
+    shape: Vec<u64>,
+}
+
+impl Matrix {
+    /// The lines, if they were asked for.
+    pub(super) fn along(&self) -> Option<Along> {
+        self.along.map(|(along, _)| along)
+    }
+
+    /// The shape of the array; one dimension if it is one row.
+    pub(super) fn shape(&self) -> &[u64] {
+        &self.shape
+    }
+
+    /// The number of rows, and the elements of each.
+    pub(super) fn size(&self) -> (usize, usize) {
+        let len = || self.shape.iter().product::<u64>() as usize;
+        self.along().map_or_else(|| (1, len()), |along| (along.lines(), along.len()))
+    }
+
+    /// The same with `k` elements in each row.
+    pub(super) fn of(&self, k: usize) -> Self {
+        let mut shape = self.shape.clone();
+        let along = self.along.map(|(along, axis)| (along.of_len(k), axis));
+        shape[along.map_or(0, |(_, axis)| axis)] = k as u64;
+        Self { along, shape }
+    }
+
+    /// The elements of `array` with each row contiguous.
+    pub(super) fn gathered<'a, T: Pod>(&self, array: &'a [T]) -> Result<Cow<'a, [T]>, NoRoom> {
+        self.along().map_or(Ok(Cow::Borrowed(array)), |along| along.gathered(array))
+    }
+
+    /// The inverse of that.
+    pub(super) fn scattered<'a, T: Pod>(&self, rows: &'a [T]) -> Result<Cow<'a, [T]>, NoRoom> {
+        self.along().map_or(Ok(Cow::Borrowed(rows)), |along| along.scattered(rows))
+    }
+
+    /// The place in the array of the first wrong one of `results`, which has as many elements, in
+    /// rows. `wrong` finds that of a row.
+    pub(super) fn wrong<T, R>(
+        &self,
+        input: &[T],
+        results: &[R],
+        wrong: impl Fn(&[T], &[R]) -> Result<Option<usize>, NoRoom>,
+    ) -> Result<Option<usize>, NoRoom> {
+        // An array without elements has no row to check.
+        let columns = self.size().1.max(1);
+        let rows = input.chunks(columns).zip(results.chunks(columns));
+        for (row, (input, results)) in rows.enumerate() {
+            if let Some(at) = wrong(input, results)? {
+                let at = row * columns + at;
+                return Ok(Some(self.along().map_or(at, |along| along.place(at))));
+            }
+        }
+        Ok(None)
     }
 }

@@ -1,7 +1,7 @@
 //! `gridsync sort`: an array in order, or the indices that put it in order.
 
 use super::Global;
-use super::axis::Axis;
+use super::axis::{Axis, Matrix};
 use super::choice::Place;
 use super::comparisons::{Standard, verdict, wrong_element, wrong_index};
 use super::computed::Fields;
@@ -10,7 +10,7 @@ use super::files::Files;
 use super::job::{self, About, Done, Job};
 use super::sink::Sink;
 use super::work::Cost;
-use crate::data::{self, Along, Dtype, Incoming, Narrow, Stored};
+use crate::data::{self, Dtype, Incoming, Narrow, Stored};
 use bytemuck::Pod;
 use cuda_std::memory::Scalar;
 use cuda_std::{bf16, f16};
@@ -19,7 +19,6 @@ use gridsync::memory::{self, NoRoom};
 use gridsync::primitives::sort::{
     Key, Order, Sorter, argsort_on_cpu, argsort_rows_on_cpu, sort_on_cpu, sort_rows_on_cpu,
 };
-use std::borrow::Cow;
 use std::ffi::OsString;
 
 /// Sort an array, each of its rows, or the indices that put it in order
@@ -71,9 +70,7 @@ impl Sort {
             let input = job.open(&self.input, self.dtype)?;
             let cost = if self.argsort { Cost::ARGSORT } else { Cost::SORT };
             let what = text(About::of(&input));
-            if self.axis.is_asked() {
-                self.axis.along(input.shape())?;
-            }
+            self.axis.matrix(&input)?;
             let work = cost.of(input.len());
             let input = job.choose_for(input, work, &what)?;
             self.dispatch(job, input)
@@ -96,7 +93,7 @@ impl Sort {
         job: &Job<'_>,
         input: Incoming,
     ) -> anyhow::Result<Done> {
-        let (about, lines) = (About::of(&input), self.lines(&input)?);
+        let (about, lines) = (About::of(&input), self.axis.matrix(&input)?);
         self.expect_room::<T>(job, about)?;
         let done = self.sort::<T>(job, (about, &lines), about.stored, &input.all_narrow()?)?;
         let dtype = about.stored.narrow().map_or(done.dtype, Narrow::name);
@@ -110,7 +107,7 @@ impl Sort {
         macro_rules! by_dtype {
             ($ty:ty, $($kernels:tt)*) => {
                 if input.dtype() == <$ty as data::Scalar>::DTYPE {
-                    let (about, lines) = (About::of(&input), self.lines(&input)?);
+                    let (about, lines) = (About::of(&input), self.axis.matrix(&input)?);
                     self.expect_room::<$ty>(job, about)?;
                     let array = input.all()?;
                     let stored = about.dtype().into();
@@ -132,33 +129,24 @@ impl Sort {
         Ok(())
     }
 
-    /// The lines that are sorted.
-    fn lines(&self, input: &Incoming) -> anyhow::Result<Lines> {
-        if !self.axis.is_asked() {
-            return Ok(Lines { along: None, shape: vec![input.len() as u64] });
-        }
-        let along = self.axis.along(input.shape())?;
-        Ok(Lines { along: Some(along), shape: input.shape().to_vec() })
-    }
-
     /// Sorts `input`, whose elements are `stored` in the output.
     fn sort<T: Key + Standard>(
         &self,
         job: &Job<'_>,
-        (about, lines): (About, &Lines),
+        (about, lines): (About, &Matrix),
         stored: Stored,
         input: &[T],
     ) -> anyhow::Result<Done> {
         let device = job.place().device("sort")?;
         let order = Order { is_descending: self.descending, is_total: self.total_order };
         let input = lines.gathered(input)?;
-        let ((rows, columns), input) = (lines.matrix(input.len()), &input[..]);
+        let ((rows, columns), input) = (lines.size(), &input[..]);
         if self.argsort {
             let (indices, us) = match device {
                 None => {
                     let bytes = 4 * size_of::<u64>() * input.len();
                     job::on_cpu(bytes, || {
-                        if lines.along.is_none() {
+                        if !self.axis.is_asked() {
                             argsort_on_cpu(order, input)
                         } else {
                             argsort_rows_on_cpu(order, input, rows, columns)
@@ -166,7 +154,7 @@ impl Sort {
                     })?
                 }
                 Some(device) => on_device(device, input, |sorter, input, indices| {
-                    if lines.along.is_none() {
+                    if !self.axis.is_asked() {
                         sorter.launch_argsort::<u64>(order, input, indices)
                     } else {
                         sorter.rows(rows, columns).launch_argsort::<u64>(order, input, indices)
@@ -180,14 +168,14 @@ impl Sort {
         } else {
             let (sorted, us) = match device {
                 None => job::on_cpu(2 * size_of_val(input), || {
-                    if lines.along.is_none() {
+                    if !self.axis.is_asked() {
                         sort_on_cpu(order, input)
                     } else {
                         sort_rows_on_cpu(order, input, rows, columns)
                     }
                 })?,
                 Some(device) => on_device(device, input, |sorter, input, sorted| {
-                    if lines.along.is_none() {
+                    if !self.axis.is_asked() {
                         sorter.launch(order, input, sorted)
                     } else {
                         sorter.rows(rows, columns).launch(order, input, sorted)
@@ -205,7 +193,7 @@ impl Sort {
     fn done<R: Pod>(
         &self,
         job: &Job<'_>,
-        (about, lines): (About, &Lines),
+        (about, lines): (About, &Matrix),
         stored: Stored,
         results: &[R],
         wrong: impl FnOnce() -> Result<Option<usize>, NoRoom>,
@@ -221,64 +209,18 @@ impl Sort {
         };
         let arrays = job::unless_wrong(&check, || {
             let results = lines.scattered(results)?;
-            Sink::of_shape(&self.output, stored, &lines.shape)?.with_stored(&results)
+            Sink::of_shape(&self.output, stored, lines.shape())?.with_stored(&results)
         })?;
         let output = job.path("output", &check);
         let op = if self.argsort { "argsort" } else { "sort" };
         let descending = if self.descending { "descending " } else { "" };
-        let of_what = match lines.along {
-            None => text(about),
-            Some(along) => format!("{}, {}", self.axis.text(along), text(about)),
-        };
+        let of_what = lines.along().map_or_else(|| text(about), |along| self.axis.text(along));
         let what = format!("{descending}{op} of {of_what}");
         let variant = match job.place() {
             Place::Devices(_) => "radix",
             Place::Cpu => "rayon",
         };
         Ok(Done { check, arrays, ..Done::of(Fields::Sort { op, output }, what, about, variant) })
-    }
-}
-
-/// The lines that are sorted separately, or the whole array.
-struct Lines {
-    along: Option<Along>,
-    /// The shape of the output.
-    shape: Vec<u64>,
-}
-
-impl Lines {
-    /// The elements of `array` with each line contiguous.
-    fn gathered<'a, T: Pod>(&self, array: &'a [T]) -> Result<Cow<'a, [T]>, NoRoom> {
-        self.along.map_or(Ok(Cow::Borrowed(array)), |along| along.gathered(array))
-    }
-
-    /// The inverse of that.
-    fn scattered<'a, T: Pod>(&self, lines: &'a [T]) -> Result<Cow<'a, [T]>, NoRoom> {
-        self.along.map_or(Ok(Cow::Borrowed(lines)), |along| along.scattered(lines))
-    }
-
-    /// The number of lines of an array of `len` elements, and the elements of each.
-    fn matrix(&self, len: usize) -> (usize, usize) {
-        self.along.map_or((1, len), |along| (along.lines(), along.len()))
-    }
-
-    /// The place in the output of the first wrong one of `results`. `wrong` finds that of a line.
-    fn wrong<T, R>(
-        &self,
-        input: &[T],
-        results: &[R],
-        wrong: impl Fn(&[T], &[R]) -> Result<Option<usize>, NoRoom>,
-    ) -> Result<Option<usize>, NoRoom> {
-        // An array without elements has no line to check.
-        let columns = self.matrix(input.len()).1.max(1);
-        let lines = input.chunks(columns).zip(results.chunks(columns));
-        for (line, (input, results)) in lines.enumerate() {
-            if let Some(at) = wrong(input, results)? {
-                let at = line * columns + at;
-                return Ok(Some(self.along.map_or(at, |along| along.place(at))));
-            }
-        }
-        Ok(None)
     }
 }
 

@@ -3,6 +3,7 @@
 mod check;
 
 use super::Global;
+use super::axis::{Axis, Matrix};
 use super::by_rank;
 use super::comparisons::{Standard, verdict};
 use super::computed::{AtIndex, Fields};
@@ -16,9 +17,9 @@ use crate::data::{self, Dtype, Incoming, Stored};
 use crate::number::Number;
 use check::wrong;
 use cuda_std::{bf16, f16};
-use gridsync::device::Device;
+use gridsync::device::{Buffer, Device};
 use gridsync::memory;
-use gridsync::primitives::rank::{Arranged, RankError, top_k_on_cpu};
+use gridsync::primitives::rank::{Arranged, RankError, Ranker, top_k_on_cpu, top_k_rows_on_cpu};
 use gridsync::primitives::sort::{Key, Order};
 use gridsync_lab::count::within;
 use std::ffi::OsString;
@@ -29,19 +30,22 @@ use std::ffi::OsString;
 /// gridsync sort, without sorting the array. So -0 equals +0, all NaNs are equal and greater than inf,
 /// and of equal elements the first come first. An array with NaNs has them among the largest. Indices
 /// start at 0, are those of the array flattened in C order, and are written as i64. A line with the
-/// index and the element is printed for each of the first 100, unless a file is given. Elements of
-/// bf16 are written as f32, since .npy has no bf16. One device selects from the whole array, and a GPU
-/// needs memory for it. Each output is written whole or not at all, and none is written if --check
-/// finds an error.
+/// index and the element is printed for each of the first 100, unless a file is given. --rows and
+/// --axis find the first k of each line; the outputs have k elements along that dimension, and indices
+/// are those in the line. Elements of bf16 are written as f32, since .npy has no bf16. One device
+/// selects from the whole array, and a GPU needs memory for it. Each output is written whole or not at
+/// all, and none is written if --check finds an error.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Top {
     /// A .npy file, an array of an archive as file.npz:NAME, or raw little-endian numbers (with
     /// --dtype); `-` is standard input.
     input: OsString,
-    /// How many elements to find, at most as many as the array has.
+    /// How many elements to find, at most as many as the array or a line has.
     #[arg(short, value_name = "K", value_parser = within::<usize>(0..=u64::MAX))]
     k: usize,
+    #[command(flatten)]
+    axis: Axis,
     /// Find the smallest elements, not the largest.
     #[arg(long)]
     smallest: bool,
@@ -50,7 +54,7 @@ pub(crate) struct Top {
     #[arg(long)]
     total_order: bool,
     /// Keep the order of the array, and do not sort the elements that are found.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "lines")]
     by_index: bool,
     /// Write the elements to this .npy file, and do not print them; `-` is standard output.
     #[arg(short, long, alias = "out", value_name = "OUT")]
@@ -80,12 +84,21 @@ impl Top {
         let remedy = "a selection by rank holds all elements: select from fewer";
         job::run(global, &files, remedy, |job| {
             let input = job.open(&self.input, self.dtype)?;
-            let (k, len) = (self.k, input.len());
-            if k > len {
-                return Err(RankError::TooMany { k, len }.into());
+            let len = self.axis.matrix(&input)?.size().1;
+            if self.k > len {
+                return Err(RankError::TooMany { k: self.k, len }.into());
+            }
+            if self.axis.is_asked() && self.output.is_none() && self.indices.is_none() {
+                return Err(Usage(format!(
+                    "{} prints nothing: name a file for the elements with -o, or for the indices with --indices",
+                    self.axis.flag()
+                ))
+                .into());
             }
             let what = About::of(&input).text("elements");
-            let input = job.choose_for(input, Cost::BY_RANK.of(len), &what)?;
+            let work = if self.axis.is_asked() { Cost::ARGSORT } else { Cost::BY_RANK };
+            let work = work.of(input.len());
+            let input = job.choose_for(input, work, &what)?;
             self.dispatch(job, input)
         })
     }
@@ -115,14 +128,31 @@ impl Top {
         let about = About::of(&input);
         let order = Order { is_descending: !self.smallest, is_total: self.total_order };
         let arranged = if self.by_index { Arranged::ByIndex } else { Arranged::ByRank };
-        let results = self.k.saturating_mul(size_of::<T>() + size_of::<u64>());
+        let matrix = self.axis.matrix(&input)?;
+        let (rows, columns) = matrix.size();
+        let count = rows.saturating_mul(self.k);
+        let results = count.saturating_mul(size_of::<T>() + size_of::<u64>());
         if let Some(device) = device {
-            // The library sorts to find more than an eighth of the elements.
-            by_rank::expect_room::<T>(device, about.len, results, self.k > about.len / 8)?;
+            // The library sorts to find more than an eighth of the elements, and most rows.
+            let is_sorted = self.axis.is_asked() || self.k > columns / 8;
+            by_rank::expect_room::<T>(device, about.len, results, is_sorted)?;
         }
         let input = input.all()?;
-        let input = input.as_slice::<T>()?;
+        let input = matrix.gathered(input.as_slice::<T>()?)?;
+        let input = &input[..];
         let (first, us) = match device {
+            None if self.axis.is_asked() => {
+                let bytes = 2 * results;
+                let (first, us) = job::on_cpu(bytes, || {
+                    top_k_rows_on_cpu(order, input, (rows, columns), self.k)
+                })?;
+                (first?, us)
+            }
+            Some(device) if self.axis.is_asked() => {
+                on_device(device, input, count, |ranker, input, to| {
+                    ranker.top_k_rows(order, input, (rows, columns), to)
+                })?
+            }
             None => {
                 // The indices are found twice, and sorted.
                 let bytes = 2 * results + 4 * size_of::<u64>() * self.k;
@@ -130,32 +160,39 @@ impl Top {
                     job::on_cpu(bytes, || top_k_on_cpu(order, input, self.k, arranged))?;
                 (first?, us)
             }
-            Some(device) => on_device(device, order, arranged, input, self.k)?,
+            Some(device) => on_device(device, input, count, |ranker, input, to| {
+                ranker.top_k(order, input, arranged, to)
+            })?,
         };
         let check = self.check.then(|| {
             job.doing("checking");
-            verdict(wrong(order, arranged, input, (&first.0, &first.1)))
+            // Without elements or results there is nothing to check.
+            let (columns, k) = (columns.max(1), self.k.max(1));
+            let results = first.0.chunks(k).zip(first.1.chunks(k));
+            let mut each = input.chunks(columns).zip(results);
+            verdict(each.find_map(|(input, of_row)| wrong(order, arranged, input, of_row)))
         });
-        let arrays = self.written(&first, &check)?;
+        let arrays = self.written(&matrix.of(self.k), &first, &check)?;
         let bytes = about.len * size_of::<T>() + results;
-        Ok(Done { us, bytes, arrays, ..self.report(job, about, &first, check) })
+        Ok(Done { us, bytes, arrays, ..self.report(job, (about, &matrix), &first, check) })
     }
 
     /// The arrays that are asked for, unless the check found an error.
     fn written<T: data::Scalar + bytemuck::Pod>(
         &self,
+        matrix: &Matrix,
         (elements, indices): &First<T>,
         check: &Option<Verdict>,
     ) -> anyhow::Result<Vec<Sink>> {
-        let shape = [self.k as u64];
         let mut arrays = Vec::new();
         if let Some(path) = &self.output {
-            let write = || Sink::of_shape(path, T::DTYPE, &shape)?.with(elements);
+            let elements = matrix.scattered(elements)?;
+            let write = || Sink::of_shape(path, T::DTYPE, matrix.shape())?.with(&elements);
             arrays.extend(job::unless_wrong(check, write)?);
         }
         if let Some(path) = &self.indices {
-            let indices: &[i64] = bytemuck::cast_slice(indices);
-            let write = || Sink::of_shape(path, Dtype::I64, &shape)?.with(indices);
+            let indices = matrix.scattered(bytemuck::cast_slice::<_, i64>(indices))?;
+            let write = || Sink::of_shape(path, Dtype::I64, matrix.shape())?.with(&indices);
             arrays.extend(job::unless_wrong(check, write)?);
         }
         Ok(arrays)
@@ -165,7 +202,7 @@ impl Top {
     fn report<T: Copy + Into<Number>>(
         &self,
         job: &Job<'_>,
-        about: About,
+        (about, matrix): (About, &Matrix),
         (elements, indices): &First<T>,
         check: Option<Verdict>,
     ) -> Done {
@@ -182,25 +219,29 @@ impl Top {
             indices: self.indices.as_ref().map(|_| job.path("indices", &check)),
         };
         let which = if self.smallest { "smallest" } else { "largest" };
-        let what = format!("the {} {which} of {}", self.k, about.text("elements"));
+        let of_what = || about.text("elements");
+        let of_what = matrix.along().map_or_else(of_what, |along| self.axis.text(along));
+        let what = format!("the {} {which} of {of_what}", self.k);
         Done { result, check, ..Done::of(fields, what, about, by_rank::variant(job.place())) }
     }
 }
 
-/// The first elements on a device, and the time of the selection in µs.
+/// Where elements and their indices are written on a device.
+type To<'a, T> = (&'a mut Buffer<T>, &'a mut Buffer<u64>);
+
+/// The `count` elements that `select` finds on a device, and its time in µs.
 fn on_device<T: Key>(
     device: &Device,
-    order: Order,
-    arranged: Arranged,
     input: &[T],
-    k: usize,
+    count: usize,
+    select: impl Fn(&mut Ranker<T>, &Buffer<T>, To<'_, T>) -> Result<(), RankError>,
 ) -> anyhow::Result<(First<T>, f64)> {
     let input = device.upload(input)?;
-    let (mut elements, mut indices) = (device.alloc(k)?, device.alloc(k)?);
+    let (mut elements, mut indices) = (device.alloc(count)?, device.alloc(count)?);
     let us = by_rank::on_device(device, input.len(), |ranker| {
-        ranker.top_k(order, &input, arranged, (&mut elements, &mut indices))
+        select(ranker, &input, (&mut elements, &mut indices))
     })?;
-    let (mut first, mut at) = (memory::zeroed(k)?, memory::zeroed(k)?);
+    let (mut first, mut at) = (memory::zeroed(count)?, memory::zeroed(count)?);
     elements.download_to(0, &mut first)?;
     indices.download_to(0, &mut at)?;
     Ok(((first, at), us))

@@ -44,6 +44,12 @@ impl Along {
         self.len
     }
 
+    /// Lines of `len` elements, as many of them as these, which interleave in the same way.
+    #[must_use]
+    pub fn of_len(self, len: usize) -> Self {
+        Self { len, ..self }
+    }
+
     /// Whether lines have no elements.
     #[must_use]
     pub fn is_empty(self) -> bool {

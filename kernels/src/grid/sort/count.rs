@@ -1,9 +1,9 @@
 //! The counts of all digits of all keys, and the plan of the passes.
 
 use super::order::{Order, Word};
-use super::rank::DIGITS;
 use super::state::{PASSES, State, passes};
 use crate::block::ThreadPosition;
+use crate::block::ranks::DIGITS;
 use crate::grid::overlap;
 use crate::op::Sum;
 use crate::warp;

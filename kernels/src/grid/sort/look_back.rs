@@ -4,7 +4,7 @@
 //! the count of all tiles up to it. A tile adds up the rows before its own until it finds one of
 //! the second kind.
 
-use super::rank::DIGITS;
+use crate::block::ranks::DIGITS;
 use cuda_std::prelude::*;
 
 /// The word is the count of its tile.

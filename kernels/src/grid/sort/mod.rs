@@ -7,7 +7,6 @@ mod one_block;
 mod order;
 mod pass;
 mod payload;
-mod rank;
 mod short_rows;
 mod state;
 mod tile;
@@ -20,7 +19,6 @@ pub use one_block::{
 pub use order::{Floats, Integers, Order, Word};
 pub use pass::{Portions, scatter};
 pub use payload::{Nothing, Payload};
-pub use rank::THREADS;
 pub use short_rows::{SHORT_ROW_THREADS, short_rows_of_block, sort_short_rows};
 pub use state::{Arrays, State, WORDS, carries_len, counts_len, passes};
-pub use tile::{Large, Shape, Small, Tiles};
+pub use tile::{Large, Shape, Small, THREADS, Tiles};

@@ -1,11 +1,11 @@
 //! The sort of arrays that fit into one block each: all passes in one launch, in shared memory.
 
 use super::order::{Order, Word};
-use super::pass::{count_tile, each_key};
+use super::pass::each_key;
 use super::payload::Payload;
-use super::rank::{COUNTERS, Counters, DIGITS, here};
 use super::tile::MOST_EACH;
 use crate::block::ThreadPosition;
+use crate::block::ranks::{COUNTERS, Counters, DIGITS, count_tile, here};
 use crate::grid::overlap;
 use cuda_std::memory::dynamic_shared;
 use cuda_std::prelude::*;

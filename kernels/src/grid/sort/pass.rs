@@ -3,13 +3,11 @@
 use super::look_back::Rows;
 use super::order::{Order, Word};
 use super::payload::Payload;
-use super::rank::{COUNTERS, Counters, DIGITS, THREADS, WARPS, here};
 use super::state::{Arrays, Plan, State};
-use super::tile::{MOST_EACH, Shape, Tiles};
+use super::tile::{MOST_EACH, Shape, THREADS, Tiles, WARPS};
 use crate::block::ThreadPosition;
+use crate::block::ranks::{COUNTERS, Counters, DIGITS, count_tile, gridsync_sort_starts, here};
 use crate::grid::overlap;
-use crate::op::Sum;
-use crate::warp;
 use cuda_std::memory::dynamic_shared;
 use cuda_std::prelude::*;
 use cuda_std::warp::WARP_SIZE;
@@ -26,19 +24,9 @@ shared_array! {
 }
 
 shared_array! {
-    /// For each digit: the index in the sorted tile of its first key.
-    fn gridsync_sort_starts() -> [u32; DIGITS];
-}
-
-shared_array! {
     /// For each digit: the address in the output that key 0 of the sorted tile would have, if it
     /// had this digit.
     fn gridsync_sort_bases() -> [u64; DIGITS];
-}
-
-shared_array! {
-    /// The numbers of keys with the digits of each warp that adds them up.
-    fn gridsync_sort_warps() -> [u32; COUNTERS / WARP_SIZE as usize];
 }
 
 /// Repeats a block for each of `each` keys of a thread. Unrolled, so that keys and ranks stay in
@@ -371,57 +359,4 @@ const fn widest<O: Order, P: Payload>() -> usize {
 /// Bytes of the payload of a key.
 const fn payload_size<P: Payload>() -> usize {
     if P::IS_HELD { size_of::<P::Word>() } else { 0 }
-}
-
-/// Turns the counters of each warp into the index in the sorted tile of its first key with each
-/// digit, and calls `send` with each digit and its count in the tile, on some thread. The digits
-/// with the bits `flipped` inverted are in order. Called by all threads of the block, which has this
-/// many warps, at least four; contains a block barrier.
-#[inline(always)]
-pub(super) fn count_tile(
-    counters: Shared<u32>,
-    warps: usize,
-    flipped: usize,
-    at: ThreadPosition,
-    send: impl Fn(usize, u32),
-) {
-    let is_counter = (at.thread as usize) < COUNTERS;
-    // Both digits of a word at once: no count reaches 2^16.
-    let pair = at.thread as usize ^ (flipped / 2);
-    let is_swapped = !flipped.is_multiple_of(2);
-    let (mut counts, mut up_to) = (0, 0);
-    if is_counter {
-        for warp in 0..warps {
-            let word = warp * COUNTERS + pair;
-            let count = counters.read(word);
-            counters.write(word, counts);
-            counts += count;
-        }
-        let [low, high] = [counts & 0xffff, counts >> 16];
-        send(2 * pair, low);
-        send(2 * pair + 1, high);
-        up_to = warp::scan(Sum::<u32>::new(), low + high);
-        if at.lane == WARP_SIZE - 1 {
-            gridsync_sort_warps().write(at.warp as usize, up_to);
-        }
-    }
-    thread::sync_threads();
-    if is_counter {
-        let [low, high] = [counts & 0xffff, counts >> 16];
-        let mut start = up_to - low - high;
-        for warp in 0..COUNTERS / WARP_SIZE as usize - 1 {
-            if warp < at.warp as usize {
-                start += gridsync_sort_warps().read(warp);
-            }
-        }
-        let [of_low, of_high] =
-            if is_swapped { [start + high, start] } else { [start, start + low] };
-        gridsync_sort_starts().write(2 * pair, of_low);
-        gridsync_sort_starts().write(2 * pair + 1, of_high);
-        let both = of_low | of_high << 16;
-        for warp in 0..warps {
-            let word = warp * COUNTERS + pair;
-            counters.write(word, counters.read(word) + both);
-        }
-    }
 }

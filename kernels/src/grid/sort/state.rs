@@ -1,6 +1,6 @@
 //! The memory that the launches of one sort share, and the plan of its passes.
 
-use super::rank::DIGITS;
+use crate::block::ranks::DIGITS;
 use cuda_std::memory::Scalar;
 use cuda_std::prelude::*;
 

@@ -1,7 +1,14 @@
 //! How many keys a block sorts.
 
 use super::look_back::MOST;
-use super::rank::{COUNTERS, THREADS, WARPS};
+use crate::block::ranks::{COUNTERS, DIGITS};
+use cuda_std::warp::WARP_SIZE;
+
+/// Threads of a block of a pass: one per digit.
+pub const THREADS: u32 = DIGITS as u32;
+
+/// Warps of a block of a pass.
+pub(super) const WARPS: usize = (THREADS / WARP_SIZE) as usize;
 
 /// Whether the tiles of a pass are [`Large`] or [`Small`].
 pub trait Tiles: Copy + 'static {

@@ -36,5 +36,7 @@ fn faults_in_selections_by_rank_name_the_caller() {
             floats, chunks(zeros), (zeros.of(1, 9), bracket), candidates(zeros));
         on(1, 32) => |zeros| rank::take(
             zeros.of::<u32>(0, 90), places(zeros), zeros.of(3, 9), zeros.of(4, 9));
+        on(1, 32) => |zeros| rank::take_rows(
+            zeros.of::<u32>(0, 90), zeros.of(1, 90), (10, 2), zeros.of(3, 18), zeros.of(4, 18));
     }
 }

@@ -10,6 +10,10 @@ shared_array! {
     fn slots() -> [u32; 128];
 }
 
+shared_array! {
+    fn counters() -> [u32; 4 * 128];
+}
+
 #[test]
 fn faults_in_warp_and_block_functions_name_the_caller() {
     let op = Add::new();
@@ -32,6 +36,8 @@ fn faults_in_warp_and_block_functions_name_the_caller() {
         on(2, 96) => |_zeros| block::reduce(op, lane());
         on(2, 96) => |_zeros| block::scan(op, lane());
         on(2, 96) => |_zeros| block::scan_exclusive(op, lane());
+        on(2, 96) => |_zeros| block::sort(lane(), slots().part(0, 96));
+        on(1, 128) => |_zeros| block::rank(lane(), counters());
         on(1, 32) => |_zeros| {
             let slots = Slots::new(slots(), 4);
             slots.write(lane() as usize, four);
