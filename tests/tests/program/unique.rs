@@ -119,7 +119,7 @@ fn arrays_of_no_element_of_one_and_of_equal_ones_have_their_values() {
     {
         let files = everywhere("i64", bytemuck::cast_slice(input), &[]);
         let indices: &[i64] = if values.is_empty() { &[] } else { &[0] };
-        assert_eq!(files, [npy::of(values), npy::of(counts), npy::of(indices)]);
+        assert_eq!(files, [npy::of::<i64>(values), npy::of::<i64>(counts), npy::of(indices)]);
     }
 }
 
