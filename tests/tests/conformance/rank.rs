@@ -5,7 +5,7 @@ use crate::matrix::{self, each_is_there_once};
 use gridsync::device::{Device, DeviceError};
 use gridsync::primitives::rank::{
     Arranged, QuantileMethod, RankError, Ranker, Tuning, kth, kth_on_cpu, median, median_on_cpu,
-    quantiles, quantiles_on_cpu, top_k, top_k_on_cpu,
+    quantiles, quantiles_on_cpu, top_k, top_k_on_cpu, top_k_rows, top_k_rows_on_cpu,
 };
 use gridsync::primitives::sort::Order;
 use gridsync_tests::devices::{emulator, emulator_under, schedules, with_cuda};
@@ -34,6 +34,7 @@ pub(crate) fn trials() -> Trials {
             every_type_of_the_library_is_in_the_matrix;
         on_each_backend:
             what_does_not_exist_is_an_error_with_numbers,
+            outputs_that_do_not_fit_the_rows_are_refused_with_the_numbers,
             quantiles_with_a_nan_are_nan,
             one_ranker_selects_from_arrays_of_every_length,
             elements_that_are_found_in_one_place_are_read_again,
@@ -122,6 +123,31 @@ fn case(device: &Device, kind: &Kind, len: usize, number: usize, share: usize) {
 
 /// Looks for elements in arrays that are usually sorted.
 const SOON: Tuning = Tuning { shortest: 64, sample: 100, margin: 4.0, room: usize::MAX };
+
+fn outputs_that_do_not_fit_the_rows_are_refused_with_the_numbers(device: &Device) {
+    let input = device.upload(&[3u32, 1, 2, 6, 5, 4]).expect("memory");
+    let mut ranker = Ranker::new(device, 3).expect("memory");
+    let mut first = |shape, elements: usize, indices: usize| {
+        let mut elements = device.alloc(elements).expect("memory");
+        let mut indices = device.alloc(indices).expect("memory");
+        ranker.top_k_rows(Order::ASCENDING, &input, shape, (&mut elements, &mut indices))?;
+        Ok((elements.download()?, indices.download()?))
+    };
+    assert_eq!(first((2, 3), 4, 4), Ok((vec![1, 2, 4, 5], vec![1, 2, 2, 1])));
+    assert_eq!(first((2, 3), 0, 0), Ok((vec![], vec![])));
+    let mismatch = |rows, columns, given| {
+        Err(RankError::from(DeviceError::ShapeMismatch { rows, columns, given }))
+    };
+    assert_eq!(first((2, 2), 4, 4), mismatch(2, 2, 6));
+    assert_eq!(first((2, 3), 5, 5), mismatch(2, 2, 5));
+    assert_eq!(first((2, 3), 8, 8), Err(RankError::TooMany { k: 4, len: 3 }));
+    let lengths = DeviceError::LengthMismatch { buffer: 2, given: 4 };
+    assert_eq!(first((2, 3), 4, 2), Err(lengths.into()));
+    let top = top_k_rows(Order::DESCENDING, &input, (3, 2), 1).expect("they exist");
+    assert_eq!(top.elements.download().expect("a download"), [3, 6, 5]);
+    let error = top_k_rows_on_cpu(Order::ASCENDING, &[1u32, 2], (1, 2), 3);
+    assert_eq!(error, Err(RankError::TooMany { k: 3, len: 2 }));
+}
 
 fn what_does_not_exist_is_an_error_with_numbers(device: &Device) {
     let input = device.upload(&[3u32, 1, 2]).expect("memory");

@@ -2,7 +2,7 @@
 
 use crate::matrix::{self, each_is_there_once};
 use cuda_std::{bf16, f16};
-use gridsync::device::Device;
+use gridsync::device::{Device, DeviceError};
 use gridsync::primitives::sort::{
     Key, Order, Sorter, argsort_on_cpu, argsort_rows_on_cpu, sort_on_cpu, sort_rows_on_cpu,
 };
@@ -51,7 +51,9 @@ pub(crate) fn trials() -> Trials {
     let mut trials = trials! {
         test:
             every_type_of_the_library_is_in_the_matrix;
-        on_each_backend: one_sorter_sorts_arrays_of_every_length;
+        on_each_backend:
+            one_sorter_sorts_arrays_of_every_length,
+            a_matrix_of_another_size_is_refused_with_the_numbers;
     };
     for kind in kinds(Primitive::Sort) {
         add_row(&mut trials, kind);
@@ -202,6 +204,24 @@ fn one_sorter_sorts_arrays_of_every_length(device: &Device) {
         sorter.launch(order, &keys.expect("memory"), &mut output).expect("it should launch");
         let got = output.download().expect("a download");
         assert_eq!(got, sort_on_cpu(order, &input), "{len} elements, {order:?}");
+    }
+}
+
+fn a_matrix_of_another_size_is_refused_with_the_numbers(device: &Device) {
+    let mut sorter = Sorter::<u32>::new(device, 0).expect("a sorter");
+    let mut elements = device.upload(&[3, 2, 1, 0, 5, 4]).expect("memory");
+    for (rows, columns) in [(2, 2), (1, 7), (usize::MAX, 2), (0, 6)] {
+        let error = sorter.rows(rows, columns).launch_in_place(Order::ASCENDING, &mut elements);
+        assert_eq!(error, Err(DeviceError::ShapeMismatch { rows, columns, given: 6 }));
+    }
+    let mut short = device.alloc(5).expect("memory");
+    let error = sorter.rows(2, 3).launch(Order::ASCENDING, &elements, &mut short);
+    assert_eq!(error, Err(DeviceError::ShapeMismatch { rows: 2, columns: 3, given: 5 }));
+    assert_eq!(elements.download().expect("a download"), [3, 2, 1, 0, 5, 4]);
+    let mut none = device.alloc::<u32>(0).expect("memory");
+    for (rows, columns) in [(0, 5), (5, 0), (0, 0)] {
+        let sorted = sorter.rows(rows, columns).launch_in_place(Order::ASCENDING, &mut none);
+        assert_eq!(sorted, Ok(()), "{rows} rows of {columns}");
     }
 }
 

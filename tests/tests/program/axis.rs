@@ -1,4 +1,5 @@
-//! `--axis` of `reduce` and `scan`: lines along any dimension, compared with a plain loop.
+//! `--axis` of `reduce`, `scan`, `sort` and `top`: lines along any dimension, compared with a plain
+//! loop.
 
 use crate::call::WRONG_USAGE;
 use crate::folder::Folder;
@@ -100,6 +101,71 @@ fn scans_keep_the_shape() {
     });
 }
 
+/// The elements and the places in the array of each line along dimension `axis`, in order, and the
+/// indices in the line.
+fn sorted_lines(axis: usize, is_descending: bool) -> Vec<Vec<(i32, usize, i64)>> {
+    let elements = elements();
+    let sorted = |line: Vec<usize>| {
+        let with_indices = line.iter().zip(0..).map(|(&at, index)| (elements[at], at, index));
+        let mut sorted: Vec<_> = with_indices.collect();
+        sorted.sort_by_key(
+            |&(element, ..)| {
+                if is_descending { -i64::from(element) } else { element.into() }
+            },
+        );
+        sorted
+    };
+    lines(axis).into_iter().map(sorted).collect()
+}
+
+#[test]
+fn sorts_keep_the_shape_and_indices_are_those_in_the_line() {
+    each_axis("sort x.npy -o out.npy --descending", |axis| {
+        let mut expected = vec![0; elements().len()];
+        for (line, sorted) in lines(axis).iter().zip(sorted_lines(axis, true)) {
+            line.iter().zip(sorted).for_each(|(&at, (element, ..))| expected[at] = element);
+        }
+        npy::shaped(&shape(&SHAPE), &expected)
+    });
+    each_axis("sort x.npy -o out.npy --argsort", |axis| {
+        let mut expected = vec![0; elements().len()];
+        for (line, sorted) in lines(axis).iter().zip(sorted_lines(axis, false)) {
+            line.iter().zip(sorted).for_each(|(&at, (.., index))| expected[at] = index);
+        }
+        npy::shaped(&shape(&SHAPE), &expected)
+    });
+}
+
+#[test]
+fn the_first_elements_of_each_line_replace_its_dimension() {
+    const K: usize = 5;
+    let first = |axis: usize| {
+        let apart: usize = SHAPE[axis + 1..].iter().product();
+        let mut shape_of_k = SHAPE;
+        shape_of_k[axis] = K;
+        let len = shape_of_k.iter().product();
+        let (mut elements, mut indices) = (vec![0; len], vec![0; len]);
+        for (line, sorted) in lines(axis).iter().zip(sorted_lines(axis, true)) {
+            // The place of the line's first element among those of all lines.
+            let block = line[0] / (apart * SHAPE[axis]) * apart * K + line[0] % apart;
+            for (rank, (element, _, index)) in sorted.into_iter().take(K).enumerate() {
+                elements[block + rank * apart] = element;
+                indices[block + rank * apart] = index;
+            }
+        }
+        [npy::shaped(&shape(&shape_of_k), &elements), npy::shaped(&shape(&shape_of_k), &indices)]
+    };
+    let line = format!("top x.npy -k {K}");
+    each_axis(&format!("{line} -o out.npy --indices at.npy"), |axis| {
+        let [elements, _] = first(axis);
+        elements
+    });
+    each_axis(&format!("{line} --indices out.npy"), |axis| {
+        let [_, indices] = first(axis);
+        indices
+    });
+}
+
 #[test]
 fn columns_in_fortran_order_are_read_in_place() {
     let header = npy::header("<i4", true, "(2, 3)");
@@ -120,6 +186,18 @@ fn arrays_without_elements_give_empty_sums() {
     call("reduce x.npy --op min --axis 0").fails(WRONG_USAGE, &says);
     call("scan x.npy --op sum --axis 0 -o out.npy").succeeds();
     assert!(folder.read("out.npy") == npy::shaped::<f32>("(0, 3)", &[]));
+    for (line, shape) in [
+        ("sort x.npy --axis 0 -o out.npy --check", "(0, 3)"),
+        ("sort x.npy --rows -o out.npy --check", "(0, 3)"),
+        ("top x.npy -k 2 --rows -o out.npy --check", "(0, 2)"),
+        ("top x.npy -k 0 --axis 0 -o out.npy --check", "(0, 3)"),
+    ] {
+        for device in ["cpu", "emulator"] {
+            call(&format!("{line} --device {device}")).succeeds();
+            let none = npy::shaped::<f32>(shape, &[]);
+            assert!(folder.read("out.npy") == none, "{line} on {device}");
+        }
+    }
 }
 
 #[test]
@@ -180,6 +258,11 @@ fn a_missing_dimension_is_refused_with_the_existing_ones() {
         ("scan x.npy --op sum -o out.npy --axis 9223372036854775807", "[37, 70, 41]"),
         ("scan x.npy --op sum -o out.npy --axis -9223372036854775808", "[37, 70, 41]"),
         ("reduce number.npy --op sum --axis 0", "but this one has none"),
+        ("sort x.npy -o out.npy --axis 3", "--axis 3 is not one of the 3 dimensions"),
+        ("sort number.npy -o out.npy --rows", "but this one has none"),
+        ("top x.npy -k 42 --rows -o out.npy", "the first 42 of 41 elements do not exist"),
+        ("top x.npy -k 4 --rows", "--rows prints nothing: name a file"),
+        ("top x.npy -k 4 --rows --by-index -o out.npy", "cannot be used with"),
         ("reduce x.npy --op sum --axis 0 --rows", "cannot be used with"),
         ("scan x.npy --op xor --axis 0 -o out.npy", "--axis scans by sum min max, not by xor"),
     ] {
