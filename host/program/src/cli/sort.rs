@@ -21,7 +21,7 @@ use gridsync::primitives::sort::{
 };
 use std::ffi::OsString;
 
-/// Sort an array, each of its rows, or the indices that put it in order
+/// Sort an array or its rows, or find the indices that sort them
 ///
 /// The array is flattened in C order, and the output has one dimension. --rows and --axis sort along
 /// one dimension, and the output has the shape of the array. Equal elements keep their order, with
