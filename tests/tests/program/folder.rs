@@ -3,7 +3,7 @@
 use crate::call::{Call, run};
 use gridsync_tests::oracle::Plain;
 use gridsync_tests::{npy, program};
-use std::fs;
+use std::fs::{self, File};
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
@@ -22,6 +22,13 @@ impl Folder {
     /// The folder with a file `name` of `bytes`.
     pub(crate) fn with(self, name: &str, bytes: impl AsRef<[u8]>) -> Self {
         fs::write(self.path(name), bytes).expect("the folder should be there");
+        self
+    }
+
+    /// The folder with a file `name` of so many zeros, which takes no room.
+    pub(crate) fn with_zeros(self, name: &str, bytes: u64) -> Self {
+        let file = File::create(self.path(name)).expect("the folder should be there");
+        file.set_len(bytes).expect("the file may have holes");
         self
     }
 

@@ -6,7 +6,6 @@ use gridsync_tests::npy;
 use gridsync_tests::oracle::{Number, Plain};
 use half::{bf16, f16};
 use serde_json::{Value, json};
-use std::fs::File;
 
 /// Counts `bytes`, raw on standard input, in `folder`.
 fn raw(folder: &Folder, dtype: &str, bytes: &[u8], more: &[&str]) -> Call {
@@ -239,10 +238,8 @@ fn the_counts_are_drawn_as_a_bar_chart() {
 
 #[test]
 fn an_array_that_a_device_cannot_hold_is_refused_with_the_numbers_and_a_remedy() {
-    let folder = Folder::new();
-    let file = File::create(folder.path("zeros")).expect("the folder should be there");
     // The emulator has 4 GiB.
-    file.set_len(1 << 32).expect("the file may have holes");
+    let folder = Folder::new().with_zeros("zeros", 1 << 32);
     let args = ["histogram", "zeros", "--dtype", "u32", "--device", "emulator"];
     let parts = ["4294967376", "4294967296 are free", "--device cpu"];
     folder.call(&args, b"").fails(WRONG_USAGE, &parts);

@@ -6,7 +6,6 @@ use gridsync_tests::npy;
 use gridsync_tests::oracle::Plain;
 use half::{bf16, f16};
 use serde_json::{Value, json};
-use std::fs::File;
 
 /// Computes quantiles of `input`, raw on standard input.
 fn raw<T: Plain>(input: &[T], more: &[&str]) -> Call {
@@ -122,10 +121,8 @@ fn an_array_of_any_shape_and_order_is_accepted() {
 
 #[test]
 fn an_array_that_a_device_cannot_hold_is_refused_with_the_numbers_and_a_remedy() {
-    let folder = Folder::new();
-    let file = File::create(folder.path("zeros")).expect("the folder should be there");
     // The emulator has 4 GiB.
-    file.set_len((1 << 32) + 4).expect("the file may have holes");
+    let folder = Folder::new().with_zeros("zeros", (1 << 32) + 4);
     let args = ["quantile", "zeros", "--dtype", "u32", "--device", "emulator"];
     let parts = ["4294967300", "4294967296 are free", "--device cpu"];
     folder.call(&args, b"").fails(WRONG_USAGE, &parts);

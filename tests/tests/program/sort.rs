@@ -7,7 +7,6 @@ use gridsync_tests::oracle::Plain;
 use gridsync_verify::runs;
 use half::{bf16, f16};
 use std::cmp::Ordering;
-use std::fs::File;
 
 /// Elements of the inputs.
 const LEN: usize = 1003;
@@ -162,10 +161,8 @@ fn the_text_names_the_order_and_the_file() {
 
 #[test]
 fn an_array_that_a_device_cannot_hold_is_refused_with_the_numbers_and_a_remedy() {
-    let folder = Folder::new();
-    let file = File::create(folder.path("zeros")).expect("the folder should be there");
     // The emulator has 4 GiB.
-    file.set_len(1 << 31).expect("the file may have holes");
+    let folder = Folder::new().with_zeros("zeros", 1 << 31);
     for (more, bytes) in [(&[][..], "6442450944"), (&["--argsort"], "15032385536")] {
         let args = ["sort", "zeros", "--dtype", "u32", "-o", "out.npy", "--device", "emulator"];
         let parts = [bytes, "4294967296 are free", "--device cpu"];

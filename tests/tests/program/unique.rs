@@ -8,7 +8,6 @@ use gridsync_verify::runs;
 use half::{bf16, f16};
 use serde_json::json;
 use std::cmp::Ordering;
-use std::fs::File;
 
 /// Elements of the inputs.
 const LEN: usize = 1003;
@@ -219,10 +218,8 @@ fn an_array_of_any_shape_is_flattened() {
 
 #[test]
 fn an_array_that_a_device_cannot_hold_is_refused_with_the_numbers_and_a_remedy() {
-    let folder = Folder::new();
-    let file = File::create(folder.path("zeros")).expect("the folder should be there");
     // The emulator has 4 GiB.
-    file.set_len(1 << 32).expect("the file may have holes");
+    let folder = Folder::new().with_zeros("zeros", 1 << 32);
     // Four times the size, and 32 bytes for each element; or three times, and 16 bytes.
     for (dtype, bytes) in [("u32", "51539607552"), ("u8", "81604378624")] {
         let args = ["unique", "zeros", "--dtype", dtype, "--device", "emulator"];
