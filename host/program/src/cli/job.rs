@@ -54,13 +54,16 @@ impl About {
         self.stored.dtype()
     }
 
-    /// Text such as `5 i8 elements`, for elements that are not widened.
-    pub(super) fn text_unwidened(self, elements: &str) -> String {
+    /// Text such as `5 i8 elements`, for elements that are sorted: narrow integers are not widened.
+    pub(super) fn text_as_sorted(self) -> String {
         let Self { stored, len } = self;
+        if stored.narrow().is_none() {
+            return self.text("elements");
+        }
         let native = stored.native();
         let in_the_file =
             if stored == native { String::new() } else { format!(" ({stored} in the file)") };
-        format!("{len} {native} {elements}{in_the_file}")
+        format!("{len} {native} elements{in_the_file}")
     }
 
     /// Text such as `5 i32 elements`, with the given word for elements, and with the type in the

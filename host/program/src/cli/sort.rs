@@ -69,21 +69,21 @@ impl Sort {
         job::run(global, &files, remedy, |job| {
             let input = job.open(&self.input, self.dtype)?;
             let cost = if self.argsort { Cost::ARGSORT } else { Cost::SORT };
-            let what = text(About::of(&input));
-            self.axis.matrix(&input)?;
+            let what = About::of(&input).text_as_sorted();
+            let lines = self.axis.matrix(&input)?;
             let work = cost.of(input.len());
             let input = job.choose_for(input, work, &what)?;
-            self.dispatch(job, input)
+            self.dispatch(job, input, &lines)
         })
     }
 
-    fn dispatch(&self, job: &Job<'_>, input: Incoming) -> anyhow::Result<Done> {
+    fn dispatch(&self, job: &Job<'_>, input: Incoming, lines: &Matrix) -> anyhow::Result<Done> {
         match input.stored().narrow() {
-            None => self.dispatch_wide(job, input),
-            Some(Narrow::I8) => self.sort_narrow::<i8>(job, input),
-            Some(Narrow::I16) => self.sort_narrow::<i16>(job, input),
-            Some(Narrow::U8) => self.sort_narrow::<u8>(job, input),
-            Some(Narrow::U16) => self.sort_narrow::<u16>(job, input),
+            None => self.dispatch_wide(job, input, lines),
+            Some(Narrow::I8) => self.sort_narrow::<i8>(job, input, lines),
+            Some(Narrow::I16) => self.sort_narrow::<i16>(job, input, lines),
+            Some(Narrow::U8) => self.sort_narrow::<u8>(job, input, lines),
+            Some(Narrow::U16) => self.sort_narrow::<u16>(job, input, lines),
         }
     }
 
@@ -92,26 +92,32 @@ impl Sort {
         &self,
         job: &Job<'_>,
         input: Incoming,
+        lines: &Matrix,
     ) -> anyhow::Result<Done> {
-        let (about, lines) = (About::of(&input), self.axis.matrix(&input)?);
+        let about = About::of(&input);
         self.expect_room::<T>(job, about)?;
-        let done = self.sort::<T>(job, (about, &lines), about.stored, &input.all_narrow()?)?;
+        let done = self.sort::<T>(job, (about, lines), about.stored, &input.all_narrow()?)?;
         let dtype = about.stored.narrow().map_or(done.dtype, Narrow::name);
         Ok(Done { dtype, ..done })
     }
 
-    fn dispatch_wide(&self, job: &Job<'_>, input: Incoming) -> anyhow::Result<Done> {
+    fn dispatch_wide(
+        &self,
+        job: &Job<'_>,
+        input: Incoming,
+        lines: &Matrix,
+    ) -> anyhow::Result<Done> {
         // `.npy` has no type for bf16, and f32 can represent all bf16 numbers. Indices do not need that.
         let is_without_npy = input.dtype() == Dtype::Bf16 && !self.argsort;
         let input = if is_without_npy { input.in_f32()? } else { input };
         macro_rules! by_dtype {
             ($ty:ty, $($kernels:tt)*) => {
                 if input.dtype() == <$ty as data::Scalar>::DTYPE {
-                    let (about, lines) = (About::of(&input), self.axis.matrix(&input)?);
+                    let about = About::of(&input);
                     self.expect_room::<$ty>(job, about)?;
                     let array = input.all()?;
                     let stored = about.dtype().into();
-                    return self.sort::<$ty>(job, (about, &lines), stored, array.as_slice()?);
+                    return self.sort::<$ty>(job, (about, lines), stored, array.as_slice()?);
                 }
             };
         }
@@ -146,19 +152,15 @@ impl Sort {
                 None => {
                     let bytes = 4 * size_of::<u64>() * input.len();
                     job::on_cpu(bytes, || {
-                        if !self.axis.is_asked() {
-                            argsort_on_cpu(order, input)
-                        } else {
+                        if self.axis.is_asked() {
                             argsort_rows_on_cpu(order, input, rows, columns)
+                        } else {
+                            argsort_on_cpu(order, input)
                         }
                     })?
                 }
                 Some(device) => on_device(device, input, |sorter, input, indices| {
-                    if !self.axis.is_asked() {
-                        sorter.launch_argsort::<u64>(order, input, indices)
-                    } else {
-                        sorter.rows(rows, columns).launch_argsort::<u64>(order, input, indices)
-                    }
+                    sorter.rows(rows, columns).launch_argsort::<u64>(order, input, indices)
                 })?,
             };
             let wrong =
@@ -167,19 +169,14 @@ impl Sort {
             Ok(Done { us, bytes: size_of_val(input) + size_of_val(&indices[..]), ..done })
         } else {
             let (sorted, us) = match device {
-                None => job::on_cpu(2 * size_of_val(input), || {
-                    if !self.axis.is_asked() {
-                        sort_on_cpu(order, input)
-                    } else {
-                        sort_rows_on_cpu(order, input, rows, columns)
-                    }
-                })?,
+                None if self.axis.is_asked() => {
+                    // A row is sorted by its indices.
+                    let bytes = size_of_val(input) + 4 * size_of::<u64>() * columns;
+                    job::on_cpu(bytes, || sort_rows_on_cpu(order, input, rows, columns))?
+                }
+                None => job::on_cpu(2 * size_of_val(input), || sort_on_cpu(order, input))?,
                 Some(device) => on_device(device, input, |sorter, input, sorted| {
-                    if !self.axis.is_asked() {
-                        sorter.launch(order, input, sorted)
-                    } else {
-                        sorter.rows(rows, columns).launch(order, input, sorted)
-                    }
+                    sorter.rows(rows, columns).launch(order, input, sorted)
                 })?,
             };
             let wrong = || lines.wrong(input, &sorted, |of, found| wrong_element(order, of, found));
@@ -214,7 +211,8 @@ impl Sort {
         let output = job.path("output", &check);
         let op = if self.argsort { "argsort" } else { "sort" };
         let descending = if self.descending { "descending " } else { "" };
-        let of_what = lines.along().map_or_else(|| text(about), |along| self.axis.text(along));
+        let of_what =
+            lines.along().map_or_else(|| about.text_as_sorted(), |along| self.axis.text(along));
         let what = format!("{descending}{op} of {of_what}");
         let variant = match job.place() {
             Place::Devices(_) => "radix",
@@ -222,12 +220,6 @@ impl Sort {
         };
         Ok(Done { check, arrays, ..Done::of(Fields::Sort { op, output }, what, about, variant) })
     }
-}
-
-/// Text such as `5 i8 elements`.
-fn text(about: About) -> String {
-    let is_narrow = about.stored.narrow().is_some();
-    if is_narrow { about.text_unwidened("elements") } else { about.text("elements") }
 }
 
 /// The results of `launch` on a device, and the time of its kernels in µs.

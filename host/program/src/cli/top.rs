@@ -84,7 +84,8 @@ impl Top {
         let remedy = "a selection by rank holds all elements: select from fewer";
         job::run(global, &files, remedy, |job| {
             let input = job.open(&self.input, self.dtype)?;
-            let len = self.axis.matrix(&input)?.size().1;
+            let matrix = self.axis.matrix(&input)?;
+            let len = matrix.size().1;
             if self.k > len {
                 return Err(RankError::TooMany { k: self.k, len }.into());
             }
@@ -99,18 +100,18 @@ impl Top {
             let work = if self.axis.is_asked() { Cost::ARGSORT } else { Cost::BY_RANK };
             let work = work.of(input.len());
             let input = job.choose_for(input, work, &what)?;
-            self.dispatch(job, input)
+            self.dispatch(job, input, &matrix)
         })
     }
 
-    fn dispatch(&self, job: &Job<'_>, input: Incoming) -> anyhow::Result<Done> {
+    fn dispatch(&self, job: &Job<'_>, input: Incoming, matrix: &Matrix) -> anyhow::Result<Done> {
         // `.npy` has no type for bf16, and f32 can represent all bf16 numbers.
         let is_without_npy = input.dtype() == Dtype::Bf16 && self.output.is_some();
         let input = if is_without_npy { input.in_f32()? } else { input };
         macro_rules! by_dtype {
             ($ty:ty, $($kernels:tt)*) => {
                 if input.dtype() == <$ty as data::Scalar>::DTYPE {
-                    return self.select::<$ty>(job, input);
+                    return self.select::<$ty>(job, input, matrix);
                 }
             };
         }
@@ -123,12 +124,12 @@ impl Top {
         &self,
         job: &Job<'_>,
         input: Incoming,
+        matrix: &Matrix,
     ) -> anyhow::Result<Done> {
         let device = job.place().device("top")?;
         let about = About::of(&input);
         let order = Order { is_descending: !self.smallest, is_total: self.total_order };
         let arranged = if self.by_index { Arranged::ByIndex } else { Arranged::ByRank };
-        let matrix = self.axis.matrix(&input)?;
         let (rows, columns) = matrix.size();
         let count = rows.saturating_mul(self.k);
         let results = count.saturating_mul(size_of::<T>() + size_of::<u64>());
@@ -174,7 +175,7 @@ impl Top {
         });
         let arrays = self.written(&matrix.of(self.k), &first, &check)?;
         let bytes = about.len * size_of::<T>() + results;
-        Ok(Done { us, bytes, arrays, ..self.report(job, (about, &matrix), &first, check) })
+        Ok(Done { us, bytes, arrays, ..self.report(job, (about, matrix), &first, check) })
     }
 
     /// The arrays that are asked for, unless the check found an error.

@@ -75,7 +75,7 @@ impl Unique {
         let remedy = "the distinct values are found by a sort of all elements: pass fewer";
         job::run(global, &files, remedy, |job| {
             let input = job.open(&self.input, self.dtype)?;
-            let (what, work) = (text(About::of(&input)), Cost::UNIQUE.of(input.len()));
+            let (what, work) = (About::of(&input).text_as_sorted(), Cost::UNIQUE.of(input.len()));
             let input = job.choose_for(input, work, &what)?;
             self.dispatch(job, input)
         })
@@ -208,16 +208,10 @@ impl Unique {
             Place::Cpu => "rayon",
         };
         let distinct = words::count(found.len() as f64, "distinct value");
-        let what = format!("{distinct} of {}", text(about));
+        let what = format!("{distinct} of {}", about.text_as_sorted());
         let lines = most_frequent(pairs()).into_iter().collect();
         Done { result, check, lines, ..Done::of(fields, what, about, variant) }
     }
-}
-
-/// Text such as `5 i8 elements`.
-fn text(about: About) -> String {
-    let is_narrow = about.stored.narrow().is_some();
-    if is_narrow { about.text_unwidened("elements") } else { about.text("elements") }
 }
 
 /// An error if the device has no room for the values of elements of `T`, which may all be distinct.
