@@ -42,6 +42,8 @@ pub struct CountingRows<W> {
     pub counting: Counting<W>,
     /// Keys of a row.
     pub row_len: u64,
+    /// Where rows are, if they have different lengths; else empty.
+    pub bounds: Global<u64>,
 }
 
 // SAFETY: `repr(C)`; views and numbers are the same on host and device.
@@ -52,7 +54,7 @@ impl<W: Scalar> CountingRows<W> {
     #[device]
     pub fn count(self, order: impl Order<Word = W>) {
         let Counting { input, state, rows, task } = self.counting;
-        sort::count_rows(order, input, state, rows, task, self.row_len);
+        sort::count_rows(order, input, state, rows, task, self.row_len, self.bounds);
     }
 }
 
@@ -141,44 +143,44 @@ impl<W: Scalar, P: Payload> ShortRows<W, P> {
 }
 
 macro_rules! kernels {
-    ($($order:ident<$word:ident>: $count:ident $count_rows:ident, $most:literal $($payload:ident $blocks:literal $pass:ident $small:ident $one:ident $short:ident),+;)*) => {$(
+    ($($order:ident<$word:ident>: $count:ident $count_rows:ident, $most:literal $($payload:ident $blocks:literal $pass:ident $small:ident $one:ident $short_blocks:literal $short:ident),+;)*) => {$(
         entry! { @ $count $order<$word> [order] Counting<$word>, count (max_threads = 1024) "Counts by", "grid::sort::count()" }
         entry! { @ $count_rows $order<$word> [order] CountingRows<$word>, count (max_threads = 1024) "Counts rows by", "grid::sort::count_rows()" }
         $(
             entry! { @ $pass $order<$word> [order] Pass<$word, $payload, Large>, scatter (max_threads = 256, min_blocks = $blocks) "Sorts by", "grid::sort::scatter()" }
             entry! { @ $small $order<$word> [order] Pass<$word, $payload, Small>, scatter (max_threads = 256, min_blocks = $blocks) "Sorts short arrays by", "grid::sort::scatter()" }
             entry! { @ $one $order<$word> [order] OneBlock<$word, $payload>, sort (max_threads = $most) "Sorts in one block by", "grid::sort::sort_in_one_block()" }
-            entry! { @ $short $order<$word> [order] ShortRows<$word, $payload>, sort (max_threads = 256) "Sorts short rows by", "grid::sort::sort_short_rows()" }
+            entry! { @ $short $order<$word> [order] ShortRows<$word, $payload>, sort (max_threads = 128, min_blocks = $short_blocks) "Sorts short rows by", "grid::sort::sort_short_rows()" }
         )+
     )*};
 }
 kernels! {
     Integers<u8>: sort_count_int_8 sort_count_rows_int_8, 768
-        Nothing 3 sort_int_8 sort_small_int_8 sort_one_block_int_8 sort_short_rows_int_8,
-        u32 2 sort_int_8_with_u32 sort_small_int_8_with_u32 sort_one_block_int_8_with_u32 sort_short_rows_int_8_with_u32,
-        u64 2 sort_int_8_with_u64 sort_small_int_8_with_u64 sort_one_block_int_8_with_u64 sort_short_rows_int_8_with_u64;
+        Nothing 3 sort_int_8 sort_small_int_8 sort_one_block_int_8 6 sort_short_rows_int_8,
+        u32 2 sort_int_8_with_u32 sort_small_int_8_with_u32 sort_one_block_int_8_with_u32 5 sort_short_rows_int_8_with_u32,
+        u64 2 sort_int_8_with_u64 sort_small_int_8_with_u64 sort_one_block_int_8_with_u64 5 sort_short_rows_int_8_with_u64;
     Integers<u16>: sort_count_int_16 sort_count_rows_int_16, 768
-        Nothing 3 sort_int_16 sort_small_int_16 sort_one_block_int_16 sort_short_rows_int_16,
-        u32 2 sort_int_16_with_u32 sort_small_int_16_with_u32 sort_one_block_int_16_with_u32 sort_short_rows_int_16_with_u32,
-        u64 2 sort_int_16_with_u64 sort_small_int_16_with_u64 sort_one_block_int_16_with_u64 sort_short_rows_int_16_with_u64;
+        Nothing 3 sort_int_16 sort_small_int_16 sort_one_block_int_16 6 sort_short_rows_int_16,
+        u32 2 sort_int_16_with_u32 sort_small_int_16_with_u32 sort_one_block_int_16_with_u32 5 sort_short_rows_int_16_with_u32,
+        u64 2 sort_int_16_with_u64 sort_small_int_16_with_u64 sort_one_block_int_16_with_u64 5 sort_short_rows_int_16_with_u64;
     Integers<u32>: sort_count_int_32 sort_count_rows_int_32, 768
-        Nothing 3 sort_int_32 sort_small_int_32 sort_one_block_int_32 sort_short_rows_int_32,
-        u32 2 sort_int_32_with_u32 sort_small_int_32_with_u32 sort_one_block_int_32_with_u32 sort_short_rows_int_32_with_u32,
-        u64 2 sort_int_32_with_u64 sort_small_int_32_with_u64 sort_one_block_int_32_with_u64 sort_short_rows_int_32_with_u64;
+        Nothing 3 sort_int_32 sort_small_int_32 sort_one_block_int_32 6 sort_short_rows_int_32,
+        u32 2 sort_int_32_with_u32 sort_small_int_32_with_u32 sort_one_block_int_32_with_u32 5 sort_short_rows_int_32_with_u32,
+        u64 2 sort_int_32_with_u64 sort_small_int_32_with_u64 sort_one_block_int_32_with_u64 5 sort_short_rows_int_32_with_u64;
     Integers<u64>: sort_count_int_64 sort_count_rows_int_64, 512
-        Nothing 2 sort_int_64 sort_small_int_64 sort_one_block_int_64 sort_short_rows_int_64,
-        u32 2 sort_int_64_with_u32 sort_small_int_64_with_u32 sort_one_block_int_64_with_u32 sort_short_rows_int_64_with_u32,
-        u64 2 sort_int_64_with_u64 sort_small_int_64_with_u64 sort_one_block_int_64_with_u64 sort_short_rows_int_64_with_u64;
+        Nothing 2 sort_int_64 sort_small_int_64 sort_one_block_int_64 3 sort_short_rows_int_64,
+        u32 2 sort_int_64_with_u32 sort_small_int_64_with_u32 sort_one_block_int_64_with_u32 4 sort_short_rows_int_64_with_u32,
+        u64 2 sort_int_64_with_u64 sort_small_int_64_with_u64 sort_one_block_int_64_with_u64 4 sort_short_rows_int_64_with_u64;
     Floats<u16>: sort_count_float_16 sort_count_rows_float_16, 768
-        Nothing 3 sort_float_16 sort_small_float_16 sort_one_block_float_16 sort_short_rows_float_16,
-        u32 2 sort_float_16_with_u32 sort_small_float_16_with_u32 sort_one_block_float_16_with_u32 sort_short_rows_float_16_with_u32,
-        u64 2 sort_float_16_with_u64 sort_small_float_16_with_u64 sort_one_block_float_16_with_u64 sort_short_rows_float_16_with_u64;
+        Nothing 3 sort_float_16 sort_small_float_16 sort_one_block_float_16 6 sort_short_rows_float_16,
+        u32 2 sort_float_16_with_u32 sort_small_float_16_with_u32 sort_one_block_float_16_with_u32 5 sort_short_rows_float_16_with_u32,
+        u64 2 sort_float_16_with_u64 sort_small_float_16_with_u64 sort_one_block_float_16_with_u64 5 sort_short_rows_float_16_with_u64;
     Floats<u32>: sort_count_float_32 sort_count_rows_float_32, 768
-        Nothing 3 sort_float_32 sort_small_float_32 sort_one_block_float_32 sort_short_rows_float_32,
-        u32 2 sort_float_32_with_u32 sort_small_float_32_with_u32 sort_one_block_float_32_with_u32 sort_short_rows_float_32_with_u32,
-        u64 2 sort_float_32_with_u64 sort_small_float_32_with_u64 sort_one_block_float_32_with_u64 sort_short_rows_float_32_with_u64;
+        Nothing 3 sort_float_32 sort_small_float_32 sort_one_block_float_32 6 sort_short_rows_float_32,
+        u32 2 sort_float_32_with_u32 sort_small_float_32_with_u32 sort_one_block_float_32_with_u32 5 sort_short_rows_float_32_with_u32,
+        u64 2 sort_float_32_with_u64 sort_small_float_32_with_u64 sort_one_block_float_32_with_u64 5 sort_short_rows_float_32_with_u64;
     Floats<u64>: sort_count_float_64 sort_count_rows_float_64, 512
-        Nothing 2 sort_float_64 sort_small_float_64 sort_one_block_float_64 sort_short_rows_float_64,
-        u32 2 sort_float_64_with_u32 sort_small_float_64_with_u32 sort_one_block_float_64_with_u32 sort_short_rows_float_64_with_u32,
-        u64 2 sort_float_64_with_u64 sort_small_float_64_with_u64 sort_one_block_float_64_with_u64 sort_short_rows_float_64_with_u64;
+        Nothing 2 sort_float_64 sort_small_float_64 sort_one_block_float_64 3 sort_short_rows_float_64,
+        u32 2 sort_float_64_with_u32 sort_small_float_64_with_u32 sort_one_block_float_64_with_u32 4 sort_short_rows_float_64_with_u32,
+        u64 2 sort_float_64_with_u64 sort_small_float_64_with_u64 sort_one_block_float_64_with_u64 4 sort_short_rows_float_64_with_u64;
 }

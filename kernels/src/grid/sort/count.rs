@@ -121,7 +121,8 @@ pub fn count<O: Order>(
 }
 
 /// Like [`count`], but each row of `row_len` keys, less than 2^32, is sorted separately, and is a
-/// portion. `task.portions` is the number of rows, which make up `input`.
+/// portion. `task.portions` is the number of rows, which make up `input`, unless there are `bounds`:
+/// for each row the index of its first key, and the number of its keys.
 ///
 /// Called like [`count`]; each block counts whole rows.
 #[device(protocol = "the sort")]
@@ -132,6 +133,7 @@ pub fn count_rows<O: Order>(
     rows: Global<u32>,
     task: Task,
     row_len: u64,
+    bounds: Global<u64>,
 ) {
     let at = ThreadPosition::here();
     let (thread, threads) = (at.thread as usize, COUNT_THREADS as usize);
@@ -149,7 +151,11 @@ pub fn count_rows<O: Order>(
     while row < portions {
         counters.zero(thread);
         thread::sync_threads();
-        let first = row as u64 * row_len;
+        let (first, row_len) = if bounds.is_empty() {
+            (row as u64 * row_len, row_len)
+        } else {
+            (bounds.read(2 * row), bounds.read(2 * row + 1))
+        };
         let keys = input.part(first as usize, row_len as usize);
         each_key(keys, thread, threads, true, |key| counters.add(key));
         thread::sync_threads();

@@ -24,9 +24,9 @@ pub(super) const MOST: usize = COUNT as usize;
 /// The words that tiles send to each other: a row of [`DIGITS`] for each tile, all zero before the
 /// pass.
 #[derive(Clone, Copy)]
-pub(super) struct Rows(pub(super) Global<u32>);
+pub(super) struct TileRows(pub(super) Global<u32>);
 
-impl Rows {
+impl TileRows {
     /// Sends the count of tile `tile`.
     #[device]
     pub(super) fn send(self, tile: u32, digit: usize, count: u32) {

@@ -1,9 +1,11 @@
 //! The sort of arrays that fit into one block each: all passes in one launch, in shared memory.
 
+use super::each_key::each_key;
 use super::order::{Order, Word};
-use super::pass::each_key;
 use super::payload::Payload;
+use super::rows::{MOST_ROWS, Rows};
 use super::tile::MOST_EACH;
+use super::windows::Numbers;
 use crate::block::ThreadPosition;
 use crate::block::ranks::{COUNTERS, Counters, DIGITS, count_tile, here};
 use crate::grid::overlap;
@@ -12,7 +14,7 @@ use cuda_std::prelude::*;
 use cuda_std::warp::{FULL_MASK, WARP_SIZE, sync_warp};
 
 /// Keys per thread.
-const EACH: usize = 16;
+pub(super) const EACH: usize = 16;
 
 /// Threads of the block for `len` keys of `word` bytes, or `None` if they are too many. `is_90` says
 /// that the kernel's image is for compute capability 9.0.
@@ -41,57 +43,13 @@ pub const fn one_block_most_threads(word: usize, is_90: bool) -> u32 {
     }
 }
 
-/// Bytes of dynamic shared memory of a block of so many threads, for keys of `word` bytes.
+/// Bytes of dynamic shared memory of a block of so many threads, for keys of `word` bytes, which
+/// sorts rows or listed segments, or segments `in_windows`.
 #[must_use]
-pub const fn one_block_shared_bytes(threads: u32, word: usize) -> u32 {
+pub const fn one_block_shared_bytes(threads: u32, word: usize, in_windows: bool) -> u32 {
     let warps = threads as usize / WARP_SIZE as usize;
-    (warps * COUNTERS * 4 + threads as usize * EACH * (word + 2)) as u32
-}
-
-/// Rows that blocks sort, each row separately.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct Rows {
-    /// The number of rows.
-    pub count: u64,
-    /// Keys of a row.
-    pub len: u32,
-    /// Keys of a row that are written: the first ones in the order.
-    pub kept: u32,
-    /// Rows of a block: one, or up to [`MOST_ROWS`] that fit together.
-    pub each: u32,
-    /// Whether the payload of the input is the index of the key in its row.
-    pub are_indices: u32,
-}
-
-// SAFETY: `repr(C)` of plain numbers.
-unsafe impl cuda_std::launch::KernelArg for Rows {}
-
-/// The most rows of a block: their numbers are one digit, and the last is of padding.
-pub const MOST_ROWS: u32 = DIGITS as u32 - 1;
-
-impl Rows {
-    /// One row of so many keys, all of which are written.
-    #[must_use]
-    pub const fn one(len: u32, are_indices: bool) -> Self {
-        Self { count: 1, len, kept: len, each: 1, are_indices: are_indices as u32 }
-    }
-
-    /// The number of the row at a place of a block, and the index in it. `inverse` is
-    /// [that](Self::inverse) of the rows.
-    #[inline(always)]
-    fn row_of(self, place: u32, inverse: u32) -> (u32, u32) {
-        let row = ((u64::from(place) * u64::from(inverse)) >> 32) as u32;
-        (row, place - row * self.len)
-    }
-
-    /// 2^32 / len, rounded up. With it, the number of the row is exact: its error is below
-    /// place / 2^32 < 2^−16, and a block with several rows has fewer than 2^16 places. 0 if a block
-    /// has only one row.
-    #[inline(always)]
-    fn inverse(self) -> u32 {
-        if self.each == 1 { 0 } else { u32::MAX / self.len + 1 }
-    }
+    let of_place = word + size_of::<u16>() + if in_windows { size_of::<u8>() } else { 0 };
+    (warps * COUNTERS * 4 + threads as usize * EACH * of_place) as u32
 }
 
 /// Writes the keys of each row in order. Equal keys keep their order.
@@ -102,12 +60,16 @@ impl Rows {
 /// pair of arrays the first is read, `rows.len` elements for each row, and the second written,
 /// `rows.kept` for each; they may be the same if all are kept. That of the keys may be empty, if they
 /// are not wanted, and those of payloads if these are indices or if there are none.
+///
+/// Of segments, there is a block for each one that is listed, or for `rows.each` windows, of
+/// [`windows_of_block`]: it sorts the segments that start there and have more than 32 and up to
+/// `rows.len` keys.
 #[device(protocol = "the sort")]
 pub fn sort_in_one_block<O: Order, P: Payload>(
     order: O,
     keys: [Global<O::Word>; 2],
     payloads: [Global<P::Word>; 2],
-    rows: Rows,
+    mut rows: Rows,
 ) {
     let at = ThreadPosition::here();
     let threads = thread::block_dim_x() as usize;
@@ -117,16 +79,43 @@ pub fn sort_in_one_block<O: Order, P: Payload>(
     let words = size_of::<O::Word>() * tile / 4;
     let sorted = shared.part(warps * COUNTERS, words).cast::<O::Word>();
     let places = shared.part(warps * COUNTERS + words, tile / 2).cast::<u16>();
+    let numbers_at = warps * COUNTERS + words + tile / 2;
+    let numbers_len = if shared.len() > numbers_at { tile / 4 } else { 0 };
+    let numbers = Numbers(shared.part(numbers_at, numbers_len).cast::<u8>());
     let mine = at.warp as usize * COUNTERS;
     overlap::begin();
 
-    let first_row = u64::from(thread::block_idx_x()) * u64::from(rows.each);
-    let here_rows = (rows.count - first_row).min(rows.each.into()) as usize;
-    let (first, len) = (first_row as usize * rows.len as usize, here_rows * rows.len as usize);
-    let inverse = rows.inverse();
-    let by_row = rows.each > 1;
+    let block = thread::block_idx_x() as usize;
+    let in_windows = rows.are_in_windows();
+    let (first, len, first_kept);
+    if in_windows {
+        let windows = rows.each as usize;
+        let (segment, end) = rows.segments.of_windows(block * windows, windows);
+        if segment == end {
+            return;
+        }
+        let [start, end] = [segment, end].map(|at| rows.segments.offsets.read(at as usize));
+        // No segment that is sorted here ends later.
+        (first, len) = (start as usize, ((end - start) as usize).min(tile));
+        first_kept = first;
+    } else if rows.are_segments() {
+        (first, len) = rows.segments.keys(rows.segments.starts.read(block));
+        (rows.len, rows.kept, rows.each) = (len as u32, len as u32, 1);
+        first_kept = first;
+    } else {
+        let first_row = block as u64 * u64::from(rows.each);
+        let here_rows = (rows.count - first_row).min(rows.each.into()) as usize;
+        first = first_row as usize * rows.len as usize;
+        len = here_rows * rows.len as usize;
+        first_kept = first_row as usize * rows.kept as usize;
+    }
+    let inverse = if in_windows { 0 } else { rows.inverse() };
+    let by_row = in_windows || rows.each > 1;
     let has_places = P::IS_HELD || by_row;
 
+    if in_windows {
+        numbers.fill(rows, block, first, at);
+    }
     // Lanes hold adjacent keys, and the rows of a warp follow each other, so ranks are in order.
     let (input, output) = (keys[0].part(first, len), keys[1]);
     let start = at.warp as usize * (EACH * WARP_SIZE as usize) + at.lane as usize;
@@ -179,15 +168,24 @@ pub fn sort_in_one_block<O: Order, P: Payload>(
     if by_row {
         // The row is the last digit. Padding comes after all rows.
         pass!(false, 0, |_key, from| {
-            rows.row_of(from & 0xffff, inverse).0.min(MOST_ROWS) as usize
+            let from = from & 0xffff;
+            if in_windows {
+                numbers.of(from) as usize
+            } else {
+                rows.row_of(from, inverse).0.min(MOST_ROWS) as usize
+            }
         });
     }
     // Where the element at a place of the sorted rows is written, if it is kept.
     let target = |place: usize| {
-        let (row, index) = rows.row_of(place as u32, inverse);
-        let row = first_row as usize + row as usize;
-        let is_kept = place < len && index < rows.kept;
-        is_kept.then_some(row * rows.kept as usize + index as usize)
+        if in_windows {
+            let number = numbers.of(places.read(place).into());
+            (number != MOST_ROWS).then(|| first_kept + Numbers::place(number, place))
+        } else {
+            let (row, index) = rows.row_of(place as u32, inverse);
+            let is_kept = place < len && index < rows.kept;
+            is_kept.then_some(first_kept + (row * rows.kept + index) as usize)
+        }
     };
     let each_thread = |i: usize| i * threads + at.thread as usize;
     if !output.is_empty() {
@@ -204,7 +202,9 @@ pub fn sort_in_one_block<O: Order, P: Payload>(
         each_key!(EACH I {
             if target(each_thread(I)).is_some() {
                 let from = u32::from(places.read(each_thread(I)));
-                moved[I] = if rows.are_indices != 0 {
+                moved[I] = if rows.are_indices != 0 && in_windows {
+                    P::of_index(Numbers::index(numbers.of(from), from) as usize)
+                } else if rows.are_indices != 0 {
                     P::of_index(rows.row_of(from, inverse).1 as usize)
                 } else {
                     input.read(first + from as usize)

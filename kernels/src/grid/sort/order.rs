@@ -9,6 +9,9 @@ pub trait Word: Scalar + Ord {
     /// The narrowest number that lanes can exchange.
     type Lane: Carried + Ord + From<Self>;
 
+    /// A number together with the index of its key.
+    type Numbered: Numbered<Self>;
+
     /// Digits of 8 bits.
     const DIGITS: u32 = size_of::<Self>() as u32;
 
@@ -26,6 +29,14 @@ pub trait Word: Scalar + Ord {
     /// The [place](Order::place) of the bits of a floating-point number.
     #[must_use]
     fn place_of_float(self) -> Self;
+
+    /// A number for the bits of a floating-point number, in the total order.
+    #[must_use]
+    fn total_of_float(self) -> Self;
+
+    /// The bits of the floating-point number with this number in the total order.
+    #[must_use]
+    fn float_of_total(self) -> Self;
 
     /// The difference, which wraps around.
     #[must_use]
@@ -45,6 +56,66 @@ pub trait Word: Scalar + Ord {
     const ONE: Self;
     /// The sign bit.
     const SIGN: Self;
+}
+
+/// The number of a key, and below it the index of the key, so that no two are equal.
+pub trait Numbered<W>: Copy + Default {
+    /// Joins them. The index is below 2^16.
+    fn new(number: W, index: u32) -> Self;
+
+    /// The index.
+    fn index(self) -> u32;
+
+    /// The smaller one first.
+    #[must_use]
+    fn in_order(a: Self, b: Self) -> [Self; 2];
+}
+
+macro_rules! numbered {
+    ($($word:ident in $ty:ident << $shift:literal)*) => {$(
+        impl Numbered<$word> for $ty {
+            #[inline(always)]
+            fn new(number: $word, index: u32) -> Self {
+                $ty::from(number) << $shift | $ty::from(index)
+            }
+
+            #[inline(always)]
+            fn index(self) -> u32 {
+                self as u32 & 0xffff
+            }
+
+            #[inline(always)]
+            fn in_order(a: Self, b: Self) -> [Self; 2] {
+                if b < a { [b, a] } else { [a, b] }
+            }
+        }
+    )*};
+}
+numbered! { u8 in u32 << 16 u16 in u32 << 16 u32 in u64 << 32 }
+
+/// A number of 64 bits, and an index.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Numbered64 {
+    number: u64,
+    index: u32,
+}
+
+impl Numbered<u64> for Numbered64 {
+    #[inline(always)]
+    fn new(number: u64, index: u32) -> Self {
+        Self { number, index }
+    }
+
+    #[inline(always)]
+    fn index(self) -> u32 {
+        self.index
+    }
+
+    #[inline(always)]
+    fn in_order(a: Self, b: Self) -> [Self; 2] {
+        let is_before = (b.number < a.number) | ((b.number == a.number) & (b.index < a.index));
+        if is_before { [b, a] } else { [a, b] }
+    }
 }
 
 /// Byte `at` of a word: one `prmt`.
@@ -84,9 +155,10 @@ macro_rules! here {
 }
 
 macro_rules! words {
-    ($($ty:ident: $signed:ident $held:ident $reg:ident $lane:ident, $word:ident, $at:ident => $digit:expr;)*) => {$(
+    ($($ty:ident: $signed:ident $held:ident $reg:ident $lane:ident $numbered:ident, $word:ident, $at:ident => $digit:expr;)*) => {$(
         impl Word for $ty {
             type Lane = $lane;
+            type Numbered = $numbered;
 
             const ONES: Self = $ty::MAX;
             const ONE: Self = 1;
@@ -128,6 +200,16 @@ macro_rules! words {
             }
 
             #[inline(always)]
+            fn total_of_float(self) -> Self {
+                self ^ ((self as $signed >> ($ty::BITS - 1)) as Self | Self::SIGN)
+            }
+
+            #[inline(always)]
+            fn float_of_total(self) -> Self {
+                self ^ (!(self as $signed >> ($ty::BITS - 1)) as Self | Self::SIGN)
+            }
+
+            #[inline(always)]
             fn minus(self, other: Self) -> Self {
                 self.wrapping_sub(other)
             }
@@ -136,10 +218,10 @@ macro_rules! words {
 }
 words! {
     // No register has 8 bits.
-    u8: i8 u16 reg16 u32, word, at => byte(word.into(), at);
-    u16: i16 u16 reg16 u32, word, at => byte(word.into(), at);
-    u32: i32 u32 reg32 u32, word, at => byte(word, at);
-    u64: i64 u64 reg64 u64, word, at => byte((word >> (32 * (at / 4))) as u32, at % 4);
+    u8: i8 u16 reg16 u32 u32, word, at => byte(word.into(), at);
+    u16: i16 u16 reg16 u32 u32, word, at => byte(word.into(), at);
+    u32: i32 u32 reg32 u32 u64, word, at => byte(word, at);
+    u64: i64 u64 reg64 u64 Numbered64, word, at => byte((word >> (32 * (at / 4))) as u32, at % 4);
 }
 
 /// An order of keys.
@@ -162,6 +244,19 @@ pub trait Order: KernelArg + Copy {
     fn number(self, key: Self::Word) -> Self::Word {
         self.bits(key).xor(self.flipped())
     }
+
+    /// A number that no other key has. Keys are sorted by it too, if none of them
+    /// [is special](Self::is_special).
+    fn exact(self, key: Self::Word) -> Self::Word;
+
+    /// The key with this [exact](Self::exact) number.
+    fn of_exact(self, number: Self::Word) -> Self::Word;
+
+    /// Whether keys can be [special](Self::is_special).
+    const HAS_SPECIAL: bool;
+
+    /// Whether the key has the number of another key.
+    fn is_special(self, key: Self::Word) -> bool;
 
     /// Whether the greatest keys come first.
     #[inline(always)]
@@ -207,6 +302,8 @@ impl<W: Word> Integers<W> {
 impl<W: Word> Order for Integers<W> {
     type Word = W;
 
+    const HAS_SPECIAL: bool = false;
+
     #[inline(always)]
     fn last(self) -> W {
         W::ONES.xor(self.flipped)
@@ -220,6 +317,21 @@ impl<W: Word> Order for Integers<W> {
     #[inline(always)]
     fn flipped(self) -> W {
         self.flipped
+    }
+
+    #[inline(always)]
+    fn exact(self, key: W) -> W {
+        self.number(key)
+    }
+
+    #[inline(always)]
+    fn of_exact(self, number: W) -> W {
+        number.xor(self.flipped)
+    }
+
+    #[inline(always)]
+    fn is_special(self, _: W) -> bool {
+        false
     }
 
     #[inline(always)]
@@ -282,6 +394,8 @@ impl<W: Word> Floats<W> {
 impl<W: Word> Order for Floats<W> {
     type Word = W;
 
+    const HAS_SPECIAL: bool = true;
+
     #[inline(always)]
     fn last(self) -> W {
         self.last
@@ -295,6 +409,24 @@ impl<W: Word> Order for Floats<W> {
     #[inline(always)]
     fn flipped(self) -> W {
         self.flipped
+    }
+
+    #[inline(always)]
+    fn exact(self, key: W) -> W {
+        key.total_of_float().xor(self.flipped)
+    }
+
+    #[inline(always)]
+    fn of_exact(self, number: W) -> W {
+        number.xor(self.flipped).float_of_total()
+    }
+
+    #[inline(always)]
+    fn is_special(self, key: W) -> bool {
+        // One of the zeros, and all NaNs, are enough. In the total order `bias` is the sign.
+        let is_zero = (key == W::SIGN) & (self.zeros != W::default());
+        let magnitude = if key < W::SIGN { key } else { key.xor(W::SIGN) };
+        is_zero | (magnitude > self.bias)
     }
 
     #[inline(always)]
@@ -353,10 +485,21 @@ mod tests {
                 assert_eq!(order.span(key), ends, "{key:x}");
             }
         }
+        let mut exact: Vec<W> = keys.iter().map(|&key| order.exact(key)).collect();
+        for (&key, &number) in keys.iter().zip(&exact) {
+            assert_eq!(order.of_exact(number), key, "{number:x} is of {key:x}");
+        }
+        exact.sort();
+        let numbers = exact.iter().map(|&number| order.of_exact(number));
+        let numbers = numbers.filter(|&key| !order.is_special(key)).map(|key| order.number(key));
+        assert!(
+            numbers.is_sorted_by(|a, b| a < b),
+            "keys that are not special have their own numbers"
+        );
     }
 
     #[test]
-    fn places_have_the_order_of_numbers_and_spans_are_those_of_equal_keys() {
+    fn places_and_exact_numbers_have_the_order_of_numbers() {
         let bytes = || 0..=u8::MAX;
         let halves = || 0..=u16::MAX;
         for is_descending in [false, true] {

@@ -1,6 +1,7 @@
 //! One pass of the sort: the keys of an array in the order of one digit, stably.
 
-use super::look_back::Rows;
+use super::each_key::each_key;
+use super::look_back::TileRows;
 use super::order::{Order, Word};
 use super::payload::Payload;
 use super::state::{Arrays, Plan, State};
@@ -13,9 +14,14 @@ use cuda_std::prelude::*;
 use cuda_std::warp::WARP_SIZE;
 
 shared_array! {
-    /// The number of the tile, the plan, the portion, and the tiles of this before the tile. They are
-    /// read again where they are used, which costs fewer registers.
-    fn gridsync_sort_tile() -> [u32; 4];
+    /// The number of the tile, the plan, the portion, the tiles of this before the tile, and the keys
+    /// of the tile. They are read again where they are used, which costs fewer registers.
+    fn gridsync_sort_tile() -> [u32; 5];
+}
+
+shared_array! {
+    /// The index of the first key of the tile.
+    fn gridsync_sort_first() -> [u64; 1];
 }
 
 shared_array! {
@@ -28,31 +34,6 @@ shared_array! {
     /// had this digit.
     fn gridsync_sort_bases() -> [u64; DIGITS];
 }
-
-/// Repeats a block for each of `each` keys of a thread. Unrolled, so that keys and ranks stay in
-/// registers.
-#[cfg(target_arch = "nvptx64")]
-macro_rules! each_key {
-    ($each:ident $i:ident $body:block) => {
-        each_key!(@ $each $i $body
-            0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19
-            20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39)
-    };
-    (@ $each:ident $i:ident $body:block $($n:literal)*) => {
-        $({ const $i: usize = $n; if $i < $each $body })*
-    };
-}
-
-/// The same as a loop, which takes less time to compile.
-#[cfg(not(target_arch = "nvptx64"))]
-macro_rules! each_key {
-    ($each:ident $i:ident $body:block) => {
-        #[allow(non_snake_case, clippy::needless_range_loop)]
-        for $i in 0..$each $body
-    };
-}
-
-pub(super) use each_key;
 
 /// Like `each_key`, once for a whole tile, where every key is there, and once for others. With a
 /// branch for each key, its loads would wait for each other.
@@ -106,10 +87,22 @@ pub struct Portions {
     /// Bit 0: the payload of the input is the index of the key. Bit 1: portions are rows, which are
     /// sorted separately, and indices are those in the row.
     pub flags: u32,
+    /// If rows have different lengths, the [words](tile_words) of each tile; else empty.
+    pub table: Global<u64>,
 }
 
-// SAFETY: `repr(C)` of plain numbers.
+// SAFETY: `repr(C)` of numbers and a view.
 unsafe impl cuda_std::launch::KernelArg for Portions {}
+
+/// Words of a tile in [`Portions::table`].
+const TILE_WORDS: usize = 3;
+
+/// The words of a tile: the index of its first key; the number of its keys, and above it the number of
+/// its portion; and the tiles of this before it.
+#[must_use]
+pub const fn tile_words(first: u64, len: u32, portion: u32, earlier: u32) -> [u64; TILE_WORDS] {
+    [first, len as u64 | (portion as u64) << 32, earlier as u64]
+}
 
 impl Portions {
     const ARE_INDICES: u32 = 1;
@@ -121,14 +114,28 @@ impl Portions {
         self.flags & Self::ARE_ROWS != 0
     }
 
-    /// The index of the first key of the tile after `earlier` ones of `portion`, and the number of its
-    /// keys in an array of `all`. Full tiles have `tile_len`.
+    /// Stores what a tile sorts, of an array of `all` keys. Full tiles have `tile_len`. Called by one
+    /// thread.
     #[inline(always)]
-    fn keys(self, portion: u32, earlier: u32, tile_len: usize, all: usize) -> (usize, usize) {
-        let len = self.len as usize;
-        let (start, before) = (portion as usize * len, earlier as usize * tile_len);
-        let end = (start + len).min(all);
-        (start + before, (end - start - before).min(tile_len))
+    fn find(self, tile: u32, tile_len: usize, all: usize) {
+        let (portion, earlier, first, len);
+        if self.table.is_empty() {
+            portion = if self.count == 1 { 0 } else { tile / self.tiles };
+            earlier = tile - portion * self.tiles;
+            let start = portion as usize * self.len as usize;
+            let end = (start + self.len as usize).min(all);
+            first = start + earlier as usize * tile_len;
+            len = (end - first).min(tile_len) as u32;
+        } else {
+            let word = |at: usize| self.table.read(tile as usize * TILE_WORDS + at);
+            let both = word(1);
+            (portion, earlier) = ((both >> 32) as u32, word(2) as u32);
+            (first, len) = (word(0) as usize, both as u32);
+        }
+        gridsync_sort_tile().write(2, portion);
+        gridsync_sort_tile().write(3, earlier);
+        gridsync_sort_tile().write(4, len);
+        gridsync_sort_first().write(0, first as u64);
     }
 }
 
@@ -170,11 +177,9 @@ pub fn scatter<O: Order, P: Payload, T: Tiles>(
         // Both are in flight together. A number that is drawn in a pass that does not run is
         // reset with the others.
         let (tile, plan) = (state.tile(pass), state.pass(pass));
-        let portion = if portions.count == 1 { 0 } else { tile / portions.tiles };
         gridsync_sort_tile().write(0, tile);
         gridsync_sort_tile().write(1, plan.0);
-        gridsync_sort_tile().write(2, portion);
-        gridsync_sort_tile().write(3, tile - portion * portions.tiles);
+        portions.find(tile, tile_len, keys.input.len());
     }
     thread::sync_threads();
     let (tile, plan) = this_tile();
@@ -184,8 +189,7 @@ pub fn scatter<O: Order, P: Payload, T: Tiles>(
     half_of(rows, 1 - plan.half()).clear(tile, own);
 
     // Lanes hold adjacent keys, and the rows of a warp follow each other, so ranks are in order.
-    let (portion, earlier) = this_portion();
-    let (first, len) = portions.keys(portion, earlier, tile_len, keys.input.len());
+    let (first, len) = these_keys();
     let input = keys.array(plan.from()).part(first, len);
     let start = at.warp as usize * (each * WARP_SIZE as usize) + at.lane as usize;
     let mut held = [O::Word::default(); MOST_EACH];
@@ -234,7 +238,7 @@ pub fn scatter<O: Order, P: Payload, T: Tiles>(
     let count = gridsync_sort_counts().read(own);
     let before = half_of(rows, plan.half()).before(tile, earlier, own, count);
     let base = state.carried(all, pass, portion as usize, own, carry) + u64::from(before);
-    if earlier == portions.tiles - 1 && !portions.are_rows() {
+    if earlier + 1 == portions.tiles && !portions.are_rows() {
         state.carry_on(all, pass, portion as usize + 1, own, base + u64::from(count));
     }
     // Where key 0 of the sorted tile would be.
@@ -242,7 +246,7 @@ pub fn scatter<O: Order, P: Payload, T: Tiles>(
     let output = keys.array(plan.to());
     let address = |output: u64, size: usize| output.wrapping_add(base.wrapping_mul(size as u64));
     gridsync_sort_bases().write(own, address(output.address(), size_of::<O::Word>()));
-    let (_, len) = portions.keys(portion, earlier, tile_len, keys.input.len());
+    let (_, len) = these_keys();
     thread::sync_threads();
 
     let own = again(own);
@@ -262,8 +266,7 @@ pub fn scatter<O: Order, P: Payload, T: Tiles>(
         }
     });
     if P::IS_HELD {
-        let (portion, earlier) = this_portion();
-        let (first, _) = portions.keys(portion, earlier, tile_len, keys.input.len());
+        let ((_, earlier), (first, _)) = (this_portion(), these_keys());
         let first_index = if portions.are_rows() { earlier as usize * tile_len } else { first };
         let (from, to) = (payloads.array(plan.from()), payloads.array(plan.to()));
         let are_indices = plan.is_first() && portions.flags & Portions::ARE_INDICES != 0;
@@ -344,10 +347,16 @@ fn this_portion() -> (u32, u32) {
     (gridsync_sort_tile().read(2), gridsync_sort_tile().read(3))
 }
 
+/// The index of the first key of the tile, and the number of its keys.
+#[inline(always)]
+fn these_keys() -> (usize, usize) {
+    (gridsync_sort_first().read(0) as usize, gridsync_sort_tile().read(4) as usize)
+}
+
 /// One of the halves of the rows.
 #[inline(always)]
-fn half_of(rows: Global<u32>, half: usize) -> Rows {
-    Rows(rows.part(half * (rows.len() / 2), rows.len() / 2))
+fn half_of(rows: Global<u32>, half: usize) -> TileRows {
+    TileRows(rows.part(half * (rows.len() / 2), rows.len() / 2))
 }
 
 /// Bytes of the larger of a key and its payload.

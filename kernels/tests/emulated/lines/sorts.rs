@@ -48,8 +48,22 @@ fn faults_in_sorts_and_correlations_name_the_caller() {
 fn faults_in_a_radix_sort_name_the_caller() {
     let shape = sort::Shape { word: 4, payload: 0, is_small: true, is_90: false };
     let threads = sort::one_block_threads(100, 2, false).expect("they fit");
-    let in_block =
-        On { dynamic_shared: sort::one_block_shared_bytes(threads, 2) as usize, ..on(1, threads) };
+    let in_block = On {
+        dynamic_shared: sort::one_block_shared_bytes(threads, 2, false) as usize,
+        ..on(1, threads)
+    };
+    let in_warps = On {
+        dynamic_shared: sort::short_row_shared_bytes(4, true) as usize,
+        ..on(2, sort::SHORT_ROW_THREADS)
+    };
+    let rows = |zeros: Zeros, count, len| sort::Rows {
+        count,
+        len,
+        kept: len,
+        each: 1,
+        are_indices: 1,
+        segments: sort::Segments { offsets: zeros.of(5, 0), starts: zeros.of(6, 0) },
+    };
     let counting =
         On { dynamic_shared: sort::count_shared_bytes(4, false) as usize, ..on(2, COUNT_THREADS) };
     let scattering = On { dynamic_shared: shape.shared_bytes() as usize, ..on(1, sort::THREADS) };
@@ -63,8 +77,7 @@ fn faults_in_a_radix_sort_name_the_caller() {
         in_block => |zeros| {
             let (keys, payloads) = (zeros.of(0, 100), zeros.of(1, 100));
             let order = Integers::<u16>::new(false, false);
-            sort::sort_in_one_block::<_, u32>(
-                order, [keys; 2], [payloads; 2], sort::Rows::one(100, true))
+            sort::sort_in_one_block::<_, u32>(order, [keys; 2], [payloads; 2], rows(zeros, 1, 100))
         };
         counting => |zeros| {
             let task = Task { portions: 1, flags: 2 };
@@ -72,12 +85,12 @@ fn faults_in_a_radix_sort_name_the_caller() {
         };
         counting => |zeros| {
             let task = Task { portions: 3, flags: 2 };
-            sort::count_rows(floats, zeros.of(0, 9), state(zeros), zeros.of(4, 512), task, 3)
+            let none = zeros.of(5, 0);
+            sort::count_rows(floats, zeros.of(0, 9), state(zeros), zeros.of(4, 512), task, 3, none)
         };
-        on(2, sort::SHORT_ROW_THREADS) => |zeros| {
+        in_warps => |zeros| {
             let (keys, payloads) = (zeros.of(0, 99), zeros.of(1, 99));
-            let rows = sort::Rows { count: 9, ..sort::Rows::one(11, true) };
-            sort::sort_short_rows::<_, u32>(floats, [keys; 2], [payloads; 2], rows)
+            sort::sort_short_rows::<_, u32>(floats, [keys; 2], [payloads; 2], rows(zeros, 9, 11))
         };
         scattering => |zeros| {
             let state = state(zeros);
@@ -91,7 +104,7 @@ fn faults_in_a_radix_sort_name_the_caller() {
             let [input, spare, output] = [0, 0, 1].map(|number| zeros.of(number, 9));
             let keys = Arrays { input, spare, output };
             let nothing = keys.cast();
-            let portions = Portions { count: 1, tiles: 1, len: 9, flags: 0 };
+            let portions = Portions { count: 1, tiles: 1, len: 9, flags: 0, table: zeros.of(5, 0) };
             sort::scatter::<_, Nothing, Small>(
                 floats, 0, keys, nothing, state, zeros.of(4, 512), portions)
         };
