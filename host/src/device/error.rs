@@ -127,6 +127,20 @@ pub enum DeviceError {
         given: usize,
     },
 
+    /// These are not the offsets of segments.
+    #[error(
+        "{}: the offsets of segments are the index of the first element of each, beginning with 0, and at last the number of elements",
+        offset_fault(*at, *offset, *before)
+    )]
+    NotOffsets {
+        /// The index of the offset.
+        at: usize,
+        /// The offset, if there is one.
+        offset: Option<u64>,
+        /// The offset before it.
+        before: u64,
+    },
+
     /// A buffer of one device was passed to an operation on another.
     #[error(
         "a buffer on {other} was passed to an operation on {own}: open each device once, make more streams with Device::new_stream, or copy the data"
@@ -480,5 +494,14 @@ impl DeviceError {
         } else {
             Self::Driver { during, result }
         }
+    }
+}
+
+/// What is wrong with an offset of segments.
+fn offset_fault(at: usize, offset: Option<u64>, before: u64) -> String {
+    match offset {
+        None => "there is no offset".into(),
+        Some(offset) if at == 0 => format!("offset 0 is {offset}"),
+        Some(offset) => format!("offset {at} is {offset}, and the one before is {before}"),
     }
 }

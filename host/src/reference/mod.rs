@@ -37,7 +37,10 @@ pub use scan::{Scan, scan, scan_depth, scan_in};
 pub use scan_columns::{ColumnScan, scan_columns};
 pub use scan_rows::RowScan;
 pub use select::{partition, positions, run_lengths, select};
-pub use sort::{Index, Key, Moved, Order, argsort, argsort_rows, sort, sort_rows, top_k_rows};
+pub use sort::{
+    Index, Key, Moved, Order, argsort, argsort_rows, argsort_segments, sort, sort_rows,
+    sort_segments, top_k_rows,
+};
 pub use unrounded::Unrounded;
 pub(crate) use value_counts::run_starts;
 pub use value_counts::{ValueCounts, value_counts};

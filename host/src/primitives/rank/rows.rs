@@ -25,7 +25,9 @@ pub fn top_k_rows<K: Key>(
     if k > columns {
         return Err(RankError::TooMany { k, len: columns });
     }
-    let (mut elements, mut indices) = (device.alloc(rows * k)?, device.alloc(rows * k)?);
+    // If it overflows, the shape is refused below.
+    let kept = rows.checked_mul(k).unwrap_or(0);
+    let (mut elements, mut indices) = (device.alloc(kept)?, device.alloc(kept)?);
     let mut ranker = Ranker::new(device, columns)?;
     ranker.top_k_rows(order, input, (rows, columns), (&mut elements, &mut indices))?;
     Ok(Top { elements, indices })

@@ -4,6 +4,7 @@
 mod plan;
 mod rows;
 mod run;
+mod segments;
 mod views;
 
 use super::scratch::Scratch;
@@ -17,6 +18,7 @@ pub(super) use run::How;
 
 pub use crate::reference::{Index, Key, Moved, Order};
 pub use rows::{RowSorter, argsort_rows_on_cpu, sort_rows_on_cpu};
+pub use segments::{Segments, argsort_segments_on_cpu, sort_segments_on_cpu};
 
 /// Sorts `input` on its device, into a new buffer.
 ///
@@ -86,7 +88,7 @@ impl<K: Key> Sorter<K> {
             keys: Scratch::new("a sort", device, longest, Device::alloc)?,
             spare: new(0)?,
             rows: Scratch::new("a sort", device, ROW * plan.most_tiles, Device::alloc)?,
-            carries: new(carries_len(word, plan.portions.count as usize))?,
+            carries: new(carries_len(word, plan.count as usize))?,
             counts: device.zeroed(counts_len(word))?,
             words: device.zeroed(WORDS)?,
         })

@@ -2,6 +2,7 @@
 
 use super::Key;
 use crate::device::{Device, Geometry};
+use cuda_std::memory::Global;
 use cuda_std::warp::WARP_SIZE;
 use gridsync_kernels::grid::sort::{
     COUNT_THREADS, MOST_ROWS, Payload, Portions, Shape, THREADS, count_shared_bytes,
@@ -21,7 +22,14 @@ pub(super) struct Plan {
     pub(super) tiles: usize,
     /// The most tiles of an array that is not longer.
     pub(super) most_tiles: usize,
-    pub(super) portions: Portions,
+    /// Keys of a tile.
+    pub(super) tile: usize,
+    /// The number of portions; of each but the last, the tiles and the keys; and whether they are
+    /// rows. As in [`Portions`].
+    pub(super) count: u32,
+    tiles_each: u32,
+    len: u64,
+    are_rows: bool,
     pub(super) counts: Geometry,
     pub(super) moves: Geometry,
 }
@@ -34,43 +42,91 @@ impl Plan {
 
     /// For rows of keys with a payload of `P`. A single row is an array of any length.
     pub(super) fn of<K: Key, P: Payload>(device: &Device, rows: usize, columns: usize) -> Self {
+        let tiles = |tile: usize| rows * columns.div_ceil(tile);
+        let payload = if P::IS_HELD { size_of::<P::Word>() } else { 0 };
+        let plan = Self::new::<K>(device, payload, rows * columns, tiles);
+        if rows > 1 {
+            let tiles_each = columns.div_ceil(plan.tile) as u32;
+            plan.counting_rows::<K>(device, rows, tiles_each, columns)
+        } else {
+            plan
+        }
+    }
+
+    /// For rows of so many keys each, with a payload of so many bytes, in portions that are listed.
+    pub(super) fn of_rows<K: Key>(device: &Device, payload: usize, lens: &[usize]) -> Self {
+        let tiles = |tile: usize| lens.iter().map(|len| len.div_ceil(tile)).sum();
+        Self::new::<K>(device, payload, lens.iter().sum(), tiles).counting_rows::<K>(
+            device,
+            lens.len(),
+            0,
+            0,
+        )
+    }
+
+    /// For one array of `len` keys, or for rows with so many in all. `tiles_of` is the number of tiles
+    /// of so many keys.
+    fn new<K: Key>(
+        device: &Device,
+        payload: usize,
+        len: usize,
+        tiles_of: impl Fn(usize) -> usize,
+    ) -> Self {
         let properties = device.properties();
         let multiprocessors = properties.multiprocessors as usize;
         let is_90 = properties.compute >= 90;
-        let payload = if P::IS_HELD { size_of::<P::Word>() } else { 0 };
         let word = size_of::<K>();
         let [large, small] = [false, true].map(|is_small| Shape { word, payload, is_small, is_90 });
         // A large tile for each multiprocessor, or small ones.
         let short = multiprocessors * large.tile();
-        let tiles_of = |shape: Shape| rows * columns.div_ceil(shape.tile());
-        let is_small = rows * columns <= short
-            // More of the last tile of each row is used.
-            || 4 * tiles_of(small) * small.tile() < 3 * tiles_of(large) * large.tile();
+        let used = |shape: Shape| tiles_of(shape.tile()) * shape.tile();
+        // Or more of the last tile of each row is used.
+        let is_small = len <= short || 4 * used(small) < 3 * used(large);
         let shape = if is_small { small } else { large };
-        let tiles = tiles_of(shape);
-        let portions = if rows > 1 {
-            let tiles = columns.div_ceil(shape.tile()) as u32;
-            Portions { count: rows as u32, tiles, len: columns as u64, flags: 2 }
-        } else {
-            let each = shape.most_tiles();
-            let len = u64::from(each) * shape.tile() as u64;
-            let count = tiles.div_ceil(each as usize).max(1) as u32;
-            Portions { count, tiles: each, len, flags: 0 }
-        };
-        // Two packs of 16 bytes for each thread, or a block for each row, and at most one for each
-        // multiprocessor.
-        let packs = (columns * word).div_ceil(16);
-        let blocks = if rows > 1 { rows } else { packs.div_ceil(2 * COUNT_THREADS as usize) };
-        let blocks = blocks.clamp(1, multiprocessors) as u32;
+        let tiles = tiles_of(shape.tile());
+        let tiles_each = shape.most_tiles();
+        // Two packs of 16 bytes for each thread, and at most one block for each multiprocessor.
+        let blocks = (len * word).div_ceil(16).div_ceil(2 * COUNT_THREADS as usize);
         Self {
             is_small,
             tiles,
-            most_tiles: tiles.max((rows * columns).min(short).div_ceil(small.tile())),
-            portions,
-            counts: Geometry::new(blocks, COUNT_THREADS)
+            most_tiles: tiles.max(len.min(short).div_ceil(small.tile())),
+            tile: shape.tile(),
+            count: tiles.div_ceil(tiles_each as usize).max(1) as u32,
+            tiles_each,
+            len: u64::from(tiles_each) * shape.tile() as u64,
+            are_rows: false,
+            counts: Geometry::new(blocks.clamp(1, multiprocessors) as u32, COUNT_THREADS)
                 .with_dynamic_shared(count_shared_bytes(word, is_90)),
             moves: Geometry::new(tiles as u32, THREADS).with_dynamic_shared(shape.shared_bytes()),
         }
+    }
+
+    /// The same, but the portions are rows, each counted by one block.
+    fn counting_rows<K: Key>(
+        self,
+        device: &Device,
+        rows: usize,
+        tiles_each: u32,
+        columns: usize,
+    ) -> Self {
+        let properties = device.properties();
+        let blocks = rows.clamp(1, properties.multiprocessors as usize) as u32;
+        let shared = count_shared_bytes(size_of::<K>(), properties.compute >= 90);
+        let counts = Geometry::new(blocks, COUNT_THREADS).with_dynamic_shared(shared);
+        let (count, len) = (rows as u32, columns as u64);
+        Self { count, tiles_each, len, are_rows: true, counts, ..self }
+    }
+
+    /// Whether the portions are rows.
+    pub(super) fn are_rows(&self) -> bool {
+        self.are_rows
+    }
+
+    /// The portions. `table` is empty unless they are listed.
+    pub(super) fn portions(&self, are_indices: bool, table: Global<u64>) -> Portions {
+        let flags = u32::from(are_indices) | u32::from(self.are_rows) << 1;
+        Portions { count: self.count, tiles: self.tiles_each, len: self.len, flags, table }
     }
 }
 

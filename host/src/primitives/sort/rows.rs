@@ -1,15 +1,15 @@
 //! Sorts of the rows of a matrix, each row separately.
 
 use super::run::How;
-use super::{Index, Key, Moved, Nothing, Order, Sorter};
+use super::{Index, Key, Moved, Nothing, Order, Segments, Sorter};
 use crate::device::{Buffer, DeviceError};
 use crate::reference;
 use bytemuck::Pod;
 use cuda_std::memory::{Global, Scalar};
 use gridsync_kernels::grid::sort::Arrays;
 
-/// Sorts the rows of matrices of one size, stored in row-major order, with the working memory of a
-/// [`Sorter`].
+/// Sorts the rows of matrices of one size, stored in row-major order, or the [segments](Segments) of
+/// arrays, with the working memory of a [`Sorter`].
 ///
 /// Rows of up to 32 elements are sorted in one warp, several together. Rows that fit into one block
 /// are sorted there, as many together as fit: up to 4096 elements, and from compute capability 9.0
@@ -18,7 +18,7 @@ use gridsync_kernels::grid::sort::Arrays;
 /// 2 KiB more for each row and byte of a key. Still longer ones are sorted one after another.
 pub struct RowSorter<'a, K: Key> {
     sorter: &'a mut Sorter<K>,
-    how: How,
+    how: How<'a>,
 }
 
 impl<K: Key> Sorter<K> {
@@ -37,6 +37,23 @@ impl<K: Key> Sorter<K> {
     pub fn rows(&mut self, rows: usize, columns: usize) -> RowSorter<'_, K> {
         RowSorter { sorter: self, how: How::rows(rows, columns) }
     }
+
+    /// Sorts of the segments of arrays, each separately.
+    ///
+    /// ```
+    /// use gridsync::device::Device;
+    /// use gridsync::primitives::sort::{Order, Segments, Sorter};
+    ///
+    /// let device = Device::emulator();
+    /// let mut keys = device.upload(&[3, 1, 2, 9, 8])?;
+    /// let segments = Segments::new(&device, &[0, 3, 3, 5])?;
+    /// Sorter::new(&device, 0)?.segments(&segments).launch_in_place(Order::ASCENDING, &mut keys)?;
+    /// assert_eq!(keys.download()?, [1, 2, 3, 8, 9]);
+    /// # Ok::<(), gridsync::device::DeviceError>(())
+    /// ```
+    pub fn segments<'a>(&'a mut self, segments: &'a Segments<K>) -> RowSorter<'a, K> {
+        RowSorter { sorter: self, how: How::segments(&segments.parts) }
+    }
 }
 
 impl<K: Key> RowSorter<'_, K> {
@@ -44,7 +61,7 @@ impl<K: Key> RowSorter<'_, K> {
     ///
     /// # Errors
     /// [`DeviceError::ShapeMismatch`] if a buffer is not a matrix of this size; otherwise as for
-    /// [`Sorter::launch`].
+    /// [`Sorter::launch`]. Buffers of segments have to be as long as these.
     pub fn launch(
         &mut self,
         order: Order,
@@ -127,7 +144,7 @@ impl<K: Key> RowSorter<'_, K> {
         &mut self,
         order: Order,
         keys: [Global<K>; 2],
-        how: How,
+        how: How<'_>,
     ) -> Result<(), DeviceError> {
         let [input, output] = keys.map(Global::cast);
         let sorter = &mut *self.sorter;
@@ -141,7 +158,11 @@ impl<K: Key> RowSorter<'_, K> {
     /// The elements of a buffer, which has to be on this device, and a matrix of this size.
     fn own<T: Scalar + Pod>(&self, buffer: &Buffer<T>) -> Result<Global<T>, DeviceError> {
         self.sorter.device.expect_own(buffer)?;
-        let How { rows, columns, .. } = self.how;
+        let How { rows, columns, segments, .. } = self.how;
+        if let Some(segments) = segments {
+            self.sorter.device.expect_own(segments.offsets())?;
+            return self.sorter.own(buffer, segments.len);
+        }
         if rows.checked_mul(columns) == Some(buffer.len()) {
             Ok(buffer.view())
         } else {

@@ -1,6 +1,7 @@
 //! The launches of a sort.
 
 use super::plan::{InBlocks, Plan, ROW};
+use super::segments::Parts;
 use super::{Index, Key, Moved, Order, Sorter};
 use crate::device::{Device, DeviceError, Geometry};
 use bytemuck::Pod;
@@ -8,10 +9,11 @@ use cuda_std::memory::{Global, Scalar};
 use gridsync_entries::sort::{Counting, CountingRows, OneBlock, Pass, ShortRows};
 use gridsync_entries::{Entry, KernelOf};
 use gridsync_kernels::grid::sort::{
-    Arrays, Large, Payload, Portions, Rows, SHORT_ROW_THREADS, Small, State, Task, Tiles,
-    carries_len, one_block_shared_bytes, passes, short_rows_of_block,
+    self as kernels, Arrays, Large, Payload, Rows, SHORT_ROW_THREADS, Small, State, Task, Tiles,
+    carries_len, one_block_shared_bytes, passes, short_row_shared_bytes, short_rows_of_block,
 };
 use std::marker::PhantomData;
+use std::ops::Range;
 
 impl<K: Key> Sorter<K> {
     /// Sorts from the first of `keys` and of `values` to the second.
@@ -23,7 +25,7 @@ impl<K: Key> Sorter<K> {
         order: Order,
         keys: [Global<K>; 2],
         values: [Global<V>; 2],
-        how: How,
+        how: How<'_>,
     ) -> Result<(), DeviceError> {
         let len = if how.needs_no_spare::<K>(&self.device) { 0 } else { keys[0].len() };
         self.keys.fit(len)?;
@@ -45,7 +47,7 @@ impl<K: Key> Sorter<K> {
         order: Order,
         input: Global<K::Word>,
         indices: Global<I>,
-        how: How,
+        how: How<'_>,
     ) -> Result<(), DeviceError> {
         let len = if how.needs_no_spare::<K>(&self.device) { 0 } else { input.len() };
         // Twice, because the keys are not wanted.
@@ -64,7 +66,7 @@ impl<K: Key> Sorter<K> {
         order: Order,
         input: Global<K::Word>,
         (keys, indices): (Global<K::Word>, Global<I>),
-        how: How,
+        how: How<'_>,
     ) -> Result<(), DeviceError> {
         let len = if how.needs_no_spare::<K>(&self.device) { 0 } else { input.len() };
         self.keys.fit(len)?;
@@ -85,7 +87,7 @@ impl<K: Key> Sorter<K> {
         order: Order,
         keys: Arrays<K::Word>,
         values: Arrays<V>,
-        how: How,
+        how: How<'_>,
     ) -> Result<(), DeviceError> {
         // SAFETY: the caller's promise; a value is as long as the payload.
         unsafe {
@@ -102,14 +104,14 @@ impl<K: Key> Sorter<K> {
     /// # Safety
     /// The arrays are on this device and as long as `keys.input`, except those of the spare keys,
     /// which may be longer, and an input of indices. Outputs have the elements that are kept. If
-    /// [`How::needs_no_spare`] holds, spare arrays and the output of keys may be empty. None overlaps another, except an output
-    /// that is its input if `how` says so.
+    /// [`How::needs_no_spare`] holds, spare arrays and the output of keys may be empty. None overlaps
+    /// another, except an output that is its input if `how` says so.
     pub(super) unsafe fn run<P: Payload<Word: Pod>>(
         &mut self,
         order: Order,
         keys: Arrays<K::Word>,
         payloads: Option<Arrays<P::Word>>,
-        how: How,
+        how: How<'_>,
     ) -> Result<(), DeviceError>
     where
         K::Order: Entry<Pass<K::Word, P, Large>>
@@ -123,49 +125,78 @@ impl<K: Key> Sorter<K> {
             return Ok(());
         }
         let order = K::order(order);
+        if let Some(segments) = how.segments {
+            // SAFETY: the caller's promise.
+            return unsafe { self.run_segments(order, segments, keys, payloads, how) };
+        }
         if let Some(blocks) = how.in_blocks::<K>(&self.device) {
             // SAFETY: the caller's promise; the blocks are made for the rows.
-            return unsafe { self.run_in_blocks(order, blocks, keys, payloads, how) };
+            return unsafe { self.run_rows_in_blocks(order, blocks, keys, payloads, how) };
         }
         if how.rows > 1 && !Plan::has_rows_of(how.columns) {
             for row in 0..how.rows {
-                let (first, columns) = (row * how.columns, how.columns);
-                let keys = row_of(keys, first, columns);
-                let payloads = if P::IS_HELD && !how.are_indices {
-                    row_of(payloads, first, columns)
-                } else if P::IS_HELD {
-                    Arrays { output: payloads.output.part(first, columns), ..payloads }
-                } else {
-                    payloads
-                };
+                let row = row * how.columns..(row + 1) * how.columns;
                 // SAFETY: the caller's promise.
-                unsafe { self.run_in_passes(order, keys, payloads, How { rows: 1, ..how })? };
+                unsafe { self.run_row(order, row, keys, payloads, how)? };
             }
             return Ok(());
         }
+        let plan = Plan::of::<K, P>(&self.device, how.rows, how.columns);
         // SAFETY: the caller's promise.
-        unsafe { self.run_in_passes(order, keys, payloads, how) }
+        unsafe { self.run_in_passes(order, &plan, None, keys, payloads, how) }
     }
 
-    /// Submits the launches that count digits and move keys.
+    /// Submits the launches that sort one of several rows.
     ///
     /// # Safety
     /// As for [`run`](Self::run).
-    unsafe fn run_in_passes<P: Payload<Word: Pod>>(
+    pub(super) unsafe fn run_row<P: Payload<Word: Pod>>(
         &mut self,
         order: K::Order,
+        row: Range<usize>,
         keys: Arrays<K::Word>,
         payloads: Arrays<P::Word>,
-        how: How,
+        how: How<'_>,
     ) -> Result<(), DeviceError>
     where
         K::Order: Entry<Pass<K::Word, P, Large>> + Entry<Pass<K::Word, P, Small>>,
     {
-        let plan = Plan::of::<K, P>(&self.device, how.rows, how.columns);
-        let portions =
-            Portions { flags: plan.portions.flags | u32::from(how.are_indices), ..plan.portions };
+        let (first, len) = (row.start, row.len());
+        let keys = row_of(keys, first, len);
+        let payloads = if P::IS_HELD && !how.are_indices {
+            row_of(payloads, first, len)
+        } else if P::IS_HELD {
+            Arrays { output: payloads.output.part(first, len), ..payloads }
+        } else {
+            payloads
+        };
+        let plan = Plan::of::<K, P>(&self.device, 1, len);
+        // SAFETY: the caller's promise.
+        unsafe { self.run_in_passes(order, &plan, None, keys, payloads, how) }
+    }
+
+    /// Submits the launches that count digits and move keys: of the plan's array or rows, or of those
+    /// that are `listed`.
+    ///
+    /// # Safety
+    /// As for [`run`](Self::run).
+    pub(super) unsafe fn run_in_passes<P: Payload<Word: Pod>>(
+        &mut self,
+        order: K::Order,
+        plan: &Plan,
+        listed: Option<Listed>,
+        keys: Arrays<K::Word>,
+        payloads: Arrays<P::Word>,
+        how: How<'_>,
+    ) -> Result<(), DeviceError>
+    where
+        K::Order: Entry<Pass<K::Word, P, Large>> + Entry<Pass<K::Word, P, Small>>,
+    {
         self.rows.fit(ROW * plan.tiles)?;
-        self.carries.fit(carries_len(size_of::<K>(), portions.count as usize))?;
+        self.carries.fit(carries_len(size_of::<K>(), plan.count as usize))?;
+        let none = self.counts.view().part(0, 0);
+        let Listed { bounds, tiles } = listed.unwrap_or(Listed { bounds: none, tiles: none });
+        let portions = plan.portions(how.are_indices, tiles);
         let state = State {
             counts: self.counts.view(),
             carries: self.carries.view(),
@@ -179,17 +210,17 @@ impl<K: Key> Sorter<K> {
         // order of the stream keep others off them; a dropped buffer waits for the stream; all
         // kernels start with the wait for the previous one.
         unsafe {
-            if how.rows == 1 {
-                let args = Entry::<Counting<K::Word>>::arguments(order, counting);
-                self.device
-                    .launch_in_a_row::<KernelOf<K::Order, Counting<K::Word>>>(&plan.counts, args)?;
-            } else {
-                let counting = CountingRows { counting, row_len: how.columns as u64 };
+            if plan.are_rows() {
+                let counting = CountingRows { counting, row_len: portions.len, bounds };
                 let args = Entry::<CountingRows<K::Word>>::arguments(order, counting);
                 self.device.launch_in_a_row::<KernelOf<K::Order, CountingRows<K::Word>>>(
                     &plan.counts,
                     args,
                 )?;
+            } else {
+                let args = Entry::<Counting<K::Word>>::arguments(order, counting);
+                self.device
+                    .launch_in_a_row::<KernelOf<K::Order, Counting<K::Word>>>(&plan.counts, args)?;
             }
             let first = Pass {
                 keys,
@@ -212,51 +243,89 @@ impl<K: Key> Sorter<K> {
     ///
     /// # Safety
     /// As for [`run`](Self::run), and the blocks are made for the rows.
-    unsafe fn run_in_blocks<P: Payload>(
+    unsafe fn run_rows_in_blocks<P: Payload>(
         &self,
         order: K::Order,
         blocks: InBlocks,
         keys: Arrays<K::Word>,
         payloads: Arrays<P::Word>,
-        how: How,
+        how: How<'_>,
     ) -> Result<(), DeviceError>
     where
         K::Order: Entry<OneBlock<K::Word, P>> + Entry<ShortRows<K::Word, P>>,
     {
         let each = if let InBlocks::OfBlock { each, .. } = blocks { each } else { 1 };
-        let common = OneBlock {
-            keys: [keys.input, keys.output],
-            payloads: [payloads.input, payloads.output],
-            rows: Rows {
-                count: how.rows as u64,
-                len: how.columns as u32,
-                kept: how.kept as u32,
-                each,
-                are_indices: how.are_indices.into(),
-            },
+        let none = self.words.view().part(0, 0);
+        let rows = Rows {
+            count: how.rows as u64,
+            len: how.columns as u32,
+            kept: how.kept as u32,
+            each,
+            are_indices: how.are_indices.into(),
+            segments: kernels::Segments { offsets: none.cast(), starts: none },
         };
-        let blocks_of = |each: u32| how.rows.div_ceil(each as usize) as u32;
-        // SAFETY: the caller's promise; the kernels start with the wait for the previous one.
+        // SAFETY: the caller's promise.
         unsafe {
             match blocks {
                 InBlocks::OfWarps => {
-                    let blocks = blocks_of(short_rows_of_block(how.columns as u32));
-                    let geometry = Geometry::new(blocks, SHORT_ROW_THREADS);
-                    let args = order.arguments(ShortRows(common));
-                    self.device.launch_in_a_row::<KernelOf<K::Order, ShortRows<K::Word, P>>>(
-                        &geometry, args,
-                    )
+                    let each = short_rows_of_block(how.columns as u32);
+                    let blocks = how.rows.div_ceil(each as usize);
+                    self.run_in_warps(order, blocks, rows, keys, payloads)
                 }
                 InBlocks::OfBlock { threads, each } => {
-                    let shared = one_block_shared_bytes(threads, size_of::<K>());
-                    let geometry =
-                        Geometry::new(blocks_of(each), threads).with_dynamic_shared(shared);
-                    let args = order.arguments(common);
-                    self.device.launch_in_a_row::<KernelOf<K::Order, OneBlock<K::Word, P>>>(
-                        &geometry, args,
-                    )
+                    let blocks = how.rows.div_ceil(each as usize);
+                    self.run_in_blocks(order, [blocks, threads as usize], rows, keys, payloads)
                 }
             }
+        }
+    }
+
+    /// Submits the launch of a sort of rows of up to 32 keys, by so many blocks.
+    ///
+    /// # Safety
+    /// As for [`run`](Self::run), and the blocks are made for the rows.
+    pub(super) unsafe fn run_in_warps<P: Payload>(
+        &self,
+        order: K::Order,
+        blocks: usize,
+        rows: Rows,
+        keys: Arrays<K::Word>,
+        payloads: Arrays<P::Word>,
+    ) -> Result<(), DeviceError>
+    where
+        K::Order: Entry<ShortRows<K::Word, P>>,
+    {
+        let shared = short_row_shared_bytes(size_of::<K>(), P::IS_HELD);
+        let geometry = Geometry::new(blocks as u32, SHORT_ROW_THREADS).with_dynamic_shared(shared);
+        let args = order.arguments(ShortRows(in_blocks(rows, keys, payloads)));
+        // SAFETY: the caller's promise; the kernel starts with the wait for the previous one.
+        unsafe {
+            self.device
+                .launch_in_a_row::<KernelOf<K::Order, ShortRows<K::Word, P>>>(&geometry, args)
+        }
+    }
+
+    /// Submits the launch of a sort of rows in so many blocks of so many threads.
+    ///
+    /// # Safety
+    /// As for [`run`](Self::run), and the blocks are made for the rows.
+    pub(super) unsafe fn run_in_blocks<P: Payload>(
+        &self,
+        order: K::Order,
+        [blocks, threads]: [usize; 2],
+        rows: Rows,
+        keys: Arrays<K::Word>,
+        payloads: Arrays<P::Word>,
+    ) -> Result<(), DeviceError>
+    where
+        K::Order: Entry<OneBlock<K::Word, P>>,
+    {
+        let shared = one_block_shared_bytes(threads as u32, size_of::<K>(), rows.are_in_windows());
+        let geometry = Geometry::new(blocks as u32, threads as u32).with_dynamic_shared(shared);
+        let args = order.arguments(in_blocks(rows, keys, payloads));
+        // SAFETY: the caller's promise; the kernel starts with the wait for the previous one.
+        unsafe {
+            self.device.launch_in_a_row::<KernelOf<K::Order, OneBlock<K::Word, P>>>(&geometry, args)
         }
     }
 
@@ -268,7 +337,7 @@ impl<K: Key> Sorter<K> {
         &self,
         order: K::Order,
         geometry: &Geometry,
-        how: How,
+        how: How<'_>,
         first: Pass<K::Word, P, T>,
     ) -> Result<(), DeviceError>
     where
@@ -294,9 +363,27 @@ fn row_of<T: Scalar>(arrays: Arrays<T>, first: usize, columns: usize) -> Arrays<
     Arrays { input: input.part(first, columns), spare, output: output.part(first, columns) }
 }
 
+/// The arguments of a sort of rows in blocks.
+fn in_blocks<W: Scalar, P: Payload>(
+    rows: Rows,
+    keys: Arrays<W>,
+    payloads: Arrays<P::Word>,
+) -> OneBlock<W, P> {
+    OneBlock { keys: [keys.input, keys.output], payloads: [payloads.input, payloads.output], rows }
+}
+
+/// Rows of different lengths that are sorted by passes.
+#[derive(Clone, Copy)]
+pub(super) struct Listed {
+    /// For each, the index of its first key, and the number of its keys.
+    pub(super) bounds: Global<u64>,
+    /// The [words](gridsync_kernels::grid::sort::tile_words) of each tile.
+    pub(super) tiles: Global<u64>,
+}
+
 /// What a sort has to do.
 #[derive(Clone, Copy)]
-pub(in crate::primitives) struct How {
+pub(in crate::primitives) struct How<'a> {
     /// Rows, which are sorted separately.
     pub(in crate::primitives) rows: usize,
     /// Elements of a row.
@@ -308,9 +395,11 @@ pub(in crate::primitives) struct How {
     in_place: bool,
     /// The indices of the keys in their rows move with them.
     are_indices: bool,
+    /// The segments that are sorted instead of rows. Then there is one row.
+    pub(super) segments: Option<&'a Parts>,
 }
 
-impl How {
+impl<'a> How<'a> {
     /// The sort of an array of so many elements.
     pub(in crate::primitives) fn whole(len: usize) -> Self {
         Self::rows(1, len)
@@ -318,7 +407,12 @@ impl How {
 
     /// The sort of rows.
     pub(in crate::primitives) fn rows(rows: usize, columns: usize) -> Self {
-        Self { rows, columns, kept: columns, in_place: false, are_indices: false }
+        Self { rows, columns, kept: columns, in_place: false, are_indices: false, segments: None }
+    }
+
+    /// The sort of segments.
+    pub(super) fn segments(segments: &'a Parts) -> Self {
+        Self { segments: Some(segments), ..Self::whole(segments.len) }
     }
 
     /// The same, but only the first elements of each row are written.
@@ -343,7 +437,15 @@ impl How {
 
     /// Whether the sort of keys of this type needs no spare arrays.
     pub(in crate::primitives) fn needs_no_spare<K: Key>(self, device: &Device) -> bool {
-        self.in_blocks::<K>(device).is_some()
+        match self.segments {
+            None => self.in_blocks::<K>(device).is_some(),
+            Some(segments) => segments.need_no_spare(),
+        }
+    }
+
+    /// Whether the indices of the keys in their rows move with them.
+    pub(super) fn are_indices(self) -> bool {
+        self.are_indices
     }
 
     /// As [`Task::flags`].

@@ -16,7 +16,7 @@ pub(super) use cells::{VALUES, WIDTH, digit};
 use gridsync_kernels::grid::sort::Order as _;
 
 pub use key::{Index, Key, Moved, Order};
-pub use rows::{argsort_rows, sort_rows, top_k_rows};
+pub use rows::{argsort_rows, argsort_segments, sort_rows, sort_segments, top_k_rows};
 
 /// Sorts `input` on all cores. Equal elements keep their order.
 pub fn sort<K: Key>(order: Order, input: &[K]) -> Vec<K> {

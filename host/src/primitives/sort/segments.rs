@@ -1,0 +1,297 @@
+//! Segments of an array, which are sorted separately.
+
+use super::plan::Plan;
+use super::run::{How, Listed};
+use super::{Index, Key, Order, Sorter};
+use crate::device::{Buffer, Device, DeviceError};
+use crate::reference;
+use bytemuck::Pod;
+use gridsync_entries::Entry;
+use gridsync_entries::sort::{OneBlock, Pass, ShortRows};
+use gridsync_kernels::grid::sort::{
+    self as kernels, Arrays, Large, Payload, Rows, SHORT_ROW_MOST, SHORT_WINDOWS, Small, WINDOW,
+    one_block_most_threads, one_block_threads, tile_words, windows_of_block, windows_threads,
+};
+use std::marker::PhantomData;
+use std::ops::Range;
+
+/// The segments of arrays of one length, on a device: what [`Sorter::segments`] needs to sort them.
+///
+/// Segments of up to 32 elements are sorted by one thread each. Those that fit into a third of a
+/// block are sorted in a block, as many together as fit, and longer ones that fit alone: up to 4096
+/// elements, and from compute capability 9.0 up to 12288, or 8192 of 8 bytes. Still longer ones, up
+/// to 2^20 elements, are sorted by the same launches as one array, and those beyond one after
+/// another. Each of these five forms is launched only if there are such segments; only the last two
+/// need working memory.
+///
+/// Segments may be empty.
+pub struct Segments<K: Key> {
+    pub(super) parts: Parts,
+    of: PhantomData<K>,
+}
+
+impl<K: Key> Segments<K> {
+    /// The segments of an array of `offsets.last()` elements: segment i has the elements from
+    /// `offsets[i]` up to, but without, `offsets[i + 1]`.
+    ///
+    /// Reads all offsets on the CPU, and copies 8 bytes for each and 4 bytes for every 1024 elements to
+    /// the device. Waits for that.
+    ///
+    /// # Errors
+    /// [`DeviceError::NotOffsets`] if the first is not 0 or one is less than the one before, and
+    /// if the device fails.
+    pub fn new(device: &Device, offsets: &[u64]) -> Result<Self, DeviceError> {
+        Ok(Self { parts: Parts::new::<K>(device, offsets)?, of: PhantomData })
+    }
+
+    /// The number of segments.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.parts.offsets.len() - 1
+    }
+
+    /// The elements of all segments together.
+    #[must_use]
+    pub fn elements(&self) -> usize {
+        self.parts.len
+    }
+}
+
+/// The segments of an array, by the way they are sorted.
+pub(in crate::primitives) struct Parts {
+    /// The elements of all.
+    pub(super) len: usize,
+    offsets: Buffer<u64>,
+    /// As in [`kernels::Segments::starts`].
+    windows: Buffer<u32>,
+    has_short: bool,
+    has_medium: bool,
+    /// Those that have a block of their own, and its threads.
+    alone: Buffer<u32>,
+    threads: u32,
+    /// Those that are sorted together by passes.
+    long: Option<Long>,
+    /// Those that are sorted by passes one after another.
+    longest: Vec<Range<usize>>,
+}
+
+/// Segments that are sorted together by passes.
+struct Long {
+    bounds: Buffer<u64>,
+    /// For payloads of 0, 4 and 8 bytes.
+    plans: [(Plan, Buffer<u64>); 3],
+}
+
+impl Parts {
+    fn new<K: Key>(device: &Device, offsets: &[u64]) -> Result<Self, DeviceError> {
+        check(offsets)?;
+        let (word, is_90) = (size_of::<K>(), device.properties().compute >= 90);
+        let in_window = windows_of_block(windows_threads(word, is_90)).1 as usize;
+        let in_block = |len| one_block_threads(len, word, is_90);
+        let (mut has_short, mut has_medium) = (false, false);
+        let (mut alone, mut most_alone) = (Vec::new(), 0);
+        let (mut long, mut longest) = (Vec::new(), Vec::new());
+        for (segment, pair) in (0..).zip(offsets.windows(2)) {
+            let range = pair[0] as usize..pair[1] as usize;
+            match range.len() {
+                0 => {}
+                1..=SHORT_ROW_MOST => has_short = true,
+                len if len <= in_window => has_medium = true,
+                len if in_block(len).is_some() => {
+                    alone.push(segment);
+                    most_alone = most_alone.max(len);
+                }
+                len if Plan::has_rows_of(len) => long.push(range),
+                _ => longest.push(range),
+            }
+        }
+        let len = *offsets.last().unwrap_or(&0) as usize;
+        let most = one_block_most_threads(word, is_90);
+        Ok(Self {
+            len,
+            offsets: device.upload(offsets)?,
+            windows: device.upload(&windows(offsets, len))?,
+            has_short,
+            has_medium,
+            alone: device.upload(&alone)?,
+            threads: in_block(most_alone).unwrap_or(most),
+            long: if long.is_empty() { None } else { Some(Long::new::<K>(device, &long)?) },
+            longest,
+        })
+    }
+
+    /// The offsets, which are on the device of the segments.
+    pub(super) fn offsets(&self) -> &Buffer<u64> {
+        &self.offsets
+    }
+
+    /// Whether all are sorted in blocks.
+    pub(super) fn need_no_spare(&self) -> bool {
+        self.long.is_none() && self.longest.is_empty()
+    }
+}
+
+impl Long {
+    fn new<K: Key>(device: &Device, segments: &[Range<usize>]) -> Result<Self, DeviceError> {
+        let lens: Vec<usize> = segments.iter().map(ExactSizeIterator::len).collect();
+        let bounds: Vec<u64> =
+            segments.iter().flat_map(|of| [of.start as u64, of.len() as u64]).collect();
+        let plan_for = |payload| {
+            let plan = Plan::of_rows::<K>(device, payload, &lens);
+            let mut words = Vec::with_capacity(3 * plan.tiles);
+            for (portion, of) in (0..).zip(segments) {
+                for (earlier, first) in (0..).zip(of.clone().step_by(plan.tile)) {
+                    let len = (of.end - first).min(plan.tile) as u32;
+                    words.extend(tile_words(first as u64, len, portion, earlier));
+                }
+            }
+            let words = device.upload(&words)?;
+            Ok::<_, DeviceError>((plan, words))
+        };
+        Ok(Self {
+            bounds: device.upload(&bounds)?,
+            plans: [plan_for(0)?, plan_for(4)?, plan_for(8)?],
+        })
+    }
+
+    /// The plan for payloads of `P`, and the words of its tiles.
+    fn plan<P: Payload>(&self) -> &(Plan, Buffer<u64>) {
+        let payload = if P::IS_HELD { size_of::<P::Word>() } else { 0 };
+        &self.plans[payload / 4]
+    }
+}
+
+/// An error if these are not offsets of segments.
+fn check(offsets: &[u64]) -> Result<(), DeviceError> {
+    let wrong =
+        |at, before| DeviceError::NotOffsets { at, offset: offsets.get(at).copied(), before };
+    if offsets.first() != Some(&0) {
+        return Err(wrong(0, 0));
+    }
+    match offsets.windows(2).position(|pair| pair[1] < pair[0]) {
+        Some(at) => Err(wrong(at + 1, offsets[at])),
+        None => Ok(()),
+    }
+}
+
+/// For each window of `len` keys the first segment that starts there or later, and at last the number
+/// of segments.
+fn windows(offsets: &[u64], len: usize) -> Vec<u32> {
+    let count = len.div_ceil(WINDOW);
+    let starts = &offsets[..offsets.len() - 1];
+    let mut windows = Vec::with_capacity(count + 1);
+    for (segment, &start) in (0..).zip(starts) {
+        while windows.len() < count && (windows.len() * WINDOW) as u64 <= start {
+            windows.push(segment);
+        }
+    }
+    windows.resize(count + 1, starts.len() as u32);
+    windows
+}
+
+impl<K: Key> Sorter<K> {
+    /// Submits the launches that sort segments.
+    ///
+    /// # Safety
+    /// As for [`run`](Self::run), and the segments are of this type, on this device, and of arrays of
+    /// this length.
+    pub(super) unsafe fn run_segments<P: Payload<Word: Pod>>(
+        &mut self,
+        order: K::Order,
+        segments: &Parts,
+        keys: Arrays<K::Word>,
+        payloads: Arrays<P::Word>,
+        how: How<'_>,
+    ) -> Result<(), DeviceError>
+    where
+        K::Order: Entry<Pass<K::Word, P, Large>>
+            + Entry<Pass<K::Word, P, Small>>
+            + Entry<OneBlock<K::Word, P>>
+            + Entry<ShortRows<K::Word, P>>,
+    {
+        let windows = segments.windows.len() - 1;
+        let (offsets, starts) = (segments.offsets.view(), segments.windows.view());
+        let rows = Rows {
+            count: windows as u64,
+            len: SHORT_ROW_MOST as u32,
+            kept: u32::MAX,
+            each: 0,
+            are_indices: how.are_indices().into(),
+            segments: kernels::Segments { offsets, starts },
+        };
+        // SAFETY: the caller's promise; the blocks are made for the segments.
+        unsafe {
+            // First, because it writes more than short segments.
+            if segments.has_short {
+                self.run_in_warps(order, windows.div_ceil(SHORT_WINDOWS), rows, keys, payloads)?;
+            }
+            if segments.has_medium {
+                let properties = self.device.properties();
+                let threads = windows_threads(size_of::<K>(), properties.compute >= 90);
+                let (each, len) = windows_of_block(threads);
+                let grid = [windows.div_ceil(each as usize), threads as usize];
+                self.run_in_blocks(order, grid, Rows { len, each, ..rows }, keys, payloads)?;
+            }
+            if !segments.alone.is_empty() {
+                let starts = segments.alone.view();
+                let listed = kernels::Segments { offsets, starts };
+                let rows = Rows { count: starts.len() as u64, segments: listed, ..rows };
+                let grid = [starts.len(), segments.threads as usize];
+                self.run_in_blocks(order, grid, rows, keys, payloads)?;
+            }
+            if let Some(long) = &segments.long {
+                let (plan, tiles) = long.plan::<P>();
+                let listed = Listed { bounds: long.bounds.view(), tiles: tiles.view() };
+                self.run_in_passes(order, plan, Some(listed), keys, payloads, how)?;
+            }
+            for row in &segments.longest {
+                self.run_row(order, row.clone(), keys, payloads, how)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Sorts each segment of `input` on all cores of the CPU. The segments are those of [`Segments::new`].
+///
+/// # Panics
+/// If the last offset is not the length of the input, or these are not offsets.
+pub fn sort_segments_on_cpu<K: Key>(order: Order, input: &[K], offsets: &[u64]) -> Vec<K> {
+    reference::sort_segments(order, input, offsets)
+}
+
+/// The indices of the elements of each segment, from 0 in each, in the order of the elements, computed
+/// on all cores of the CPU.
+///
+/// # Panics
+/// As [`sort_segments_on_cpu`].
+pub fn argsort_segments_on_cpu<K: Key, I: Index>(
+    order: Order,
+    input: &[K],
+    offsets: &[u64],
+) -> Vec<I> {
+    reference::argsort_segments(order, input, offsets)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn offsets_that_do_not_start_with_0_or_decrease_are_refused() {
+        let device = Device::emulator();
+        let wrong = |offsets: &[u64]| match Segments::<u32>::new(&device, offsets) {
+            Ok(_) => panic!("{offsets:?} are not offsets"),
+            Err(error) => error.to_string(),
+        };
+        assert!(wrong(&[]).contains("there is no offset"), "{}", wrong(&[]));
+        assert!(wrong(&[1, 2]).contains("offset 0 is 1"), "{}", wrong(&[1, 2]));
+        assert!(wrong(&[0, 5, 4]).contains("offset 2 is 4"), "{}", wrong(&[0, 5, 4]));
+    }
+
+    #[test]
+    fn each_window_has_the_first_segment_that_starts_there_or_later() {
+        assert_eq!(windows(&[0], 0), [0]);
+        assert_eq!(windows(&[0, 0, 5, 1024, 1024, 5000, 5120], 5120), [0, 3, 5, 5, 5, 6]);
+    }
+}
