@@ -1,8 +1,8 @@
 //! The kinds of kernels: one for each primitive of each row of the catalogue.
 
 use super::{
-    CaseError, Input, Keys, OnCpu, Ties, histogram, kendall, range_sum, rank, reduce, reduce_rows,
-    scan, select, sort,
+    CaseError, Input, Keys, Lens, OnCpu, Ties, histogram, kendall, range_sum, rank, reduce,
+    reduce_rows, scan, select, sort,
 };
 use cuda_std::memory::Scalar;
 use cuda_std::{bf16, f16};
@@ -55,6 +55,9 @@ pub enum Size {
     /// Rows and columns, what the elements are, and the order in which each row is sorted. One row
     /// is an array.
     Keys(usize, usize, Keys, Order),
+    /// Elements of an array, the lengths of the segments that are sorted, what the elements are, and
+    /// their order.
+    Segments(usize, Lens, Keys, Order),
     /// Elements of an array, and the bins that they are counted in.
     Bins(usize, usize),
     /// Rows and columns, what the elements are, their order, and how many of each row are selected:
@@ -81,6 +84,9 @@ impl fmt::Display for Size {
             }
             Self::Keys(rows, columns, keys, order) => {
                 write!(f, "{keys:?} keys, {rows} rows of {columns}, {order:?}")
+            }
+            Self::Segments(len, lens, keys, order) => {
+                write!(f, "{keys:?} keys, {len} elements in {lens:?} segments, {order:?}")
             }
             Self::Bins(len, bins) => write!(f, "{len} elements in {bins} bins"),
             Self::Ranks(rows, columns, keys, order, k) => {

@@ -31,7 +31,7 @@ pub use reduce::reduce_case;
 pub use scan::scan_in_shape;
 pub use select::{runs, select_case};
 pub use select_bench::SelectBench;
-pub use sort::Keys;
+pub use sort::{Keys, Lens};
 pub use system::{Absence, cross_on_all, exchange_on_all, give_up_on_all};
 
 use bytemuck::Pod;

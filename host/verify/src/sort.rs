@@ -6,7 +6,8 @@ use super::{CaseError, Input, Sample, same_bits, sample};
 use bytemuck::Pod;
 use gridsync::device::Device;
 use gridsync::primitives::sort::{
-    Key, Order, Sorter, argsort_on_cpu, argsort_rows_on_cpu, sort_on_cpu, sort_rows_on_cpu,
+    Key, Order, Segments, Sorter, argsort_on_cpu, argsort_rows_on_cpu, argsort_segments_on_cpu,
+    sort_on_cpu, sort_rows_on_cpu, sort_segments_on_cpu,
 };
 use gridsync_kernels::grid::sort::Shape;
 use std::any::type_name;
@@ -53,13 +54,44 @@ impl Keys {
             Self::Any => any(),
             Self::Special => all(&special),
             Self::Equal => all(&|_| K::from_random(seed)),
-            Self::Few => all(&|bits| K::from_random(seed ^ (bits % 5))),
+            Self::Few => all(&|bits| K::from_random(random(seed, bits % 5))),
             Self::Sorted => sort_on_cpu(Order::ASCENDING.total(), &any()),
             Self::Reversed => sort_on_cpu(Order::DESCENDING.total(), &any()),
             Self::OneDigit => {
                 all(&|bits| of_bits(bits & 0xff | 0x3c5a_3c5a_3c5a_3c5a & (!0xff >> 1)))
             }
         }
+    }
+}
+
+/// How long the segments of a case are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lens {
+    /// All have so many elements, except the last.
+    Of(usize),
+    /// From none to 2^14 elements, short ones as often as long ones.
+    Mixed,
+    /// One has half of all elements, and is surrounded by segments of one and empty ones.
+    Skewed,
+}
+
+impl Lens {
+    /// The offsets of the segments of `len` elements.
+    #[must_use]
+    pub fn offsets(self, len: usize, seed: u64) -> Vec<u64> {
+        let (mut offsets, mut last) = (vec![0], 0);
+        while last < len {
+            let bits = random(seed, offsets.len() as u64);
+            let of = match self {
+                Self::Of(each) => each,
+                Self::Mixed => (bits >> 8) as usize % (1 << (bits % 15)),
+                Self::Skewed if last == len / 4 => len / 2,
+                Self::Skewed => bits as usize % 2,
+            };
+            last += of.min(len - last);
+            offsets.push(last as u64);
+        }
+        offsets
     }
 }
 
@@ -77,33 +109,50 @@ fn special<K: Pod>(bits: u64) -> K {
     of_bits((noise | top) & (sign - 1) | if bits >> 20 & 1 == 0 { 0 } else { sign })
 }
 
-/// The sorts of arrays and rows of `K`.
+/// The sorts of arrays, rows and segments of `K`.
 struct Sorts<K>(PhantomData<K>);
 
 impl<K: Key + Sample + Debug> Cases for Sorts<K> {
     /// Sorts to another array and in place, with values of 4 bytes and in place with values of 8,
     /// and sorts indices of both sizes, all in one workspace. Compares every element with the CPU's.
     fn run(&self, device: &Device, size: Size, seed: u64) -> Result<(), CaseError> {
-        let Size::Keys(rows, columns, keys, order) = size else { return Err(size.mismatch()) };
+        let (rows, columns, lens, keys, order) = match size {
+            Size::Keys(rows, columns, keys, order) => (rows, columns, None, keys, order),
+            Size::Segments(len, lens, keys, order) => (1, len, Some(lens), keys, order),
+            _ => return Err(size.mismatch()),
+        };
         let len = rows * columns;
         let input = keys.sample::<K>(len, seed);
+        let offsets = lens.map(|lens| lens.offsets(len, seed));
         let case = format!("{size} of {}, seed {seed}", type_name::<K>());
-        let (indices, on_cpu): (Vec<u32>, Vec<K>) = if rows == 1 {
+        let (indices, on_cpu): (Vec<u32>, Vec<K>) = if let Some(offsets) = &offsets {
+            let indices = argsort_segments_on_cpu(order, &input, offsets);
+            (indices, sort_segments_on_cpu(order, &input, offsets))
+        } else if rows == 1 {
             (argsort_on_cpu(order, &input), sort_on_cpu(order, &input))
         } else {
             let indices = argsort_rows_on_cpu(order, &input, rows, columns);
             (indices, sort_rows_on_cpu(order, &input, rows, columns))
         };
         // Where each element comes from.
-        let from: Vec<usize> =
-            (0..len).map(|i| i / columns * columns + indices[i] as usize).collect();
+        let from: Vec<usize> = match &offsets {
+            None => (0..len).map(|i| i / columns * columns + indices[i] as usize).collect(),
+            Some(offsets) => offsets
+                .windows(2)
+                .flat_map(|pair| (pair[0]..pair[1]).map(move |i| (i as usize, pair[0] as usize)))
+                .map(|(i, first)| first + indices[i] as usize)
+                .collect(),
+        };
         let sorted: Vec<K> = from.iter().map(|&from| input[from]).collect();
         same_bits(&case, "the CPU sorts", &on_cpu, &sorted)?;
 
-        let mut sorter = Sorter::new(device, len)?;
+        let mut sorter = Sorter::new(device, if lens.is_some() { 0 } else { len })?;
+        let segments = offsets.map(|offsets| Segments::new(device, &offsets)).transpose()?;
         macro_rules! sort {
             ($call:ident($($args:expr),*)) => {
-                if rows == 1 {
+                if let Some(segments) = &segments {
+                    sorter.segments(segments).$call(order, $($args),*)?
+                } else if rows == 1 {
                     sorter.$call(order, $($args),*)?
                 } else {
                     sorter.rows(rows, columns).$call(order, $($args),*)?

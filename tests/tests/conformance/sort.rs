@@ -4,12 +4,13 @@ use crate::matrix::{self, each_is_there_once};
 use cuda_std::{bf16, f16};
 use gridsync::device::{Device, DeviceError};
 use gridsync::primitives::sort::{
-    Key, Order, Sorter, argsort_on_cpu, argsort_rows_on_cpu, sort_on_cpu, sort_rows_on_cpu,
+    Key, Order, Sorter, argsort_on_cpu, argsort_rows_on_cpu, argsort_segments_on_cpu, sort_on_cpu,
+    sort_rows_on_cpu, sort_segments_on_cpu,
 };
 use gridsync_tests::devices::{emulator, emulator_under, schedules, with_cuda};
 use gridsync_tests::trials;
 use gridsync_tests::trials::{Budget, Trials};
-use gridsync_verify::{Keys, Kind, Primitive, Sample, Size, kinds};
+use gridsync_verify::{Keys, Kind, Lens, Primitive, Sample, Size, kinds};
 use std::cmp::Ordering;
 
 /// Lengths around the ends of a warp, a block, and a small tile, of 4096.
@@ -44,13 +45,39 @@ const LONG_ROWS: [(usize, usize); 9] = [
     (2, (1 << 20) + 1),
 ];
 
+/// Elements and their segments: short, in windows, in a block of their own, and in tiles.
+const SEGMENTS: [(usize, Lens); 10] = [
+    (0, Lens::Of(1)),
+    (1, Lens::Of(1)),
+    (3000, Lens::Of(1)),
+    (5000, Lens::Of(16)),
+    (4127, Lens::Of(31)),
+    (7000, Lens::Of(33)),
+    (5000, Lens::Of(1000)),
+    (9000, Lens::Of(4096)),
+    (20_000, Lens::Mixed),
+    (12_300, Lens::Skewed),
+];
+
+/// The same, of many blocks, and of segments that are sorted one after another.
+const LONG_SEGMENTS: [(usize, Lens); 7] = [
+    ((1 << 20) + 1, Lens::Of(1)),
+    ((1 << 22) + 5, Lens::Of(17)),
+    ((1 << 22) + 5, Lens::Of(1500)),
+    ((1 << 22) + 5, Lens::Of(12_288)),
+    ((1 << 22) + 5, Lens::Of(100_000)),
+    ((1 << 22) + 5, Lens::Mixed),
+    ((1 << 22) + 5, Lens::Skewed),
+];
+
 /// Lengths of many tiles. The last ones have large tiles on a GPU of up to 200 multiprocessors.
 const LONG: [usize; 4] = [(1 << 16) - 1, (1 << 20) + 7, 200 * 10_240, (1 << 22) + 1];
 
 pub(crate) fn trials() -> Trials {
     let mut trials = trials! {
         test:
-            every_type_of_the_library_is_in_the_matrix;
+            every_type_of_the_library_is_in_the_matrix,
+            the_cpu_sorts_each_segment_as_it_does_alone;
         on_each_backend:
             one_sorter_sorts_arrays_of_every_length,
             a_matrix_of_another_size_is_refused_with_the_numbers;
@@ -96,6 +123,25 @@ fn add_row(trials: &mut Trials, kind: &'static Kind) {
             case(&emulator(), kind, (rows, columns), number);
         });
     }
+    for (number, (len, lens)) in SEGMENTS.into_iter().enumerate() {
+        let is_tried = match number {
+            8 => matches!(ty, "i8" | "f16" | "f64"),
+            _ => ty == "f32",
+        };
+        let budget = Budget::thorough_if(!is_tried);
+        let name = format!("{ty}::on_the_emulator::segments_{number}");
+        trials.add(name, budget, move || segments(&emulator(), kind, (len, lens), number));
+    }
+    trials.test(format!("{ty}::on_cuda::segments"), move || {
+        with_cuda(|cuda| {
+            for of in SEGMENTS {
+                (0..28).for_each(|number| segments(cuda, kind, of, number));
+            }
+            for of in LONG_SEGMENTS {
+                (0..7).for_each(|number| segments(cuda, kind, of, number));
+            }
+        });
+    });
     trials.test(format!("{ty}::on_cuda::short"), move || {
         with_cuda(|cuda| {
             for len in SHORT {
@@ -121,6 +167,7 @@ fn add_row(trials: &mut Trials, kind: &'static Kind) {
         for (number, schedule) in schedules().into_iter().enumerate() {
             case(&emulator_under(schedule), kind, (1, 77), number);
             case(&emulator_under(schedule), kind, (7, 11), number);
+            segments(&emulator_under(schedule), kind, (200, Lens::Of(40)), number);
         }
     });
 }
@@ -129,6 +176,12 @@ fn add_row(trials: &mut Trials, kind: &'static Kind) {
 fn case(device: &Device, kind: &Kind, (rows, columns): (usize, usize), number: usize) {
     let (keys, order) = (Keys::ALL[number % 7], Order::ALL[number % 4]);
     matrix::run(device, kind, Size::Keys(rows, columns, keys, order), rows * columns);
+}
+
+/// The same with segments.
+fn segments(device: &Device, kind: &Kind, (len, lens): (usize, Lens), number: usize) {
+    let (keys, order) = (Keys::ALL[number % 7], Order::ALL[number % 4]);
+    matrix::run(device, kind, Size::Segments(len, lens, keys, order), len);
 }
 
 /// Adds the comparison of the CPU's sort of `K`, which the cases compare with, with the standard
@@ -171,6 +224,25 @@ fn on_cpu<K: Key + Sample + Compared>(trials: &mut Trials, name: &str) {
             }
         }
     });
+}
+
+/// The segments of 2^16 elements are sorted as by the CPU's sort of each.
+fn the_cpu_sorts_each_segment_as_it_does_alone() {
+    for lens in [Lens::Mixed, Lens::Skewed, Lens::Of(3)] {
+        let input = Keys::Special.sample::<f32>(200_000, 7);
+        let offsets = lens.offsets(input.len(), 3);
+        let got = sort_segments_on_cpu(Order::ASCENDING, &input, &offsets);
+        let indices: Vec<u32> = argsort_segments_on_cpu(Order::ASCENDING, &input, &offsets);
+        for pair in offsets.windows(2) {
+            let of = pair[0] as usize..pair[1] as usize;
+            let alone = sort_on_cpu(Order::ASCENDING, &input[of.clone()]);
+            let bits = |keys: &[f32]| keys.iter().map(|key| key.to_bits()).collect::<Vec<_>>();
+            assert_eq!(bits(&got[of.clone()]), bits(&alone), "{lens:?} segments, {of:?}");
+            assert!(
+                indices[of.clone()] == argsort_on_cpu::<f32, u32>(Order::ASCENDING, &input[of])[..]
+            );
+        }
+    }
 }
 
 /// The order of the standard library.
