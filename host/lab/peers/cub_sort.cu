@@ -5,7 +5,8 @@
 //   echo "keys f32 default 1048576 256 2000" | ./cub_sort AT_LEAST AT_MOST UNCERTAINTY
 //
 // Operations: keys, pairs (with values of 4 bytes) and argsort: pairs whose values are the indices,
-// which the input has already. And "rows-16", "rows-1000" and "rows-100000".
+// which the input has already. And rows and segments of 16, 1000
+// and 100000: "rows-16", "segments-16".
 
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_segmented_sort.cuh>
@@ -211,9 +212,10 @@ int main(int argc, char** argv) {
         if (op == "keys" && dtype == "f64") return keys<double>(bench, load);
         if (op == "pairs" && dtype == "u32") return pairs<uint32_t>(bench, load);
         if (op == "argsort" && dtype == "f32") return pairs<float>(bench, load);
-        if (op == "rows-16") return rows(bench, load, 16);
-        if (op == "rows-1000") return rows(bench, load, 1000);
-        if (op == "rows-100000") return rows(bench, load, 100000);
+        // Rows are segments too.
+        if (op == "rows-16" || op == "segments-16") return rows(bench, load, 16);
+        if (op == "rows-1000" || op == "segments-1000") return rows(bench, load, 1000);
+        if (op == "rows-100000" || op == "segments-100000") return rows(bench, load, 100000);
         return std::nullopt;
       });
 }

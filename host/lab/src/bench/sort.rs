@@ -1,11 +1,11 @@
-//! The suite `sort`: arrays in order, compared with CUB's `DeviceRadixSort`, and rows of matrices,
-//! compared with its `DeviceSegmentedSort`.
+//! The suite `sort`: arrays in order, compared with CUB's `DeviceRadixSort`, and rows of matrices and
+//! segments, compared with its `DeviceSegmentedSort`.
 
 use super::throughput::{Bench, Element, Load, time_cold};
 use super::{Case, Ceiling, MeasureError, Measurement, PeerProgram, Throughput};
 use gridsync::device::{Buffer, Device, DeviceError};
 use gridsync::primitives::sort::{
-    Key, Order, Sorter, argsort_on_cpu, sort_on_cpu, sort_rows_on_cpu,
+    Key, Order, Segments, Sorter, argsort_on_cpu, sort_on_cpu, sort_rows_on_cpu,
 };
 
 /// The mode of the peer.
@@ -28,6 +28,9 @@ pub const SORT: Throughput = Throughput {
         Case::new::<f32>("radix", "rows-16", DEFAULT, rows::<16>),
         Case::new::<f32>("radix", "rows-1000", DEFAULT, rows::<1000>),
         Case::new::<f32>("radix", "rows-100000", DEFAULT, rows::<100_000>),
+        Case::new::<f32>("radix", "segments-16", DEFAULT, segments::<16>),
+        Case::new::<f32>("radix", "segments-1000", DEFAULT, segments::<1000>),
+        Case::new::<f32>("radix", "segments-100000", DEFAULT, segments::<100_000>),
     ],
     sizes: &[1 << 12, 1 << 16, 1 << 20, 1 << 24, 1 << 28],
     ceiling: Ceiling::Copy,
@@ -117,6 +120,29 @@ fn rows<const COLUMNS: usize>(bench: &mut Bench<'_>, load: &Load) -> Measured {
     Ok(Some(measured))
 }
 
+/// The same elements in segments by offsets, which are prepared once and before the measurement.
+fn segments<const LEN: usize>(bench: &mut Bench<'_>, load: &Load) -> Measured {
+    let (count, plan) = (load.n / LEN, load.plan);
+    if count == 0 {
+        return Ok(None);
+    }
+    let load = Load { n: count * LEN, ..*load };
+    let inputs = bench.stock.hashed(bench.device, load.n, plan.calls, f32::of_hashes)?;
+    let mut outputs = room::<f32>(bench.device, &load)?;
+    let mut sorter = Sorter::new(bench.device, 0)?;
+    let offsets: Vec<u64> = (0..=count).map(|segment| (segment * LEN) as u64).collect();
+    let segments = Segments::new(bench.device, &offsets)?;
+    let sort =
+        |i: usize| sorter.segments(&segments).launch(Order::ASCENDING, &inputs[i], &mut outputs[i]);
+    // SAFETY: as for keys.
+    let measured = unsafe { time_cold(bench.device, &plan, bench.sampling, sort) }?;
+    if load.is_checked() {
+        let right = sort_rows_on_cpu(Order::ASCENDING, &inputs[0].download()?, count, LEN);
+        check(&outputs[0].download()?, &right)?;
+    }
+    Ok(Some(measured))
+}
+
 /// An output for each call.
 fn room<T: Element>(device: &Device, load: &Load) -> Result<Vec<Buffer<T>>, DeviceError> {
     (0..load.plan.calls).map(|_| device.alloc(load.n)).collect()
@@ -174,7 +200,7 @@ mod tests {
     fn every_case_is_measured_and_right() {
         for case in SORT.cases {
             let is_measured = case.alone_in_emulator(300).is_some();
-            let is_possible = !matches!(case.op, "rows-1000" | "rows-100000");
+            let is_possible = !case.op.ends_with("000");
             assert_eq!(is_measured, is_possible, "{} {}", case.op, case.dtype);
         }
     }

@@ -173,9 +173,9 @@ suites! {
     /// An array in order
     ///
     /// The time, as in bench reduce, of sorting keys of which every digit differs, alone and with
-    /// values of 4 bytes, of sorting indices, and of sorting rows of 16, 1000 and 100000 keys. The
-    /// peers are CUB's DeviceRadixSort, and for rows its DeviceSegmentedSort. The results are
-    /// checked.
+    /// values of 4 bytes, of sorting indices, and of sorting rows and segments of 16, 1000 and 100000
+    /// keys. Segments are prepared before. The peers are CUB's DeviceRadixSort, and for rows and
+    /// segments its DeviceSegmentedSort. The results are checked.
     Sort("sort", Throughput = SORT, "--peers", "--ops argsort --sizes 2^20,2^28");
     /// The number of elements in each bin
     ///
