@@ -6,6 +6,7 @@ mod barriers;
 mod bulk;
 mod kernels;
 mod ladders;
+mod sorts;
 mod spread;
 mod system;
 
@@ -19,7 +20,7 @@ use gridsync::check::Wrong;
 use gridsync::device::{Device, EmulatorConfig, Geometry};
 use gridsync::primitives::histogram::{self, Bins};
 use gridsync::primitives::kendall::Method as Correlating;
-use gridsync::primitives::sort::{Order, Sorter, argsort_on_cpu};
+use gridsync::primitives::sort::Order;
 use gridsync_verify::{CaseError, Keys, Kind, Primitive, Size, Ties, kinds};
 use kernels::warps_add;
 
@@ -67,9 +68,7 @@ pub fn protocols() -> Vec<Protocol> {
     all.extend(locks());
     all.extend(primitives());
     all.push(bulk::scan());
-    // Two blocks that count, and five tiles.
-    all.push(sort("sort/tiles", (1 << 14) + 1));
-    all.push(sort("sort/one-block", 2100));
+    all.extend(sorts::all());
     // Two blocks each.
     all.push(histogram("histogram/columns", 100));
     all.push(histogram("histogram/half-words", 13_000));
@@ -156,21 +155,6 @@ fn primitives() -> Vec<Protocol> {
         }
     }
     all
-}
-
-/// A sort of the indices of this many keys, in two passes.
-fn sort(name: &str, len: usize) -> Protocol {
-    Protocol::new(name, move |device| {
-        let keys = Keys::Any.sample::<u16>(len, 1);
-        let mut indices = device.alloc::<u64>(keys.len())?;
-        Sorter::new(device, keys.len())?.launch_argsort(
-            Order::ASCENDING,
-            &device.upload(&keys)?,
-            &mut indices,
-        )?;
-        let is_right = indices.download()? == argsort_on_cpu::<_, u64>(Order::ASCENDING, &keys);
-        right((!is_right).then(|| "the indices are not in the order of their keys".to_owned()))
-    })
 }
 
 /// A histogram with this many bins of an array of two blocks, whose elements are in three of them.
