@@ -6,6 +6,7 @@ mod barriers;
 mod bulk;
 mod kernels;
 mod ladders;
+mod ranks;
 mod sorts;
 mod spread;
 mod system;
@@ -20,8 +21,7 @@ use gridsync::check::Wrong;
 use gridsync::device::{Device, EmulatorConfig, Geometry};
 use gridsync::primitives::histogram::{self, Bins};
 use gridsync::primitives::kendall::Method as Correlating;
-use gridsync::primitives::sort::Order;
-use gridsync_verify::{CaseError, Keys, Kind, Primitive, Size, Ties, kinds};
+use gridsync_verify::{CaseError, Kind, Primitive, Size, Ties, kinds};
 use kernels::warps_add;
 
 /// A protocol, and a small run of it that checks its results.
@@ -69,6 +69,7 @@ pub fn protocols() -> Vec<Protocol> {
     all.extend(primitives());
     all.push(bulk::scan());
     all.extend(sorts::all());
+    all.extend(ranks::all());
     // Two blocks each.
     all.push(histogram("histogram/columns", 100));
     all.push(histogram("histogram/half-words", 13_000));
@@ -146,13 +147,6 @@ fn primitives() -> Vec<Protocol> {
         let (pairs, sort) = (&[Correlating::Pairs], &[Correlating::Sort]);
         add("kendall/pairs".into(), kind, Size::Pairs(257, Ties::Many, pairs), 1);
         add("kendall/sort".into(), kind, Size::Pairs(1100, Ties::Many, sort), 1);
-    }
-    for kind in kinds(Primitive::Rank).filter(|kind| kind.element == "f32") {
-        // Filtered by a bracket from a sample, and with too little room for what it finds.
-        for (name, seed) in [("rank/filter", 1), ("rank/read-again", 3)] {
-            let size = Size::Ranks(1, 2500, Keys::Any, Order::ASCENDING, 125);
-            add(name.into(), kind, size, seed);
-        }
     }
     all
 }
