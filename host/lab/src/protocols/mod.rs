@@ -4,6 +4,7 @@
 
 mod barriers;
 mod bulk;
+mod histograms;
 mod kernels;
 mod ladders;
 mod ranks;
@@ -19,7 +20,6 @@ use crate::xpx::{self, Form, Setup};
 use barriers::{barriers, exchanges};
 use gridsync::check::Wrong;
 use gridsync::device::{Device, EmulatorConfig, Geometry};
-use gridsync::primitives::histogram::{self, Bins};
 use gridsync::primitives::kendall::Method as Correlating;
 use gridsync_verify::{CaseError, Kind, Primitive, Size, Ties, kinds};
 use kernels::warps_add;
@@ -70,9 +70,7 @@ pub fn protocols() -> Vec<Protocol> {
     all.push(bulk::scan());
     all.extend(sorts::all());
     all.extend(ranks::all());
-    // Two blocks each.
-    all.push(histogram("histogram/columns", 100));
-    all.push(histogram("histogram/half-words", 13_000));
+    all.extend(histograms::all());
     all.extend(spread::all());
     all.extend(ladders::rungs::<sums::Climb<f32>>());
     all.extend(ladders::rungs::<scans::Climb>());
@@ -149,18 +147,6 @@ fn primitives() -> Vec<Protocol> {
         add("kendall/sort".into(), kind, Size::Pairs(1100, Ties::Many, sort), 1);
     }
     all
-}
-
-/// A histogram with this many bins of an array of two blocks, whose elements are in three of them.
-fn histogram(name: &str, bins: u32) -> Protocol {
-    Protocol::new(name, move |device| {
-        let bins = Bins::numbers(0..=bins - 1).expect("there are bins");
-        let len = (17_000).max(16 * bins.len() as u32);
-        let input: Vec<u32> = (0..len).map(|i| i % 3 * 7).collect();
-        let counts = histogram::histogram(&bins, &device.upload(&input)?)?.download()?;
-        let is_right = counts == bins.count_on_cpu(&input);
-        right((!is_right).then(|| "the counts are wrong".to_owned()))
-    })
 }
 
 /// Tasks of one kernel: a graph with joins, in three blocks, twice.
