@@ -80,7 +80,8 @@ pub(crate) fn trials() -> Trials {
             the_cpu_sorts_each_segment_as_it_does_alone;
         on_each_backend:
             one_sorter_sorts_arrays_of_every_length,
-            a_matrix_of_another_size_is_refused_with_the_numbers;
+            a_matrix_of_another_size_is_refused_with_the_numbers,
+            the_first_elements_are_sorted_as_many_as_the_device_counted;
     };
     for kind in kinds(Primitive::Sort) {
         add_row(&mut trials, kind);
@@ -282,6 +283,40 @@ fn one_sorter_sorts_arrays_of_every_length(device: &Device) {
         let got = output.download().expect("a download");
         assert_eq!(got, sort_on_cpu(order, &input), "{len} elements, {order:?}");
     }
+}
+
+fn the_first_elements_are_sorted_as_many_as_the_device_counted(device: &Device) {
+    // Several tiles, of which some are past the first elements.
+    let (len, order) = (9000, Order::DESCENDING);
+    let input = Keys::Special.sample::<f32>(len, 2);
+    let keys = device.upload(&input).expect("memory");
+    let mut sorter = Sorter::<f32>::new(device, 0).expect("a sorter");
+    for count in [0, 1, 31, 4095, 4096, 4097, 8192, 8999, 9000, u64::MAX] {
+        let sorted = (count as usize).min(len);
+        let on_device = device.upload(&[count]).expect("memory");
+        let expected = [&sort_on_cpu(order, &input[..sorted])[..], &input[sorted..]].concat();
+        let bits = |keys: &[f32]| keys.iter().map(|key| key.to_bits()).collect::<Vec<_>>();
+
+        let mut output = device.upload(&input).expect("memory");
+        sorter.launch_counted(order, &keys, &on_device, &mut output).expect("a launch");
+        assert_eq!(bits(&output.download().expect("a download")), bits(&expected), "{count} keys");
+        let mut in_place = device.upload(&input).expect("memory");
+        let mut first = sorter.counted(len, &on_device).expect("one count");
+        first.launch_in_place(order, &mut in_place).expect("a launch");
+        assert_eq!(
+            bits(&in_place.download().expect("a download")),
+            bits(&expected),
+            "{count} keys"
+        );
+        let mut indices = device.upload(&vec![7_u32; len]).expect("memory");
+        first.launch_argsort(order, &keys, &mut indices).expect("a launch");
+        let mut right = argsort_on_cpu::<f32, u32>(order, &input[..sorted]);
+        right.resize(len, 7);
+        assert_eq!(indices.download().expect("a download"), right, "{count} indices");
+    }
+    let two = device.upload(&[1, 2]).expect("memory");
+    let error = sorter.counted(len, &two).err();
+    assert_eq!(error, Some(DeviceError::LengthMismatch { buffer: 2, given: 1 }));
 }
 
 fn a_matrix_of_another_size_is_refused_with_the_numbers(device: &Device) {

@@ -114,6 +114,21 @@ impl<K: Key> Sorter<K> {
         unsafe { self.run::<Nothing>(order, keys, None, How::whole(input.len())) }
     }
 
+    /// Like [`launch`](Self::launch), for the first elements of `input`, as many as the number in
+    /// `count`: [`counted`](Self::counted).
+    ///
+    /// # Errors
+    /// As for [`launch`](Self::launch) and [`counted`](Self::counted).
+    pub fn launch_counted(
+        &mut self,
+        order: Order,
+        input: &Buffer<K>,
+        count: &Buffer<u64>,
+        output: &mut Buffer<K>,
+    ) -> Result<(), DeviceError> {
+        self.counted(input.len(), count)?.launch(order, input, output)
+    }
+
     /// Like [`launch`](Self::launch), but the result replaces the elements.
     ///
     /// # Errors

@@ -123,10 +123,15 @@ impl Plan {
         self.are_rows
     }
 
-    /// The portions. `table` is empty unless they are listed.
-    pub(super) fn portions(&self, are_indices: bool, table: Global<u64>) -> Portions {
+    /// The portions. `table` is empty unless they are listed, and `counted` unless the array is.
+    pub(super) fn portions(
+        &self,
+        are_indices: bool,
+        table: Global<u64>,
+        counted: Global<u64>,
+    ) -> Portions {
         let flags = u32::from(are_indices) | u32::from(self.are_rows) << 1;
-        Portions { count: self.count, tiles: self.tiles_each, len: self.len, flags, table }
+        Portions { count: self.count, tiles: self.tiles_each, len: self.len, flags, table, counted }
     }
 }
 

@@ -3,13 +3,14 @@
 use super::run::How;
 use super::{Index, Key, Moved, Nothing, Order, Segments, Sorter};
 use crate::device::{Buffer, DeviceError};
+use crate::primitives::count_of;
 use crate::reference;
 use bytemuck::Pod;
 use cuda_std::memory::{Global, Scalar};
 use gridsync_kernels::grid::sort::Arrays;
 
-/// Sorts the rows of matrices of one size, stored in row-major order, or the [segments](Segments) of
-/// arrays, with the working memory of a [`Sorter`].
+/// Sorts the rows of matrices of one size, stored in row-major order, the [segments](Segments) of
+/// arrays, or [some elements](Sorter::counted), with the working memory of a [`Sorter`].
 ///
 /// Rows of up to 32 elements are sorted in one warp, several together. Rows that fit into one block
 /// are sorted there, as many together as fit: up to 4096 elements, and from compute capability 9.0
@@ -36,6 +37,22 @@ impl<K: Key> Sorter<K> {
     /// ```
     pub fn rows(&mut self, rows: usize, columns: usize) -> RowSorter<'_, K> {
         RowSorter { sorter: self, how: How::rows(rows, columns) }
+    }
+
+    /// Sorts of the first elements of arrays of `len` elements. Their number is the value of `count`
+    /// when a launch starts, and at most `len`: the host need not know how many a selection has kept.
+    /// The other elements of an output do not change. Tiles past the first ones move no memory.
+    ///
+    /// # Errors
+    /// [`DeviceError::OtherDevice`] if `count` is not on the device of this sorter, and
+    /// [`DeviceError::LengthMismatch`] if it does not have exactly one element.
+    pub fn counted<'a>(
+        &'a mut self,
+        len: usize,
+        count: &'a Buffer<u64>,
+    ) -> Result<RowSorter<'a, K>, DeviceError> {
+        let count = count_of(&self.device, count)?;
+        Ok(RowSorter { sorter: self, how: How::counted(len, count) })
     }
 
     /// Sorts of the segments of arrays, each separately.

@@ -196,14 +196,15 @@ impl<K: Key> Sorter<K> {
         self.carries.fit(carries_len(size_of::<K>(), plan.count as usize))?;
         let none = self.counts.view().part(0, 0);
         let Listed { bounds, tiles } = listed.unwrap_or(Listed { bounds: none, tiles: none });
-        let portions = plan.portions(how.are_indices, tiles);
+        let count = how.counted.unwrap_or(none);
+        let portions = plan.portions(how.are_indices, tiles, count);
         let state = State {
             counts: self.counts.view(),
             carries: self.carries.view(),
             words: self.words.view(),
         };
         let rows = self.rows.view().part(0, ROW * plan.tiles);
-        let task = Task { portions: portions.count, flags: how.flags() };
+        let task = Task { portions: portions.count, flags: how.flags(), count };
         let counting = Counting { input: keys.input, state, rows, task };
         // SAFETY: the grids are made for the arrays, and the caller upholds the rest; counts and
         // words were zeroed, and each sort leaves them ready for the next; `&mut self` and the
@@ -395,6 +396,8 @@ pub(in crate::primitives) struct How<'a> {
     in_place: bool,
     /// The indices of the keys in their rows move with them.
     are_indices: bool,
+    /// The number of elements that are sorted, the first of the one row.
+    pub(super) counted: Option<Global<u64>>,
     /// The segments that are sorted instead of rows. Then there is one row.
     pub(super) segments: Option<&'a Parts>,
 }
@@ -407,7 +410,20 @@ impl<'a> How<'a> {
 
     /// The sort of rows.
     pub(in crate::primitives) fn rows(rows: usize, columns: usize) -> Self {
-        Self { rows, columns, kept: columns, in_place: false, are_indices: false, segments: None }
+        Self {
+            rows,
+            columns,
+            kept: columns,
+            in_place: false,
+            are_indices: false,
+            counted: None,
+            segments: None,
+        }
+    }
+
+    /// The sort of the first elements of an array of so many, as many as the number in `count`.
+    pub(super) fn counted(len: usize, count: Global<u64>) -> Self {
+        Self { counted: Some(count), ..Self::whole(len) }
     }
 
     /// The sort of segments.
@@ -432,6 +448,9 @@ impl<'a> How<'a> {
 
     /// The blocks that sort rows on their own, if these are short enough.
     pub(in crate::primitives) fn in_blocks<K: Key>(self, device: &Device) -> Option<InBlocks> {
+        if self.counted.is_some() {
+            return None;
+        }
         InBlocks::of(device, size_of::<K>(), self.rows, self.columns)
     }
 

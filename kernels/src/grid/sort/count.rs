@@ -40,10 +40,18 @@ pub struct Task {
     /// Bit 0: the output is the input. Bit 1: the output has to be written even if all keys are
     /// equal.
     pub flags: u32,
+    /// The number of keys, if only the first ones of an array are sorted; else empty.
+    pub count: Global<u64>,
 }
 
-// SAFETY: `repr(C)` of two numbers.
+// SAFETY: `repr(C)` of two numbers and a view.
 unsafe impl cuda_std::launch::KernelArg for Task {}
+
+/// `len`, or the number in `count`, if there is one, which is smaller.
+#[inline(always)]
+pub(super) fn counted(len: usize, count: Global<u64>) -> usize {
+    if count.is_empty() { len } else { len.min(count.read(0) as usize) }
+}
 
 shared_array! {
     /// Whether the block is the last.
@@ -75,6 +83,7 @@ pub fn count<O: Order>(
     thread::sync_threads();
     overlap::begin();
 
+    let input = input.part(0, counted(input.len(), task.count));
     let block = thread::block_idx_x() as usize;
     let (first, step) = (block * threads + thread, thread::grid_dim_x() as usize * threads);
     each_key(input, first, step, block == 0, |key| counters.add(key));

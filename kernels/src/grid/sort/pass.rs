@@ -1,5 +1,6 @@
 //! One pass of the sort: the keys of an array in the order of one digit, stably.
 
+use super::count::counted;
 use super::each_key::each_key;
 use super::look_back::TileRows;
 use super::order::{Order, Word};
@@ -89,6 +90,8 @@ pub struct Portions {
     pub flags: u32,
     /// If rows have different lengths, the [words](tile_words) of each tile; else empty.
     pub table: Global<u64>,
+    /// As [`Task::count`](super::Task::count).
+    pub counted: Global<u64>,
 }
 
 // SAFETY: `repr(C)` of numbers and a view.
@@ -125,7 +128,7 @@ impl Portions {
             let start = portion as usize * self.len as usize;
             let end = (start + self.len as usize).min(all);
             first = start + earlier as usize * tile_len;
-            len = (end - first).min(tile_len) as u32;
+            len = end.saturating_sub(first).min(tile_len) as u32;
         } else {
             let word = |at: usize| self.table.read(tile as usize * TILE_WORDS + at);
             let both = word(1);
@@ -174,12 +177,13 @@ pub fn scatter<O: Order, P: Payload, T: Tiles>(
     counters.write_pack(mine + at.lane as usize * 4, [0; 4], CacheHint::Default);
     overlap::begin();
     if at.thread == 0 {
-        // Both are in flight together. A number that is drawn in a pass that does not run is
+        let all = counted(keys.input.len(), portions.counted);
+        // All are in flight together. A number that is drawn in a pass that does not run is
         // reset with the others.
         let (tile, plan) = (state.tile(pass), state.pass(pass));
         gridsync_sort_tile().write(0, tile);
         gridsync_sort_tile().write(1, plan.0);
-        portions.find(tile, tile_len, keys.input.len());
+        portions.find(tile, tile_len, all);
     }
     thread::sync_threads();
     let (tile, plan) = this_tile();
@@ -190,6 +194,10 @@ pub fn scatter<O: Order, P: Payload, T: Tiles>(
 
     // Lanes hold adjacent keys, and the rows of a warp follow each other, so ranks are in order.
     let (first, len) = these_keys();
+    if len == 0 {
+        // The keys have been counted, and no later tile has any.
+        return;
+    }
     let input = keys.array(plan.from()).part(first, len);
     let start = at.warp as usize * (each * WARP_SIZE as usize) + at.lane as usize;
     let mut held = [O::Word::default(); MOST_EACH];
