@@ -1,7 +1,7 @@
 //! The kernels of the experiments. Only gridsync's program and its tests launch them.
 //!
 //! * [`threads`]: how threads are numbered. [`divergence`]: branches on which a warp diverges.
-//! * [`ladder`]: one sum in seventeen steps and one scan in eleven, written for readers.
+//! * [`ladder`]: one sum in seventeen steps, one scan in eleven and one sort in seven, written for readers.
 //! * [`barrier`]: checks and measures every grid barrier. Includes barriers that are wrong on
 //!   purpose.
 //! * [`xpx`]: what goes wrong without a grid barrier. [`spin`]: how spin loops are compiled.

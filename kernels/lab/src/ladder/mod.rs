@@ -3,8 +3,10 @@
 //!
 //! * [`sums`]: the sum of an array, in seventeen steps.
 //! * [`scans`]: for each element of an array the sum up to it, in eleven steps.
+//! * [`sorts`]: the elements of an array in order, in seven steps.
 
 pub mod scans;
+pub mod sorts;
 pub mod sums;
 
 /// Threads of a block, unless a rung specifies otherwise.
