@@ -13,7 +13,7 @@
 //! * [`accuracy`]: errors of sums, and their bounds.
 //! * [`memory`]: the latencies and bandwidths of a device.
 //! * [`launches`]: one launch with a barrier compared with many launches without.
-//! * [`ladder`]: a sum in seventeen steps and a scan in eleven.
+//! * [`ladder`]: a sum in seventeen steps, a scan in eleven and a sort in seven.
 //! * [`dag`]: graphs of kernels, run by every method.
 //! * [`stress`]: correct and broken grid barriers in many settings.
 //! * [`protocols`]: the kernels of gridsync and of the experiments, small enough to explore.

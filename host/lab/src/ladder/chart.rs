@@ -2,7 +2,7 @@
 
 use super::report::{Climbed, Measured, Own};
 use super::sums::{INTEGER_RUNG, NO_INTEGER_RUNG};
-use super::{Kind, scans, sums};
+use super::{Kind, scans, sorts, sums};
 use crate::Chart;
 use crate::bench::Record;
 use crate::display::svg::{Bars, ChartError, Estimate, Role, Row};
@@ -15,7 +15,8 @@ use crate::display::words::length;
 /// If a value has no place in the chart.
 pub fn rates(records: &[&Record]) -> Result<Option<Chart>, ChartError> {
     let Some(first) = records.first() else { return Ok(None) };
-    let kind = if first.suite == scans::KIND.suite { &scans::KIND } else { &sums::KIND };
+    let is_of = |kind: &&Kind| kind.suite == first.suite;
+    let kind = [&scans::KIND, &sorts::KIND].into_iter().find(is_of).unwrap_or(&sums::KIND);
     let Kind { name, roof, rate, suite, .. } = kind;
     let key = |record: &Record, name| record.number(name).unwrap_or(0.0);
     let n = records.iter().map(|record| key(record, "n")).fold(0.0, f64::max);
@@ -78,8 +79,8 @@ pub(super) fn operations(climbed: &Climbed) -> Result<Chart, ChartError> {
         let Measured { bank_conflicts, barriers, .. } = *rung;
         let (first, per) = match rung.own {
             Own::Sum { warp_additions, .. } => (warp_additions, 1.0),
-            // The counts of a scan are shown for 256 elements.
-            Own::Scan { warp_operations, tile, .. } => (warp_operations, tile? as f64 / 256.0),
+            // The counts of a scan or a sort are shown for 256 elements.
+            Own::Array { warp_operations, tile, .. } => (warp_operations, tile? as f64 / 256.0),
         };
         first?;
         let values = [first, bank_conflicts, barriers];
@@ -107,7 +108,7 @@ mod tests {
         let (percent, geometry) = (None, None);
         let sum =
             |warp_additions| Own::Sum { percent_of_reading: percent, warp_additions, geometry };
-        let scan = Own::Scan {
+        let scan = Own::Array {
             percent_of_copying: percent,
             launches: 1,
             words_moved: 0,

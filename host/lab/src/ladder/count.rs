@@ -44,14 +44,15 @@ impl Counted {
     }
 }
 
-/// Arguments that a kernel of a rung may need. Everything but the input starts at 0.
+/// Arguments that a kernel of a rung may need. Everything but the input starts at 0, unless the rung
+/// computes the state.
 pub(super) struct Views<T: Scalar> {
     pub(super) input: Global<T>,
     /// As long as the input.
     pub(super) output: Global<T>,
     /// Sum of the one block.
     pub(super) sums: Global<T>,
-    /// A ticket, the words of a barrier, or the state of the library's scan.
+    /// A ticket, the words of a barrier, the state of the library's scan, or the counts of a sort.
     pub(super) state: Global<u32>,
     /// A ticket, and a word for the only tile and the only group.
     pub(super) words: Global<u64>,
@@ -64,13 +65,23 @@ pub(super) fn one_block<T: Sample + Pod + Scalar>(
     elements: usize,
     body: impl Fn(&Views<T>),
 ) -> Result<Counted, DeviceError> {
+    one_block_with(config, elements, |_| vec![0; GridBarrier::words(1).max(STATE)], body)
+}
+
+/// Like [`one_block`], and computes the state from the elements.
+pub(super) fn one_block_with<T: Sample + Pod + Scalar>(
+    config: &LaunchConfig<'_>,
+    elements: usize,
+    state: impl Fn(&[T]) -> Vec<u32>,
+    body: impl Fn(&Views<T>),
+) -> Result<Counted, DeviceError> {
     let mut memory = Memory::new(1 << 20);
-    let zero = T::default();
+    let (zero, input) = (T::default(), sample::<T>(Input::Values, elements, 1));
     let views = Views {
-        input: uploaded(&mut memory, &sample::<T>(Input::Values, elements, 1)),
+        input: uploaded(&mut memory, &input),
         output: uploaded(&mut memory, &vec![zero; elements]),
         sums: uploaded(&mut memory, &[zero]),
-        state: uploaded(&mut memory, &vec![0; GridBarrier::words(1).max(STATE)]),
+        state: uploaded(&mut memory, &state(&input)),
         words: uploaded(&mut memory, &[0; 2]),
     };
     let config = LaunchConfig { count: true, ..*config };

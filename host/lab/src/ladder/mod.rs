@@ -1,10 +1,10 @@
-//! `gridsync lab ladder` and `gridsync lab scans`: one computation in many steps, from one thread to
-//! the rate of the memory.
+//! `gridsync lab ladder`, `gridsync lab scans` and `gridsync lab sorts`: one computation in many
+//! steps, from one thread or one block to the rate of the memory.
 //!
 //! A [`Ladder`] has an input and the memory that its rungs work in. A [`Rung`] is one way to do the
 //! computation. The kernels are in [`gridsync_lab_kernels::ladder`]. [`measure()`] compares the
 //! result of every rung with the reference, times the rung, and counts the operations of one block
-//! in the emulator ([`Counted`]). The result of both ladders is a [`Report`].
+//! in the emulator ([`Counted`]). The result of each ladder is a [`Report`].
 //!
 //! A rung is timed as a whole, with all of its launches and with setting words to 0 where it needs
 //! that. Its rate counts only the bytes that every rung has to move. A kernel that only moves these
@@ -17,6 +17,7 @@ mod measure;
 mod report;
 mod roof;
 pub mod scans;
+pub mod sorts;
 pub mod sums;
 
 pub use chart::rates;
@@ -36,7 +37,7 @@ use std::fmt::Debug;
 /// Elements on a GPU.
 const ON_A_GPU: u64 = 1 << 28;
 
-/// The names, texts and sizes in which the two ladders differ.
+/// The names, texts and sizes in which the ladders differ.
 #[derive(Debug)]
 pub struct Kind {
     /// The computation, in one word.

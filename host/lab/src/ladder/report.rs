@@ -1,7 +1,7 @@
 //! The result of climbing a ladder, and the page about it.
 
 use super::sums::NO_INTEGER_RUNG;
-use super::{Kind, chart, scans, sums};
+use super::{Kind, chart, scans, sorts, sums};
 use crate::bench::{Notes, Record, Times, Warning};
 use crate::display::svg::ChartError;
 use crate::display::{Page, table};
@@ -42,6 +42,9 @@ pub enum Roof {
     /// Of a copy.
     #[serde(rename = "copy_gb_per_s")]
     Copying(Option<f64>),
+    /// Of a copy, which moves as many bytes as a single pass of a sort.
+    #[serde(rename = "pass_gb_per_s")]
+    Pass(Option<f64>),
 }
 
 /// A rung whose result was right.
@@ -73,23 +76,23 @@ pub struct Measured {
     pub bank_conflicts: Option<u64>,
     /// Barriers of the block.
     pub barriers: Option<u64>,
-    /// The fields that only this ladder has.
+    /// The fields that not all ladders have.
     #[serde(flatten)]
     pub own: Own,
 }
 
-/// The fields of a rung that only one of the ladders has.
+/// The fields of a rung that not all ladders have.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Own {
-    /// A scan.
-    Scan {
+    /// A scan or a sort: the result is an array.
+    Array {
         /// The rate, in percent of that of a copy.
         percent_of_copying: Option<f64>,
         /// Launches, and setting words to 0 if the rung does that.
         launches: usize,
-        /// Words read and written of the array and of arrays of sums.
+        /// Words read and written of the array and of arrays of sums or counts.
         words_moved: usize,
         /// Elements of the block that was counted.
         tile: Option<u64>,
@@ -134,7 +137,7 @@ impl Measured {
     /// The rate in percent of that of the roof.
     const fn percent(&self) -> Option<f64> {
         match self.own {
-            Own::Scan { percent_of_copying: percent, .. }
+            Own::Array { percent_of_copying: percent, .. }
             | Own::Sum { percent_of_reading: percent, .. } => percent,
         }
     }
@@ -144,7 +147,7 @@ impl Measured {
         let Self { shared_accesses, bank_conflicts, barriers, .. } = *self;
         let (moved, [first, second]) = match self.own {
             Own::Sum { warp_additions, .. } => (Vec::new(), [warp_additions, shared_accesses]),
-            Own::Scan { launches, words_moved, tile, warp_operations, .. } => {
+            Own::Array { launches, words_moved, tile, warp_operations, .. } => {
                 let words = format!("{:.2}", words_moved as f64 / self.n as f64);
                 (vec![launches.to_string(), words], [tile, warp_operations])
             }
@@ -160,13 +163,14 @@ impl Climbed {
         match self.roof {
             Roof::Reading(_) => &sums::KIND,
             Roof::Copying(_) => &scans::KIND,
+            Roof::Pass(_) => &sorts::KIND,
         }
     }
 
     /// The rate of the roof, GB/s.
     const fn roof(&self) -> Option<f64> {
         match self.roof {
-            Roof::Reading(rate) | Roof::Copying(rate) => rate,
+            Roof::Reading(rate) | Roof::Copying(rate) | Roof::Pass(rate) => rate,
         }
     }
 
@@ -179,7 +183,7 @@ impl Climbed {
                 "rung": rung.rung, "dtype": self.dtype, "n": rung.n, (kind.rate): self.roof(),
             });
             match rung.own {
-                Own::Scan { launches, words_moved, .. } => {
+                Own::Array { launches, words_moved, .. } => {
                     params["launches"] = launches.into();
                     params["words_moved"] = words_moved.into();
                 }
@@ -296,16 +300,23 @@ pub(super) mod tests {
         timed(Roof::Reading(Some(2097.2)), 16, "last block", own)
     }
 
-    fn look_back() -> Climbed {
-        let own = Own::Scan {
+    fn array(words_moved: usize) -> Own {
+        Own::Array {
             percent_of_copying: Some(50.0),
             launches: 2,
-            words_moved: 2 << 20,
+            words_moved,
             tile: Some(2048),
             warp_operations: Some(100),
             shuffles: Some(60),
-        };
-        timed(Roof::Copying(Some(4194.3)), 9, "look-back", own)
+        }
+    }
+
+    fn look_back() -> Climbed {
+        timed(Roof::Copying(Some(4194.3)), 9, "look-back", array(2 << 20))
+    }
+
+    fn one_sweep() -> Climbed {
+        timed(Roof::Pass(Some(4194.3)), 6, "one sweep", array(9 << 20))
     }
 
     #[test]
@@ -320,6 +331,11 @@ pub(super) mod tests {
                 look_back(),
                 "9 look-back 1048576 4.0 1048.6 50.0 [1]",
                 "9 look-back 1048576 2 2.00 2048 100 0 18",
+            ),
+            (
+                one_sweep(),
+                "6 one sweep 1048576 4.0 1048.6 50.0 [1]",
+                "6 one sweep 1048576 2 9.00 2048 100 0 18",
             ),
         ] {
             let text = climbed.page().text(true);
@@ -344,6 +360,7 @@ pub(super) mod tests {
                 ["16 last block", "only reading", "reading_gb_per_s"],
             ),
             (look_back(), scans::Args::FILES, ["9 look-back", "only copying", "copy_gb_per_s"]),
+            (one_sweep(), sorts::Args::FILES, ["6 one sweep", "only copying", "pass_gb_per_s"]),
         ] {
             let charts = climbed.charts().expect("whole charts");
             let (records, _) = climbed.page().into_files_and_wrong();
@@ -362,6 +379,7 @@ pub(super) mod tests {
         for (climbed, roof, percent) in [
             (last_block(), "reading_gb_per_s", "percent_of_reading"),
             (look_back(), "copy_gb_per_s", "percent_of_copying"),
+            (one_sweep(), "pass_gb_per_s", "percent_of_copying"),
         ] {
             let json = serde_json::to_value(&climbed).expect("JSON");
             assert!(json[roof].is_number() && json["rungs"][0][percent].is_number(), "{json}");

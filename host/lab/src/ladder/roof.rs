@@ -6,9 +6,13 @@ use cuda_std::launch::Kernel;
 use gridsync::device::{Device, DeviceError};
 use gridsync::launch::resident_blocks;
 use gridsync_lab_kernels::ladder::THREADS;
+use gridsync_lab_kernels::ladder::scans::kernels::ladder_scan_copy;
 
 /// Grids to try, as multiples of the number of resident blocks.
 const TIMES_RESIDENT: [u32; 4] = [1, 2, 4, 8];
+
+/// Bytes that a thread of a copy has in flight: four packs.
+const COPIED_AT_ONCE: usize = 64;
 
 /// Blocks of the best grid of the kernel that only moves the bytes of `len` elements, and its rate
 /// in GB/s (10⁹ bytes). `None` in the emulator, where times are meaningless.
@@ -36,4 +40,13 @@ pub(super) fn best_roof<L: Ladder>(
 pub(super) fn grids<K: Kernel>(device: &Device) -> Result<Vec<u32>, DeviceError> {
     let resident = resident_blocks::<K>(device, THREADS, 0)?.max(1);
     Ok(TIMES_RESIDENT.map(|times| times * resident).to_vec())
+}
+
+/// The grids to try for a copy of `len` elements of 4 bytes. One of them copies everything in one
+/// pass.
+pub(super) fn copy_grids(device: &Device, len: usize) -> Result<Vec<u32>, DeviceError> {
+    let mut grids = grids::<ladder_scan_copy>(device)?;
+    let at_once = COPIED_AT_ONCE * THREADS as usize;
+    grids.push((len * size_of::<u32>()).div_ceil(at_once) as u32);
+    Ok(grids)
 }

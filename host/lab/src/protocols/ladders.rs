@@ -1,8 +1,10 @@
-//! The rungs of the ladders: sums and scans from one thread up, each with different barriers.
+//! The rungs of the ladders: sums, scans and sorts from one thread or block up, each with different
+//! barriers.
 
 use super::{Protocol, right};
 use crate::ladder::Ladder;
 use gridsync::device::{Device, EmulatorConfig};
+use gridsync_lab_kernels::ladder::sorts::TILE;
 use gridsync_verify::{Input, sample};
 
 /// Enough elements for several blocks, and a remainder. The higher rungs process more per block.
@@ -17,6 +19,7 @@ pub(super) fn rungs<L: Ladder<Launched: Copy + Send + Sync + 'static>>() -> Vec<
         let run = move |device: &Device| {
             let len = match (L::KIND.name, rung.number) {
                 ("sum", ..14) | ("scan", ..7) => FEW,
+                ("sort", number) => keys(number),
                 _ => MANY,
             };
             let input = sample::<L::Element>(Input::Values, len.min(rung.at_most), 7);
@@ -29,6 +32,16 @@ pub(super) fn rungs<L: Ladder<Launched: Copy + Send + Sync + 'static>>() -> Vec<
         Protocol { config, ..Protocol::new(name, run) }
     });
     all.collect()
+}
+
+/// The keys of a rung that sorts, few because there are many launches: several pairs for some
+/// threads, several blocks, two tiles, or three tiles, of which the last looks past an aggregate.
+fn keys(number: u32) -> usize {
+    match number {
+        1 | 2 => 600,
+        3..6 => TILE + 52,
+        _ => 2 * TILE + 4,
+    }
 }
 
 /// The words of a name, with hyphens between them.

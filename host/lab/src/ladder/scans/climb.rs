@@ -18,9 +18,6 @@ use gridsync_lab_kernels::ladder::scans::s06_shuffles::TILE;
 /// Words in 16 bytes: every array of sums starts at a multiple of this.
 const ALIGNED: usize = 4;
 
-/// Bytes that a thread of a copy has in flight: four packs.
-const COPIED_AT_ONCE: usize = 64;
-
 /// An input, an output, and the memory that all rungs work in.
 pub struct Climb {
     device: Device,
@@ -139,7 +136,7 @@ impl Ladder for Climb {
     }
 
     fn own(moves: &Moves, counted: Option<&Counted>, percent: Option<f64>) -> Own {
-        Own::Scan {
+        Own::Array {
             percent_of_copying: percent,
             launches: moves.launches,
             words_moved: moves.words,
@@ -153,12 +150,8 @@ impl Ladder for Climb {
         Roof::Copying(gb_per_s)
     }
 
-    /// One of the grids copies everything in one pass.
     fn roof_grids(&self, len: usize) -> Result<Vec<u32>, DeviceError> {
-        let mut grids = roof::grids::<ladder_scan_copy>(&self.device)?;
-        let at_once = COPIED_AT_ONCE * THREADS as usize;
-        grids.push((len * size_of::<u32>()).div_ceil(at_once) as u32);
-        Ok(grids)
+        roof::copy_grids(&self.device, len)
     }
 
     fn launch_roof(&self, len: usize, blocks: u32) -> Result<(), DeviceError> {

@@ -72,8 +72,8 @@ pub type Rung = ladder::Rung<Launched>;
 pub struct Moves {
     /// Launches, and setting words to 0 if the rung does that.
     pub launches: usize,
-    /// Words that it reads and writes in the array and in the arrays of sums, without the words
-    /// that blocks exchange.
+    /// Words that it reads and writes in the array and in the arrays of sums or counts, without the
+    /// words that blocks exchange.
     pub words: usize,
 }
 
