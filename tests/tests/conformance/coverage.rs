@@ -115,6 +115,7 @@ fn in_tables(compute: u32) -> BTreeSet<String> {
         .chain(spread.map(|(kernel, ..)| kernel))
         .chain(ladder::sums::kernels())
         .chain(ladder::scans::kernels())
+        .chain(ladder::sorts::kernels())
         .chain(OPERATIONS.iter().chain([&NOTHING]).map(|operation| operation.kernel))
         .chain(HOLDERS.iter().map(|holder| holder.kernel.name))
         .chain(barriers)

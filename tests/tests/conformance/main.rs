@@ -48,7 +48,7 @@
 //! | `system` | the barrier and the exchange over several GPUs: rounds, results, refusals, faults |
 //! | `spin` | waiting for a word: the forms that load it again end under every schedule |
 //! | `streams` | reductions in a second stream of a device, and in a cust stream |
-//! | `ladder` | every rung of the ladders of sums and of scans: lengths, types, schedules |
+//! | `ladder` | every rung of the ladders of sums, of scans and of sorts: lengths, types, schedules |
 //! | `device_launch` | kernels that launch kernels: results, orders, values, refusals |
 //! | `fences` | the kernels that measure fences: the operation in their loop, and their results |
 //! | `limits` | kernels that hold many values: their results |

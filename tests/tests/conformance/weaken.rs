@@ -260,10 +260,11 @@ fn no_order_of_a_short_protocol_is_stronger_than_needed_without_a_reason() {
 }
 
 fn no_order_is_stronger_than_needed_without_a_reason() {
-    // A run of the bulk copies or of a sort of tiles takes half a second, one of a rung a tenth.
+    // A run of the bulk copies or a sort takes half a second, one of another rung a tenth.
     all_have_a_reason(&protocols(), |protocol| match &*protocol.name {
         "scan/by-bulk-copies" | "scan/spread-by-bulk-copies" => 8,
         "sort/tiles" | "sort/long-rows" | "rank/rows" => 8,
+        name if name.starts_with("ladder/sort") => 8,
         name if name.starts_with("ladder/") => 20,
         // One of the two warps of a block has to fall behind by a whole crossing.
         name if name.contains("exchange") => 200,

@@ -83,6 +83,7 @@ fn tables_fit_a_terminal_and_have_no_trailing_blanks() {
         &["devices"],
         &["lab", "ladder", "-n", "4096"],
         &["lab", "scans", "-n", "4096"],
+        &["lab", "sorts", "-n", "4096"],
         &["lab", "stress", "--rounds", "1"],
     ] {
         let args = [args, &["--device", "emulator"]].concat();

@@ -59,6 +59,7 @@ fn every_count_accepts_numbers_powers_and_exponents() {
         &["bench", "barrier", "--blocks", "1.5"],
         &["lab", "ladder", "-n", "0"],
         &["lab", "scans", "-n", "2^37"],
+        &["lab", "sorts", "-n", "2^37"],
         &["lab", "launches", "--rounds", "1e5"],
         &["lab", "stress", "--rounds", "0"],
     ] {

@@ -131,6 +131,44 @@ fn scans_times_every_rung_and_a_copy_on_cuda() {
 }
 
 #[test]
+fn sorts_climbs_all_seven_rungs_by_default() {
+    let shown = without_cuda(&["lab", "sorts", "--json"], b"").json();
+    let climbed = shown["rungs"].as_array().expect("there should be rungs");
+    assert_eq!(climbed.len(), 7, "{shown}");
+    assert_eq!(shown["absent"], serde_json::json!([]));
+}
+
+#[test]
+fn sorts_prints_a_row_for_each_rung_and_draws_what_it_counted() {
+    let folder = Folder::new();
+    let shown = folder.call(&["lab", "sorts", "-n", "3000", "-o", "."], b"").succeeds();
+    for part in ["3000 u32 on emulator", "odd-even", "1024", "one sweep", "the library's"] {
+        assert!(shown.stdout.contains(part), "{part:?}: {}", shown.stdout);
+    }
+    assert!(!shown.stdout.contains("GB/s"), "{}", shown.stdout);
+    assert_eq!(folder.names(), ["sort-operations.svg"]);
+}
+
+#[test]
+fn sorts_times_every_rung_and_a_copy_on_cuda() {
+    with_cuda(|_cuda| {
+        let folder = Folder::new();
+        let args = ["lab", "sorts", "-n", "1000003", "--json", "-o", "."];
+        let shown = folder.gridsync(&args, b"").json();
+        assert!(shown["pass_gb_per_s"].as_f64() > Some(1.0), "{shown}");
+        let rungs = shown["rungs"].as_array().expect("there should be rungs");
+        assert_eq!(rungs.len(), 7, "{shown}");
+        for rung in rungs {
+            let [min, median, max] = ["min", "us", "max"].map(|key| rung[key].as_f64());
+            assert!(Some(0.0) < min && min <= median && median <= max, "{rung}");
+        }
+        for name in ["sorts.svg", "sort-operations.svg", "sorts.jsonl"] {
+            assert!(folder.path(name).is_file(), "{name}");
+        }
+    });
+}
+
+#[test]
 fn invalid_arguments_of_lab_are_refused() {
     let call = |args: &[&str]| without_cuda(&[&["lab"], args].concat(), b"");
     call(&["spin", "--arch", "80"]).fails(WRONG_USAGE, &["80", "75 and 90"]);
@@ -150,6 +188,9 @@ fn invalid_arguments_of_lab_are_refused() {
     call(&["scans", "-n", "0"]).fails(WRONG_USAGE, &["--elements", "from 1 to"]);
     call(&["scans", "--dtype", "f32"]).fails(WRONG_USAGE, &["--dtype"]);
     call(&["scans", "--device", "cpu"]).fails(WRONG_USAGE, &["emulator"]);
+    call(&["sorts", "-n", "0"]).fails(WRONG_USAGE, &["--elements", "from 1 to"]);
+    call(&["sorts", "--dtype", "u64"]).fails(WRONG_USAGE, &["--dtype"]);
+    call(&["sorts", "--device", "cpu"]).fails(WRONG_USAGE, &["emulator"]);
     call(&["stress", "--rounds", "0"]).fails(WRONG_USAGE, &["--rounds", "from 1 to"]);
     call(&["stress", "--designs", "seed"]).fails(WRONG_USAGE, &["seed", "split"]);
     call(&["stress", "--device", "cpu"]).fails(WRONG_USAGE, &["emulator"]);

@@ -22,11 +22,11 @@ fn lines(records: &[Value]) -> String {
     records.iter().map(|record| format!("{record}\n")).collect()
 }
 
-/// A rung of the ladder of scans.
-fn rung(number: u32, name: &str, us: f64) -> Value {
+/// A rung of the ladder of this suite, whose roof has the rate `roof`.
+fn rung([suite, roof]: [&str; 2], number: u32, name: &str, us: f64) -> Value {
     json!({
-        "suite": "scans", "variant": name, "device": "NVIDIA H200",
-        "params": { "rung": number, "dtype": "u32", "n": 1 << 20, "copy_gb_per_s": 4150.0 },
+        "suite": suite, "variant": name, "device": "NVIDIA H200",
+        "params": { "rung": number, "dtype": "u32", "n": 1 << 20, roof: 4150.0 },
         "median": us, "min": us, "max": us, "samples": 7, "bytes": 8 << 20, "peer": null,
     })
 }
@@ -41,11 +41,13 @@ fn checked(n: u64, error: f64) -> String {
     .to_string()
 }
 
-/// A folder with the page of all records of this repository, and of the two kinds that it lacks.
+/// A folder with the page of all records of this repository, and of the three kinds that it lacks.
 fn whole_page() -> Folder {
-    let rungs = [rung(1, "one thread", 9000.0), rung(9, "look-back", 4.0)];
+    let scans = [1, 9].map(|number| rung(["scans", "copy_gb_per_s"], number, "a rung", 4.0));
+    let sorts = [1, 6].map(|number| rung(["sorts", "pass_gb_per_s"], number, "a rung", 80.0));
     let folder = Folder::new()
-        .with("scans.jsonl", lines(&rungs))
+        .with("scans.jsonl", lines(&scans))
+        .with("sorts.jsonl", lines(&sorts))
         .with("sum.json", checked(1000, 1e-4))
         .with("sum-2.json", checked(1 << 20, 0.0));
     let runs = workspace().join("bench/runs");

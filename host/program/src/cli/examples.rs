@@ -183,6 +183,13 @@ const EXAMPLES: &[Examples] = &[
         ],
     ),
     (
+        &["lab", "sorts"],
+        &[
+            ("gridsync lab sorts", "one sort in seven steps"),
+            ("gridsync lab sorts -n 2^20 -o charts", "of fewer elements, with figures"),
+        ],
+    ),
+    (
         &["lab", "launches"],
         &[
             ("gridsync lab launches", "100 rounds"),

@@ -306,6 +306,7 @@ fn records_without_the_parameters_of_an_axis_are_skipped() {
         ("select", "kept 50 %"),
         ("ladder", "step"),
         ("scans", "step"),
+        ("sorts", "step"),
         ("launches", "grid"),
     ];
     for params in [

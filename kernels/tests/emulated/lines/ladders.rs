@@ -2,7 +2,7 @@
 
 use super::on;
 use crate::support::Zeros;
-use gridsync_lab_kernels::ladder::{scans::*, sums::*};
+use gridsync_lab_kernels::ladder::{scans::*, sorts::*, sums::*};
 
 #[test]
 fn faults_in_ladder_rungs_name_the_caller() {
@@ -49,5 +49,22 @@ fn faults_in_ladder_rungs_name_the_caller() {
             s08_chained::chained(zeros.of(0, 4000), zeros.of(3, 4000), zeros.of(1, 100));
         on(2, 256) => |zeros|
             s09_look_back::look_back(zeros.of(0, 4000), zeros.of(3, 4000), zeros.of(1, 100));
+    }
+}
+
+#[test]
+fn faults_in_rungs_that_sort_name_the_caller() {
+    walk! {
+        on(1, 64) => |zeros| t01_odd_even::odd_even(zeros.of(0, 70), zeros.of(3, 70));
+        on(2, 64) => |zeros| t02_bitonic::step(zeros.of(0, 201), zeros.of(3, 201), 3);
+        on(2, 256) => |zeros| t03_bitonic_tiles::tiles(zeros.of(0, 2200), zeros.of(3, 2200), 0);
+        on(2, 256) => |zeros| t04_counts::count(zeros.of(0, 2200), zeros.of(1, 512), 8);
+        on(1, 256) => |zeros|
+            t04_counts::scatter(zeros.of(0, 300), zeros.of(3, 300), zeros.of(1, 256), 8);
+        on(1, 512) => |zeros|
+            t05_ranks::scatter_ranked(zeros.of(0, 600), zeros.of(3, 600), zeros.of(1, 256), 8);
+        on(2, 256) => |zeros| t06_one_sweep::count_all(zeros.of(0, 600), zeros.of(1, 1024));
+        on(2, 512) => |zeros| t06_one_sweep::one_sweep(
+            zeros.of(0, 2200), zeros.of(3, 2200), zeros.of(1, 256), zeros.of(2, 513), 8);
     }
 }

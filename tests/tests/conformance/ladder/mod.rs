@@ -3,8 +3,9 @@
 use gridsync_tests::trials::Trials;
 
 pub(crate) mod scans;
+pub(crate) mod sorts;
 pub(crate) mod sums;
 
 pub(crate) fn trials() -> Trials {
-    Trials::of(module_path!()).with([scans::trials(), sums::trials()])
+    Trials::of(module_path!()).with([scans::trials(), sorts::trials(), sums::trials()])
 }

@@ -41,6 +41,8 @@ const CALLS: [(&str, &str, &str); 33] = [
     ("lab-ladder", "lab ladder -n 1000 --dtype u32", "rungs"),
     ("lab-scans", "lab scans -n 1", "copy_gb_per_s"),
     ("lab-scans", "lab scans -n 1000", "absent"),
+    ("lab-sorts", "lab sorts -n 1", "pass_gb_per_s"),
+    ("lab-sorts", "lab sorts -n 1000", "rungs"),
     ("lab-stress", "lab stress --rounds 1 --designs grid --right-only", "mutants"),
     ("lab-stress", "lab stress --rounds 1 --designs tree", "caught"),
 ];

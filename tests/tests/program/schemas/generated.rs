@@ -39,7 +39,7 @@ fn schemas_match_the_types_of_the_results() {
         ),
         of::<Record>(
             "record",
-            "A line that gridsync bench, lab ladder, lab scans and lab launches record",
+            "A line that gridsync bench, lab ladder, lab scans, lab sorts and lab launches record",
         ),
         of::<Comparison>("comparison", "gridsync bench compare with --json"),
         of::<results::Experiments>("lab", "gridsync lab with --json, without an experiment"),
@@ -63,6 +63,7 @@ fn schemas_match_the_types_of_the_results() {
         of_experiment::<gridsync_lab::locks::Report>("locks"),
         of_experiment::<gridsync_lab::memory::Report>("memory"),
         of_experiment::<gridsync_lab::ladder::Report>("scans"),
+        of_experiment::<gridsync_lab::ladder::Report>("sorts"),
         of_experiment::<gridsync_lab::spin::Report>("spin"),
         of_experiment::<gridsync_lab::stress::Report>("stress"),
         of_experiment::<gridsync_lab::threads::Report>("threads"),

@@ -19,7 +19,7 @@ use std::slice::from_ref;
 #[derive(clap::Args)]
 pub(super) struct Compare {
     /// The run before: a file of records (--output of bench and of the ladders; --json of bench, dag,
-    /// lab ladder, lab scans and lab launches), or a folder of such files.
+    /// lab ladder, lab scans, lab sorts and lab launches), or a folder of such files.
     #[arg(value_name = "BEFORE")]
     first: PathBuf,
     /// The run after.

@@ -97,6 +97,7 @@ experiments! {
     Memory(gridsync_lab::memory::Args),
     Ladder(gridsync_lab::ladder::sums::Args),
     Scans(gridsync_lab::ladder::scans::Args),
+    Sorts(gridsync_lab::ladder::sorts::Args),
     #[command(visible_alias = "mkl")]
     Launches(gridsync_lab::launches::Args),
     Accuracy(gridsync_lab::accuracy::Args),

@@ -139,6 +139,11 @@ pub(super) const GROUPS: &[Group] = &[
                 needs: "gridsync lab scans",
                 draw: |of| ladders::rungs(of, "scans"),
             },
+            Wanted {
+                what: "The ladder of sorts",
+                needs: "gridsync lab sorts",
+                draw: |of| ladders::rungs(of, "sorts"),
+            },
         ],
     },
     Group {
