@@ -44,7 +44,8 @@ fn climb(device: &Device, input: &[u32], lengths: &[usize], asked: impl Fn(&Rung
         for len in lengths.iter().map(|&len| len.min(rung.at_most)) {
             let case = || format!("{} of {len}", rung.name);
             climb.clear().expect("it should be cleared");
-            let launched = climb.launch(&rung, len, &rung.moves(len));
+            let plan = climb.plan(&rung, len).expect("every length has a plan");
+            let launched = climb.launch(&rung, len, &plan);
             launched.unwrap_or_else(|error| panic!("{}: {error}", case()));
             let sorted = climb.sorted().unwrap_or_else(|error| panic!("{}: {error}", case()));
             let mut expected = input[..len].to_vec();
@@ -93,9 +94,9 @@ fn every_rung_of_the_sorts_is_exact_and_without_races_whatever_the_schedule() {
 }
 
 fn tiles_of_a_sweep_end_even_if_only_some_are_resident() {
-    let lengths = [10 * 2048 + 1];
+    let lengths = [6 * 2048 + 1];
     for policy in [Policy::RunAhead, Policy::Reverse, Policy::Coarse] {
-        // 4 of 11 blocks are resident.
+        // 2 of 7 blocks are resident.
         let device = Device::new(Emulator::new(EmulatorConfig {
             multiprocessors: 1,
             schedule: Schedule::new(policy),
@@ -110,7 +111,7 @@ fn tiles_of_a_sweep_end_even_if_only_some_are_resident() {
 /// also stands for the elements after the end.
 fn rungs_sort_keys_with_equal_digits() {
     let device = gridsync_tests::devices::emulator();
-    for keys in [Keys::Equal, Keys::Few, Keys::Reversed] {
+    for keys in [Keys::Equal, Keys::Few] {
         climb(&device, &keys.sample::<u32>(2100, 3), &[2100], |_| true);
     }
     climb(&device, &[u32::MAX; 2100], &[2100], |_| true);

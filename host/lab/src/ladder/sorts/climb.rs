@@ -76,7 +76,7 @@ impl Ladder for Climb {
     }
 
     fn plan(&self, rung: &Rung, len: usize) -> Result<Moves, DeviceError> {
-        Ok(rung.moves(len))
+        Ok(rung.moves(len, self.device.properties().compute))
     }
 
     /// # Errors

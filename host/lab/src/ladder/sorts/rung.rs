@@ -5,6 +5,7 @@ use crate::ladder::scans::Moves;
 use crate::ladder::{self, Entry};
 use cuda_std::launch::Kernel;
 use cuda_std::memory::Global;
+use gridsync_kernels::grid::sort::one_block_threads;
 use gridsync_lab_kernels::ladder::THREADS;
 use gridsync_lab_kernels::ladder::sorts::kernels::{
     ladder_sort_odd_even, ladder_sort_one_sweep, ladder_sort_scatter, ladder_sort_scatter_ranked,
@@ -87,9 +88,9 @@ impl Rung {
         }
     }
 
-    /// Launches and moved words for `len` keys.
+    /// Launches and moved words for `len` keys on a device of this compute capability.
     #[must_use]
-    pub fn moves(&self, len: usize) -> Moves {
+    pub fn moves(&self, len: usize, compute: u32) -> Moves {
         let (launches, words) = match self.launched {
             // In each round two keys of each pair are read and written.
             Launched::OneBlock => {
@@ -105,6 +106,7 @@ impl Rung {
             Launched::Counted(_) => (3 * PASSES, PASSES * (3 * len + 4 * DIGITS * tiles(len))),
             // The counts, and the words of each pass, are set to 0.
             Launched::OneSweep => (2 * (1 + PASSES), len + PASSES * 2 * len),
+            Launched::Library if one_block_threads(len, 4, compute >= 90).is_some() => (1, 2 * len),
             Launched::Library => (1 + PASSES, len + PASSES * 2 * len),
         };
         Moves { launches, words }
@@ -118,7 +120,7 @@ mod tests {
     /// Launches and words of rung `number`.
     fn of(number: u32, len: usize) -> (usize, usize) {
         let rung = rungs().into_iter().find(|rung| rung.number == number);
-        let Moves { launches, words } = rung.expect("a rung").moves(len);
+        let Moves { launches, words } = rung.expect("a rung").moves(len, 90);
         (launches, words)
     }
 
@@ -140,5 +142,7 @@ mod tests {
     fn a_radix_sort_moves_the_same_words_for_each_digit() {
         assert_eq!(of(4, 1 << 20), (12, 4 * ((3 << 20) + (4 << 17))));
         assert_eq!(of(6, 1 << 20), (10, 9 << 20));
+        assert_eq!(of(7, 1 << 20), (5, 9 << 20));
+        assert_eq!(of(7, 1 << 12), (1, 2 << 12));
     }
 }

@@ -6,7 +6,7 @@
 //! at once. A key moves by one position in a round, so n rounds are needed, with a barrier before
 //! each.
 //!
-//! Words moved: 2n² + 2n. Work: n² / 2 comparisons.
+//! Words moved: 2n². Work: n² / 2 comparisons.
 //!
 //! Launched: one block of 256 threads. A barrier of the block is enough because there is only one.
 

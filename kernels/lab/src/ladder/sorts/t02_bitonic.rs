@@ -38,7 +38,8 @@ pub fn step(from: Global<u32>, to: Global<u32>, mask: u32) {
 /// bits of it.
 #[inline(always)]
 pub(super) fn pair(number: usize, mask: usize) -> [usize; 2] {
-    let highest = 1 << mask.ilog2();
+    // `ilog2` would check that the mask is not 0.
+    let highest = 1 << (usize::BITS - 1 - mask.leading_zeros());
     let below = number % highest;
     let low = 2 * (number - below) + below;
     [low, low ^ mask]
