@@ -112,15 +112,19 @@ impl Sort {
         let payload = if P::IS_HELD { size_of::<P::Word>() } else { 0 };
         let shape = shape(word, payload, how.is_small);
         let tiles = keys.len().div_ceil(shape.tile());
+        let none = self.state.counts.part(0, 0);
         let portions = Portions {
             count: tiles.div_ceil(how.tiles as usize) as u32,
             tiles: how.tiles,
             len: u64::from(how.tiles) * shape.tile() as u64,
             flags: how.are_indices.into(),
+            table: none,
+            counted: none,
         };
         let task = Task {
             portions: portions.count,
             flags: u32::from(how.in_place) | u32::from(!how.in_place || how.are_indices) << 1,
+            count: none,
         };
         let keys = self.arrays(keys, how.in_place);
         let payloads = self.arrays(payloads, how.in_place);

@@ -260,6 +260,7 @@ impl<K: Key> Sorter<K> {
         let rows = Rows {
             count: how.rows as u64,
             len: how.columns as u32,
+            shortest: 0,
             kept: how.kept as u32,
             each,
             are_indices: how.are_indices.into(),

@@ -10,7 +10,8 @@ use gridsync_entries::Entry;
 use gridsync_entries::sort::{OneBlock, Pass, ShortRows};
 use gridsync_kernels::grid::sort::{
     self as kernels, Arrays, Large, Payload, Rows, SHORT_ROW_MOST, SHORT_WINDOWS, Small, WINDOW,
-    one_block_most_threads, one_block_threads, tile_words, windows_of_block, windows_threads,
+    longest_in_windows, one_block_most_threads, one_block_threads, tile_words, windows_of_block,
+    windows_threads,
 };
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -65,7 +66,8 @@ pub(in crate::primitives) struct Parts {
     /// As in [`kernels::Segments::starts`].
     windows: Buffer<u32>,
     has_short: bool,
-    has_medium: bool,
+    /// Keys of the shortest and the longest segment of those that are sorted in windows.
+    medium: Option<[usize; 2]>,
     /// Those that have a block of their own, and its threads.
     alone: Buffer<u32>,
     threads: u32,
@@ -86,9 +88,9 @@ impl Parts {
     fn new<K: Key>(device: &Device, offsets: &[u64]) -> Result<Self, DeviceError> {
         check(offsets)?;
         let (word, is_90) = (size_of::<K>(), device.properties().compute >= 90);
-        let in_window = windows_of_block(windows_threads(word, is_90)).1 as usize;
+        let in_window = longest_in_windows(windows_threads(word, is_90));
         let in_block = |len| one_block_threads(len, word, is_90);
-        let (mut has_short, mut has_medium) = (false, false);
+        let (mut has_short, mut medium) = (false, None);
         let (mut alone, mut most_alone) = (Vec::new(), 0);
         let (mut long, mut longest) = (Vec::new(), Vec::new());
         for (segment, pair) in (0..).zip(offsets.windows(2)) {
@@ -96,7 +98,10 @@ impl Parts {
             match range.len() {
                 0 => {}
                 1..=SHORT_ROW_MOST => has_short = true,
-                len if len <= in_window => has_medium = true,
+                len if len <= in_window => {
+                    let [shortest, longest] = medium.unwrap_or([len; 2]);
+                    medium = Some([len.min(shortest), len.max(longest)]);
+                }
                 len if in_block(len).is_some() => {
                     alone.push(segment);
                     most_alone = most_alone.max(len);
@@ -112,7 +117,7 @@ impl Parts {
             offsets: device.upload(offsets)?,
             windows: device.upload(&windows(offsets, len))?,
             has_short,
-            has_medium,
+            medium,
             alone: device.upload(&alone)?,
             threads: in_block(most_alone).unwrap_or(most),
             long: if long.is_empty() { None } else { Some(Long::new::<K>(device, &long)?) },
@@ -214,6 +219,7 @@ impl<K: Key> Sorter<K> {
         let rows = Rows {
             count: windows as u64,
             len: SHORT_ROW_MOST as u32,
+            shortest: 0,
             kept: u32::MAX,
             each: 0,
             are_indices: how.are_indices().into(),
@@ -225,12 +231,14 @@ impl<K: Key> Sorter<K> {
             if segments.has_short {
                 self.run_in_warps(order, windows.div_ceil(SHORT_WINDOWS), rows, keys, payloads)?;
             }
-            if segments.has_medium {
+            if let Some([shortest, longest]) = segments.medium {
                 let properties = self.device.properties();
                 let threads = windows_threads(size_of::<K>(), properties.compute >= 90);
-                let (each, len) = windows_of_block(threads);
+                let each = windows_of_block(threads, shortest, longest);
                 let grid = [windows.div_ceil(each as usize), threads as usize];
-                self.run_in_blocks(order, grid, Rows { len, each, ..rows }, keys, payloads)?;
+                let (len, shortest) = (longest as u32, shortest as u32);
+                let rows = Rows { len, shortest, each, ..rows };
+                self.run_in_blocks(order, grid, rows, keys, payloads)?;
             }
             if !segments.alone.is_empty() {
                 let starts = segments.alone.view();

@@ -24,8 +24,8 @@ const fn columns(word: usize, is_90: bool) -> usize {
     if columns < WARP_SIZE as usize { columns } else { WARP_SIZE as usize }
 }
 
-/// Bytes of dynamic shared memory of [`count`] and [`count_rows`] for keys of `word` bytes. `is_90` says that its image
-/// is for compute capability 9.0.
+/// Bytes of dynamic shared memory of [`count`] and [`count_rows`] for keys of `word` bytes. `is_90`
+/// says that the kernel's image is for compute capability 9.0.
 #[must_use]
 pub const fn count_shared_bytes(word: usize, is_90: bool) -> u32 {
     (word * DIGITS * columns(word, is_90) * 4) as u32

@@ -29,4 +29,4 @@ pub use short_rows::{
 };
 pub use state::{Arrays, State, WORDS, carries_len, counts_len, passes};
 pub use tile::{Large, Shape, Small, THREADS, Tiles};
-pub use windows::{windows_of_block, windows_threads};
+pub use windows::{longest_in_windows, windows_of_block, windows_threads};

@@ -61,9 +61,9 @@ pub const fn one_block_shared_bytes(threads: u32, word: usize, in_windows: bool)
 /// `rows.kept` for each; they may be the same if all are kept. That of the keys may be empty, if they
 /// are not wanted, and those of payloads if these are indices or if there are none.
 ///
-/// Of segments, there is a block for each one that is listed, or for `rows.each` windows, of
-/// [`windows_of_block`]: it sorts the segments that start there and have more than 32 and up to
-/// `rows.len` keys.
+/// Of segments, there is a block for each one that is listed, or for `rows.each` windows, at most
+/// [`windows_of_block`](super::windows_of_block): it sorts the segments that start there and have
+/// from `rows.shortest` to `rows.len` keys.
 #[device(protocol = "the sort")]
 pub fn sort_in_one_block<O: Order, P: Payload>(
     order: O,

@@ -146,8 +146,8 @@ impl Portions {
 /// [`count`](super::count()). Keys with the same digit keep their order.
 ///
 /// Called by every thread of a grid of [`THREADS`] along x, one block for each tile of keys, of
-/// [`Shape::tile`], with [`Shape::shared_bytes`] of dynamic shared memory. `rows` have 256 words for each tile, twice. The
-/// blocks need not be co-resident.
+/// [`Shape::tile`], with [`Shape::shared_bytes`] of dynamic shared memory. `rows` have 256 words for
+/// each tile, twice. The blocks need not be co-resident.
 #[device(protocol = "the sort")]
 pub fn scatter<O: Order, P: Payload, T: Tiles>(
     order: O,

@@ -17,6 +17,8 @@ pub struct Rows {
     pub count: u64,
     /// Keys of a row; of segments in windows, of the longest one that is sorted.
     pub len: u32,
+    /// Of segments in windows, the keys of the shortest one that is sorted.
+    pub shortest: u32,
     /// Keys of a row that are written: the first ones in the order. Of segments all are.
     pub kept: u32,
     /// Rows of a block: one, or up to [`MOST_ROWS`] that fit together. Of segments, the windows of a

@@ -85,8 +85,8 @@ pub fn sort_short_rows<O: Order, P: Payload>(
     let held = shared.part(targets.len(), words).cast::<O::Word>();
     overlap::begin();
 
-    let Some(here) = Here::new(rows, thread::block_idx_x() as usize) else { return };
-    let (first, len) = (here.first, here.len);
+    let Some(of_block) = BlockRows::new(rows, thread::block_idx_x() as usize) else { return };
+    let (first, len) = (of_block.first, of_block.len);
     let input = keys[0].part(first, len);
     let place = |i: usize| i * SHORT_ROW_THREADS as usize + thread;
     // As `padded` of it.
@@ -116,8 +116,8 @@ pub fn sort_short_rows<O: Order, P: Payload>(
 
     // The warp goes on together, by the network for the longest of its rows.
     let mut first_of_warp = at.warp * WARP_SIZE;
-    while first_of_warp < here.count {
-        let (first, len, to) = here.row(rows, first_of_warp + at.lane);
+    while first_of_warp < of_block.count {
+        let (first, len, to) = of_block.row(rows, first_of_warp + at.lane);
         let row = Row { order, held, targets, first, len, to, kept: rows.kept };
         let is_any_above = |most: u32| warp_vote_any(FULL_MASK, len > most);
         if is_any_above(16) {
@@ -133,7 +133,7 @@ pub fn sort_short_rows<O: Order, P: Payload>(
     }
     thread::sync_threads();
 
-    let (first_kept, kept) = (here.first_kept, here.kept);
+    let (first_kept, kept) = (of_block.first_kept, of_block.kept);
     let is_written = |i: usize| (i < EACH || rows.are_segments()) && place(i) < kept;
     if !P::IS_HELD {
         // Keys of long segments are written as they are. These are sorted later.
@@ -174,7 +174,7 @@ pub fn sort_short_rows<O: Order, P: Payload>(
 
 /// The rows of a block.
 #[derive(Clone, Copy)]
-struct Here {
+struct BlockRows {
     /// The first segment, and the rows.
     segment: u32,
     count: u32,
@@ -186,7 +186,7 @@ struct Here {
     kept: usize,
 }
 
-impl Here {
+impl BlockRows {
     /// Those of block `block`, if it has any.
     #[inline(always)]
     fn new(rows: Rows, block: usize) -> Option<Self> {

@@ -2,7 +2,6 @@
 
 use super::one_block::{EACH, one_block_most_threads};
 use super::rows::{MOST_ROWS, Rows, WINDOW};
-use super::short_rows::SHORT_ROW_MOST as SHORT;
 use crate::block::ThreadPosition;
 use crate::block::ranks::{DIGITS, gridsync_sort_starts};
 use crate::warp;
@@ -17,13 +16,23 @@ pub const fn windows_threads(word: usize, is_90: bool) -> u32 {
     if word == 8 && !is_90 { 128 } else { one_block_most_threads(word, is_90) }
 }
 
-/// Windows of such a block of so many threads, and the most keys of a segment that it sorts.
+/// The most keys of a segment that such a block of so many threads sorts: a third of its places, in
+/// windows.
 #[must_use]
-pub const fn windows_of_block(threads: u32) -> (u32, u32) {
-    let windows = threads as usize * EACH / WINDOW;
+pub const fn longest_in_windows(threads: u32) -> usize {
+    let windows = threads as usize * EACH / (3 * WINDOW);
+    (if windows > 0 { windows } else { 1 }) * WINDOW
+}
+
+/// Windows of such a block, if it sorts segments of `shortest` to `longest` keys, which are more than
+/// 32 and at most [`longest_in_windows`].
+#[must_use]
+pub const fn windows_of_block(threads: u32, shortest: usize, longest: usize) -> u32 {
     // The last segment may end after the windows.
-    let after = if windows < 3 { 1 } else { windows / 3 };
-    ((windows - after) as u32, (after * WINDOW) as u32)
+    let by_places = (threads as usize * EACH + 1 - longest) / WINDOW;
+    // The number of the last place is less than that of padding.
+    let by_numbers = MOST_ROWS as usize * shortest / WINDOW;
+    (if by_places < by_numbers { by_places } else { by_numbers }) as u32
 }
 
 shared_array! {
@@ -55,20 +64,23 @@ impl Numbers {
         while of_warp < end {
             let segment = of_warp + at.lane;
             let (start, len) = if segment < end { rows.segments.keys(segment) } else { (0, 0) };
-            let is_here = len > SHORT && len <= rows.len as usize;
+            let is_here = len >= rows.shortest as usize && len <= rows.len as usize;
             let place = if is_here { (start - first) as u32 } else { 0 };
+            // Segments have at least as many keys, so no two have the same number.
+            let number = place / rows.shortest;
             if is_here {
-                gridsync_sort_segments().write(number_at(place) as usize, place);
+                gridsync_sort_segments().write(number as usize, place);
             }
             // The warp fills one after another.
             let mut lanes = warp_vote_ballot(FULL_MASK, is_here);
             while lanes != 0 {
                 let lane = lanes.trailing_zeros();
                 let place = warp::of_lane(place, lane);
+                let number = place / rows.shortest;
                 let len = warp::of_lane(len as u32, lane);
                 let mut index = at.lane;
                 while index < len {
-                    self.0.write((place + index) as usize, number_at(place) as u8);
+                    self.0.write((place + index) as usize, number as u8);
                     index += WARP_SIZE;
                 }
                 lanes &= lanes - 1;
@@ -97,13 +109,4 @@ impl Numbers {
     pub(super) fn index(number: u32, place: u32) -> u32 {
         place - gridsync_sort_segments().read(number as usize)
     }
-}
-
-/// The number of a segment that starts at a place. Segments have more than 32 keys, so no two have
-/// the same; and that of the last place at which one starts, before 8 [windows](WINDOW), is less
-/// than [`MOST_ROWS`].
-#[inline(always)]
-const fn number_at(place: u32) -> u32 {
-    const { assert!((8 * WINDOW - 1) / (SHORT + 1) < MOST_ROWS as usize) };
-    place / (SHORT as u32 + 1)
 }

@@ -59,6 +59,7 @@ fn faults_in_a_radix_sort_name_the_caller() {
     let rows = |zeros: Zeros, count, len| sort::Rows {
         count,
         len,
+        shortest: 0,
         kept: len,
         each: 1,
         are_indices: 1,
