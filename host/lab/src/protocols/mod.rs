@@ -13,7 +13,7 @@ mod spread;
 mod system;
 
 use crate::dag::{Method, RunError, Runner, Work};
-use crate::ladder::{scans, sorts, sums};
+use crate::ladder::{self, scans, sums};
 use crate::locks::field::Field;
 use crate::locks::{Grid, LOCKS};
 use crate::xpx::{self, Form, Setup};
@@ -74,7 +74,7 @@ pub fn protocols() -> Vec<Protocol> {
     all.extend(spread::all());
     all.extend(ladders::rungs::<sums::Climb<f32>>());
     all.extend(ladders::rungs::<scans::Climb>());
-    all.extend(ladders::rungs::<sorts::Climb>());
+    all.extend(ladders::rungs::<ladder::sorts::Climb>());
     all.extend(
         [Method::Levels, Method::Edges, Method::Turns, Method::Words, Method::WordTurns].map(tasks),
     );

@@ -69,14 +69,13 @@ pub fn argsort_segments<K: Key, I: Index>(order: Order, input: &[K], offsets: &[
     output
 }
 
-/// Calls `task` on all cores with parts of `output`, each of whole segments: the index of its first
-/// element, the offsets of its segments, and the part. A part has one segment, or some of together
-/// up to 2^16 elements.
-fn for_each_part<T: Send>(
-    offsets: &[u64],
-    output: &mut [T],
-    task: &(dyn Fn(usize, &[u64], &mut [T]) + Sync),
-) {
+/// What is done with a part of an array: the index of its first element, the offsets of its segments,
+/// and the part.
+type OfPart<'a, T> = dyn Fn(usize, &[u64], &mut [T]) + Sync + 'a;
+
+/// Calls `task` on all cores with parts of `output`, each of whole segments. A part has one segment,
+/// or some of together up to 2^16 elements.
+fn for_each_part<T: Send>(offsets: &[u64], output: &mut [T], task: &OfPart<'_, T>) {
     let (mut parts, mut rest, mut segment) = (Vec::new(), output, 0);
     while segment + 1 < offsets.len() {
         let first = offsets[segment];

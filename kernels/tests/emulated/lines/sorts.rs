@@ -63,7 +63,7 @@ fn faults_in_a_radix_sort_name_the_caller() {
         kept: len,
         each: 1,
         are_indices: 1,
-        segments: sort::Segments { offsets: zeros.of(5, 0), starts: zeros.of(6, 0) },
+        segments: sort::Segments { offsets: zeros.of(4, 0), starts: zeros.of(4, 0) },
     };
     let counting =
         On { dynamic_shared: sort::count_shared_bytes(4, false) as usize, ..on(2, COUNT_THREADS) };
@@ -81,12 +81,12 @@ fn faults_in_a_radix_sort_name_the_caller() {
             sort::sort_in_one_block::<_, u32>(order, [keys; 2], [payloads; 2], rows(zeros, 1, 100))
         };
         counting => |zeros| {
-            let task = Task { portions: 1, flags: 2, count: zeros.of(5, 0) };
+            let task = Task { portions: 1, flags: 2, count: zeros.of(4, 0) };
             sort::count(floats, zeros.of(0, 9), state(zeros), zeros.of(4, 512), task)
         };
         counting => |zeros| {
-            let task = Task { portions: 3, flags: 2, count: zeros.of(5, 0) };
-            let none = zeros.of(5, 0);
+            let task = Task { portions: 3, flags: 2, count: zeros.of(4, 0) };
+            let none = zeros.of(4, 0);
             sort::count_rows(floats, zeros.of(0, 9), state(zeros), zeros.of(4, 512), task, 3, none)
         };
         in_warps => |zeros| {
@@ -105,7 +105,7 @@ fn faults_in_a_radix_sort_name_the_caller() {
             let [input, spare, output] = [0, 0, 1].map(|number| zeros.of(number, 9));
             let keys = Arrays { input, spare, output };
             let nothing = keys.cast();
-            let portions = Portions { count: 1, tiles: 1, len: 9, flags: 0, table: zeros.of(5, 0), counted: zeros.of(5, 0) };
+            let portions = Portions { count: 1, tiles: 1, len: 9, flags: 0, table: zeros.of(4, 0), counted: zeros.of(4, 0) };
             sort::scatter::<_, Nothing, Small>(
                 floats, 0, keys, nothing, state, zeros.of(4, 512), portions)
         };

@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::fs;
 
 /// The schema, a call without a GPU, and a field that its output must have.
-const CALLS: [(&str, &str, &str); 33] = [
+const CALLS: [(&str, &str, &str); 35] = [
     ("devices", "devices", "no_cuda"),
     ("devices", "devices --device cpu", "cpu"),
     ("demo", "demo --runs 2", "forms"),
