@@ -138,8 +138,9 @@ fn add_row(trials: &mut Trials, kind: &'static Kind) {
             for of in SEGMENTS {
                 (0..28).for_each(|number| segments(cuda, kind, of, number));
             }
-            for of in LONG_SEGMENTS {
-                (0..7).for_each(|number| segments(cuda, kind, of, number));
+            for (number, of) in LONG_SEGMENTS.into_iter().enumerate() {
+                segments(cuda, kind, of, number);
+                segments(cuda, kind, of, number + 9);
             }
         });
     });
