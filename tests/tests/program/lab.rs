@@ -141,7 +141,8 @@ fn sorts_climbs_all_seven_rungs_by_default() {
 #[test]
 fn sorts_prints_a_row_for_each_rung_and_draws_what_it_counted() {
     let folder = Folder::new();
-    let shown = folder.call(&["lab", "sorts", "-n", "3000", "-o", "."], b"").succeeds();
+    let arguments = ["lab", "sorts", "-n", "3000", "-o", ".", "--device", "emulator"];
+    let shown = folder.call(&arguments, b"").succeeds();
     for part in ["3000 u32 on emulator", "odd-even", "1024", "one sweep", "the library's"] {
         assert!(shown.stdout.contains(part), "{part:?}: {}", shown.stdout);
     }
