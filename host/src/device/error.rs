@@ -497,7 +497,7 @@ impl DeviceError {
     }
 }
 
-/// What is wrong with an offset of segments.
+/// Describes the fault of an offset of segments.
 fn offset_fault(at: usize, offset: Option<u64>, before: u64) -> String {
     match offset {
         None => "there is no offset".into(),

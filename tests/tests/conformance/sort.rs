@@ -32,7 +32,7 @@ const SHORT_ROWS: [(usize, usize); 12] = [
     (3, 8193),
 ];
 
-/// Rows and columns of many blocks and tiles, and of rows that are sorted one after another.
+/// Rows and columns of many blocks and tiles, and of rows that are sorted in turn.
 const LONG_ROWS: [(usize, usize); 9] = [
     ((1 << 20) + 1, 3),
     (100_003, 17),
@@ -45,7 +45,7 @@ const LONG_ROWS: [(usize, usize); 9] = [
     (2, (1 << 20) + 1),
 ];
 
-/// Elements and their segments: short, in windows, in a block of their own, and in tiles.
+/// Elements and their segments: short, in windows, in one block each, and in tiles.
 const SEGMENTS: [(usize, Lens); 10] = [
     (0, Lens::Of(1)),
     (1, Lens::Of(1)),
@@ -59,7 +59,7 @@ const SEGMENTS: [(usize, Lens); 10] = [
     (12_300, Lens::Skewed),
 ];
 
-/// The same, of many blocks, and of segments that are sorted one after another.
+/// The same, of many blocks, and of segments that are sorted in turn.
 const LONG_SEGMENTS: [(usize, Lens); 7] = [
     ((1 << 20) + 1, Lens::Of(1)),
     ((1 << 22) + 5, Lens::Of(17)),

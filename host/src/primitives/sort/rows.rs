@@ -16,7 +16,7 @@ use gridsync_kernels::grid::sort::Arrays;
 /// are sorted there, as many together as fit: up to 4096 elements, and from compute capability 9.0
 /// up to 12288, or 8192 of 8 bytes. Both take one launch, read the matrix once, and need no working
 /// memory. Longer rows, up to 2^20 elements, are sorted by the same launches as one array, and need
-/// 2 KiB more for each row and byte of a key. Still longer ones are sorted one after another.
+/// 2 KiB more for each row and byte of a key. Still longer ones are sorted in turn.
 pub struct RowSorter<'a, K: Key> {
     sorter: &'a mut Sorter<K>,
     how: How<'a>,

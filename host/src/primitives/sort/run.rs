@@ -104,8 +104,8 @@ impl<K: Key> Sorter<K> {
     /// # Safety
     /// The arrays are on this device and as long as `keys.input`, except those of the spare keys,
     /// which may be longer, and an input of indices. Outputs have the elements that are kept. If
-    /// [`How::needs_no_spare`] holds, spare arrays and the output of keys may be empty. None overlaps
-    /// another, except an output that is its input if `how` says so.
+    /// [`How::needs_no_spare`] holds, spare arrays and the output of keys may be empty. They do
+    /// not overlap, but an output is its input if `how` says so.
     pub(super) unsafe fn run<P: Payload<Word: Pod>>(
         &mut self,
         order: Order,

@@ -68,12 +68,12 @@ pub(in crate::primitives) struct Parts {
     has_short: bool,
     /// Keys of the shortest and the longest segment of those that are sorted in windows.
     medium: Option<[usize; 2]>,
-    /// Those that have a block of their own, and its threads.
+    /// Segments with one block each, and the threads of that block.
     alone: Buffer<u32>,
     threads: u32,
     /// Those that are sorted together by passes.
     long: Option<Long>,
-    /// Those that are sorted by passes one after another.
+    /// Segments that are sorted by passes, each in turn.
     longest: Vec<Range<usize>>,
 }
 

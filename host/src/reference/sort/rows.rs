@@ -132,7 +132,7 @@ fn by_indices<K: Key, T: Pod + Send>(
     output
 }
 
-/// Sorts the indices of short rows, one after another.
+/// Sorts the indices of short rows, row by row.
 #[derive(Default)]
 struct Sorting {
     numbers: Vec<u64>,

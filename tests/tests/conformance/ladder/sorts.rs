@@ -75,7 +75,7 @@ fn every_rung_of_the_sorts_is_exact(device: &Device) {
 fn every_rung_of_the_sorts_is_exact_for_longer_arrays_on_the_emulator() {
     // Without race checks: the emulator refuses to check a grid with this many threads.
     let device = unjudged_under(Schedule::new(Policy::Coarse));
-    climb(device, &keys(&LONG), &LONG, |rung| rung.number > 1);
+    climb(&device, &keys(&LONG), &LONG, |rung| rung.number > 1);
 }
 
 fn every_rung_of_the_sorts_is_exact_for_long_arrays_on_cuda() {
@@ -103,7 +103,7 @@ fn tiles_of_a_sweep_end_even_if_only_some_are_resident() {
             races: true,
             ..EmulatorConfig::default()
         }));
-        climb(device, &keys(&lengths), &lengths, |rung| rung.number == 6);
+        climb(&device, &keys(&lengths), &lengths, |rung| rung.number == 6);
     }
 }
 
