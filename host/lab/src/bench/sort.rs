@@ -101,43 +101,41 @@ fn argsort(bench: &mut Bench<'_>, load: &Load) -> Measured {
 
 /// µs of sorting rows of so many f32. Elements that are left over are not sorted.
 fn rows<const COLUMNS: usize>(bench: &mut Bench<'_>, load: &Load) -> Measured {
-    let (rows, plan) = (load.n / COLUMNS, load.plan);
-    if rows == 0 {
-        return Ok(None);
-    }
-    let load = Load { n: rows * COLUMNS, ..*load };
-    let inputs = bench.stock.hashed(bench.device, load.n, plan.calls, f32::of_hashes)?;
-    let mut outputs = room::<f32>(bench.device, &load)?;
-    let mut sorter = Sorter::new(bench.device, 0)?;
-    let sort =
-        |i: usize| sorter.rows(rows, COLUMNS).launch(Order::ASCENDING, &inputs[i], &mut outputs[i]);
-    // SAFETY: as for keys.
-    let measured = unsafe { time_cold(bench.device, &plan, bench.sampling, sort) }?;
-    if load.is_checked() {
-        let right = sort_rows_on_cpu(Order::ASCENDING, &inputs[0].download()?, rows, COLUMNS);
-        check(&outputs[0].download()?, &right)?;
-    }
-    Ok(Some(measured))
+    let rows = load.n / COLUMNS;
+    each_row(bench, load, COLUMNS, |sorter, input, output| {
+        sorter.rows(rows, COLUMNS).launch(Order::ASCENDING, input, output)
+    })
 }
 
 /// The same elements in segments by offsets, which are prepared once and before the measurement.
 fn segments<const LEN: usize>(bench: &mut Bench<'_>, load: &Load) -> Measured {
-    let (count, plan) = (load.n / LEN, load.plan);
-    if count == 0 {
+    let offsets: Vec<u64> = (0..=load.n / LEN).map(|segment| (segment * LEN) as u64).collect();
+    let segments = Segments::new(bench.device, &offsets)?;
+    each_row(bench, load, LEN, |sorter, input, output| {
+        sorter.segments(&segments).launch(Order::ASCENDING, input, output)
+    })
+}
+
+/// µs of `sort` of as many rows of so many f32 as there are.
+fn each_row(
+    bench: &mut Bench<'_>,
+    load: &Load,
+    columns: usize,
+    sort: impl Fn(&mut Sorter<f32>, &Buffer<f32>, &mut Buffer<f32>) -> Result<(), DeviceError>,
+) -> Measured {
+    let (rows, plan) = (load.n / columns, load.plan);
+    if rows == 0 {
         return Ok(None);
     }
-    let load = Load { n: count * LEN, ..*load };
+    let load = Load { n: rows * columns, ..*load };
     let inputs = bench.stock.hashed(bench.device, load.n, plan.calls, f32::of_hashes)?;
     let mut outputs = room::<f32>(bench.device, &load)?;
     let mut sorter = Sorter::new(bench.device, 0)?;
-    let offsets: Vec<u64> = (0..=count).map(|segment| (segment * LEN) as u64).collect();
-    let segments = Segments::new(bench.device, &offsets)?;
-    let sort =
-        |i: usize| sorter.segments(&segments).launch(Order::ASCENDING, &inputs[i], &mut outputs[i]);
+    let call = |i: usize| sort(&mut sorter, &inputs[i], &mut outputs[i]);
     // SAFETY: as for keys.
-    let measured = unsafe { time_cold(bench.device, &plan, bench.sampling, sort) }?;
+    let measured = unsafe { time_cold(bench.device, &plan, bench.sampling, call) }?;
     if load.is_checked() {
-        let right = sort_rows_on_cpu(Order::ASCENDING, &inputs[0].download()?, count, LEN);
+        let right = sort_rows_on_cpu(Order::ASCENDING, &inputs[0].download()?, rows, columns);
         check(&outputs[0].download()?, &right)?;
     }
     Ok(Some(measured))
