@@ -233,11 +233,15 @@ impl<K: Key> Sorter<K> {
             }
             if let Some([shortest, longest]) = segments.medium {
                 let properties = self.device.properties();
-                let threads = windows_threads(size_of::<K>(), properties.compute >= 90);
-                let each = windows_of_block(threads, shortest, longest);
-                let grid = [windows.div_ceil(each as usize), threads as usize];
+                let (word, is_90) = (size_of::<K>(), properties.compute >= 90);
+                let most = windows_of_block(windows_threads(word, is_90), shortest, longest);
+                // So that every multiprocessor has some.
+                let each = windows.div_ceil(properties.multiprocessors as usize).min(most as usize);
+                let threads = one_block_threads(each * WINDOW + longest - 1, word, is_90)
+                    .expect("there are threads for more windows");
+                let grid = [windows.div_ceil(each), threads as usize];
                 let (len, shortest) = (longest as u32, shortest as u32);
-                let rows = Rows { len, shortest, each, ..rows };
+                let rows = Rows { len, shortest, each: each as u32, ..rows };
                 self.run_in_blocks(order, grid, rows, keys, payloads)?;
             }
             if !segments.alone.is_empty() {

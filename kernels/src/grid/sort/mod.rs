@@ -3,6 +3,7 @@
 
 mod count;
 mod each_key;
+mod layout;
 mod look_back;
 mod network;
 mod one_block;

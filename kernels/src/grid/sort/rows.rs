@@ -46,11 +46,17 @@ pub struct Segments {
 }
 
 impl Segments {
+    /// The index of the first key of a segment, or after the last one the number of keys.
+    #[inline(always)]
+    pub(super) fn first_key(self, segment: u32) -> usize {
+        self.offsets.read(segment as usize) as usize
+    }
+
     /// The index of the first key of a segment, and the number of its keys.
     #[inline(always)]
     pub(super) fn keys(self, segment: u32) -> (usize, usize) {
-        let first = self.offsets.read(segment as usize) as usize;
-        (first, self.offsets.read(segment as usize + 1) as usize - first)
+        let first = self.first_key(segment);
+        (first, self.first_key(segment + 1) - first)
     }
 
     /// The first segment of `windows` windows from window `first` on, and the first after them.
@@ -72,21 +78,5 @@ impl Rows {
     #[must_use]
     pub fn are_in_windows(self) -> bool {
         self.are_segments() && self.each > 0
-    }
-
-    /// The number of the row at a place of a block, and the index in it. `inverse` is
-    /// [that](Self::inverse) of the rows.
-    #[inline(always)]
-    pub(super) fn row_of(self, place: u32, inverse: u32) -> (u32, u32) {
-        let row = ((u64::from(place) * u64::from(inverse)) >> 32) as u32;
-        (row, place - row * self.len)
-    }
-
-    /// 2^32 / len, rounded up. With it, the number of the row is exact: its error is below
-    /// place / 2^32 < 2^−16, and a block with several rows has fewer than 2^16 places. 0 if a block
-    /// has only one row.
-    #[inline(always)]
-    pub(super) fn inverse(self) -> u32 {
-        if self.each == 1 { 0 } else { u32::MAX / self.len + 1 }
     }
 }

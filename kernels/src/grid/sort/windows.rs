@@ -1,14 +1,13 @@
 //! The segments of an array that one block sorts together: those that start in its windows.
 
+use super::layout::Layout;
 use super::one_block::{EACH, one_block_most_threads};
 use super::rows::{MOST_ROWS, Rows, WINDOW};
 use crate::block::ThreadPosition;
 use crate::block::ranks::{DIGITS, gridsync_sort_starts};
-use crate::warp;
 use cuda_std::prelude::*;
-use cuda_std::warp::{FULL_MASK, WARP_SIZE, warp_vote_ballot};
 
-/// Threads of a block that sorts segments in windows, for keys of `word` bytes. `is_90` says that the
+/// The most threads of a block that sorts segments in windows, for keys of `word` bytes. `is_90` says that the
 /// kernel's image is for compute capability 9.0.
 #[must_use]
 pub const fn windows_threads(word: usize, is_90: bool) -> u32 {
@@ -24,7 +23,7 @@ pub const fn longest_in_windows(threads: u32) -> usize {
     (if windows > 0 { windows } else { 1 }) * WINDOW
 }
 
-/// Windows of such a block, if it sorts segments of `shortest` to `longest` keys, which are more than
+/// The most windows of such a block, if it sorts segments of `shortest` to `longest` keys, which are more than
 /// 32 and at most [`longest_in_windows`].
 #[must_use]
 pub const fn windows_of_block(threads: u32, shortest: usize, longest: usize) -> u32 {
@@ -43,70 +42,114 @@ shared_array! {
 /// For each place of a block, the number of its segment. Numbers are in the order of segments. It
 /// is [`MOST_ROWS`] where no segment is sorted.
 #[derive(Clone, Copy)]
-pub(super) struct Numbers(pub(super) Shared<u8>);
+pub(super) struct Numbers {
+    of_place: Shared<u8>,
+    rows: Rows,
+    /// The first segment, and the first after them.
+    start: u32,
+    end: u32,
+    /// The index of the first key, and the number of keys.
+    first: usize,
+    len: usize,
+}
 
 impl Numbers {
-    /// Numbers the segments of a block whose place 0 has the key with index `first`. Called by all
-    /// threads of the block; contains a block barrier, and needs one before they are read.
-    #[device]
-    pub(super) fn fill(self, rows: Rows, block: usize, first: usize, at: ThreadPosition) {
-        let threads = thread::block_dim_x();
-        let words = self.0.cast::<u32>();
-        let mut word = 4 * at.thread as usize;
-        while word < words.len() {
-            words.write_pack(word, [u32::MAX; 4], CacheHint::Default);
-            word += 4 * threads as usize;
-        }
-        thread::sync_threads();
+    /// The segments that start in the windows of block `block`, if there are any.
+    #[inline(always)]
+    pub(super) fn of_block(rows: Rows, block: usize, of_place: Shared<u8>) -> Option<Self> {
         let windows = rows.each as usize;
         let (start, end) = rows.segments.of_windows(block * windows, windows);
-        let mut of_warp = start + at.warp * WARP_SIZE;
-        while of_warp < end {
-            let segment = of_warp + at.lane;
-            let (start, len) = if segment < end { rows.segments.keys(segment) } else { (0, 0) };
-            let is_here = len >= rows.shortest as usize && len <= rows.len as usize;
-            let place = if is_here { (start - first) as u32 } else { 0 };
-            // Segments have at least as many keys, so no two have the same number.
-            let number = place / rows.shortest;
-            if is_here {
-                gridsync_sort_segments().write(number as usize, place);
-            }
-            // The warp fills one after another.
-            let mut lanes = warp_vote_ballot(FULL_MASK, is_here);
-            while lanes != 0 {
-                let lane = lanes.trailing_zeros();
-                let place = warp::of_lane(place, lane);
-                let number = place / rows.shortest;
-                let len = warp::of_lane(len as u32, lane);
-                let mut index = at.lane;
-                while index < len {
-                    self.0.write((place + index) as usize, number as u8);
-                    index += WARP_SIZE;
-                }
-                lanes &= lanes - 1;
-            }
-            of_warp += threads;
+        if start == end {
+            return None;
         }
+        let [first, end_key] = [start, end].map(|at| rows.segments.first_key(at));
+        // No segment that is sorted here ends later.
+        let len = (end_key - first).min(of_place.len());
+        Some(Self { of_place, rows, start, end, first, len })
     }
 
-    /// The number of the segment at a place.
+    /// The number of a segment with this key. Where its first key is, it is recorded.
+    #[device]
+    fn enter(self, segment: u32, key: usize) -> u32 {
+        let rows = self.rows;
+        let (first, len) = rows.segments.keys(segment);
+        if len < rows.shortest as usize || len > rows.len as usize {
+            return MOST_ROWS;
+        }
+        let place = (first - self.first) as u32;
+        // Segments have at least as many keys, so no two have the same number.
+        let number = place / rows.shortest;
+        if first == key {
+            gridsync_sort_segments().write(number as usize, place);
+        }
+        number
+    }
+}
+
+impl Layout for Numbers {
     #[inline(always)]
-    pub(super) fn of(self, place: u32) -> u32 {
-        self.0.read(place as usize).into()
+    fn keys(self) -> (usize, usize) {
+        (self.first, self.len)
     }
 
-    /// The place of the output for the key at place `sorted` of all keys that have been sorted, the
-    /// segments in order. It is of the segment with this number.
+    #[device]
+    fn prepare(self, at: ThreadPosition) {
+        // Each thread numbers as many places as it has keys.
+        let first_place = at.thread as usize * EACH;
+        let first_key = self.first + first_place;
+        // The last segment that starts here or before; those that have no keys are passed over.
+        let (mut segment, mut after) = (self.start, self.end);
+        while after - segment > 1 {
+            let middle = segment.midpoint(after);
+            if self.rows.segments.first_key(middle) <= first_key {
+                segment = middle;
+            } else {
+                after = middle;
+            }
+        }
+        let mut number = MOST_ROWS;
+        // Where the next segment starts.
+        let mut until = first_key;
+        let of_place = self.of_place.cast::<u32>();
+        for word in 0..EACH / 4 {
+            let mut numbers = 0;
+            for byte in 0..4 {
+                let key = first_key + word * 4 + byte;
+                while key >= until && segment < self.end {
+                    number = self.enter(segment, key);
+                    segment += 1;
+                    until = self.rows.segments.first_key(segment);
+                }
+                let number = if key < until { number } else { MOST_ROWS };
+                numbers |= number << (8 * byte);
+            }
+            of_place.write(first_place / 4 + word, numbers);
+        }
+        thread::sync_threads();
+    }
+
     #[inline(always)]
-    pub(super) fn place(number: u32, sorted: usize) -> usize {
+    fn are_several(self) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn row(self, place: u32) -> u32 {
+        self.of_place.read(place as usize).into()
+    }
+
+    #[inline(always)]
+    fn target(self, sorted: usize, places: Shared<u16>) -> Option<usize> {
+        let number = self.row(places.read(sorted).into());
         // The last digit was the number.
-        let index = sorted as u32 - gridsync_sort_starts().read(number as usize);
-        (gridsync_sort_segments().read(number as usize) + index) as usize
+        (number != MOST_ROWS).then(|| {
+            let index = sorted as u32 - gridsync_sort_starts().read(number as usize);
+            self.first + (gridsync_sort_segments().read(number as usize) + index) as usize
+        })
     }
 
-    /// The index in its segment, with this number, of the key that was at a place.
     #[inline(always)]
-    pub(super) fn index(number: u32, place: u32) -> u32 {
-        place - gridsync_sort_segments().read(number as usize)
+    fn index(self, place: u32) -> u32 {
+        place - gridsync_sort_segments().read(self.row(place) as usize)
     }
 }

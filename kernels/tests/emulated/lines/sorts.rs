@@ -54,7 +54,7 @@ fn faults_in_a_radix_sort_name_the_caller() {
     };
     let in_warps = On {
         dynamic_shared: sort::short_row_shared_bytes(4, true) as usize,
-        ..on(2, sort::SHORT_ROW_THREADS)
+        ..on(1, sort::SHORT_ROW_THREADS)
     };
     let rows = |zeros: Zeros, count, len| sort::Rows {
         count,
