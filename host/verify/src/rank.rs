@@ -4,8 +4,8 @@ use super::kind::{Cases, Kind, Primitive, Size};
 use super::{CaseError, Sample, same_bits};
 use gridsync::device::Device;
 use gridsync::primitives::rank::{
-    Arranged, QuantileMethod, RankError, Ranker, Tuning, kth_on_cpu, quantiles_on_cpu,
-    top_k_on_cpu, top_k_rows_on_cpu,
+    Arranged, QuantileMethod, RankError, Ranker, Tuning, kth_on_cpu, kth_rows_on_cpu,
+    quantiles_on_cpu, quantiles_rows_on_cpu, top_k_on_cpu, top_k_rows_on_cpu,
 };
 use gridsync::primitives::sort::{Key, argsort_on_cpu, argsort_rows_on_cpu};
 use gridsync_kernels::grid::rank::{row_len, rows_together};
@@ -85,8 +85,8 @@ impl<K: Key + Sample + Debug> Cases for Ranks<K> {
     }
 }
 
-/// Selects the first elements of each row on the CPU and on the device, and compares every element
-/// and index with the sort.
+/// Selects the first elements of each row, the last of these, and quantiles, on the CPU and on the
+/// device, and compares every element and index with the sort.
 fn of_rows<K: Key + Sample + Debug>(
     device: &Device,
     size: Size,
@@ -112,6 +112,26 @@ fn of_rows<K: Key + Sample + Debug>(
     ranker.top_k_rows(order, &on_device, shape, to).map_err(of(&case))?;
     same_bits(&case, "the first indices are", &indices.download()?, &expected)?;
     same_bits(&case, "the first elements are", &first.download()?, &elements)?;
+
+    if let Some(last) = k.checked_sub(1) {
+        let of_cpu = kth_rows_on_cpu(order, &input, shape, last).map_err(of(&case))?;
+        let found = ranker.kth_rows(order, &on_device, shape, last).map_err(of(&case))?;
+        for (row, (of_cpu, found)) in of_cpu.iter().zip(&found).enumerate() {
+            let (at, element) = (row * k + last, [elements[row * k + last]]);
+            same_bits(&case, "the CPU's index at a rank is", &[of_cpu.1], &expected[at..=at])?;
+            same_bits(&case, "the CPU's element at a rank is", &[of_cpu.0], &element)?;
+            same_bits(&case, "the index at a rank is", &[found.1], &expected[at..=at])?;
+            same_bits(&case, "the element at a rank is", &[found.0], &element)?;
+        }
+    }
+    if columns > 0 {
+        let method = QuantileMethod::ALL[seed as usize % QuantileMethod::ALL.len()];
+        let expected =
+            quantiles_rows_on_cpu(&input, shape, &QUANTILES, method).map_err(of(&case))?;
+        let found =
+            ranker.quantiles_rows(&on_device, shape, &QUANTILES, method).map_err(of(&case))?;
+        same_bits(&case, "the quantiles are", &found, &expected)?;
+    }
     same_bits(&case, "the selection leaves the input", &on_device.download()?, &input)
 }
 

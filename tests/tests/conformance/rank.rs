@@ -4,8 +4,9 @@
 use crate::matrix::{self, each_is_there_once};
 use gridsync::device::{Device, DeviceError};
 use gridsync::primitives::rank::{
-    Arranged, QuantileMethod, RankError, Ranker, Tuning, kth, kth_on_cpu, median, median_on_cpu,
-    quantiles, quantiles_on_cpu, top_k, top_k_on_cpu, top_k_rows, top_k_rows_on_cpu,
+    Arranged, QuantileMethod, RankError, Ranker, Tuning, kth, kth_on_cpu, kth_rows,
+    kth_rows_on_cpu, median, median_on_cpu, quantiles, quantiles_on_cpu, quantiles_rows,
+    quantiles_rows_on_cpu, top_k, top_k_on_cpu, top_k_rows, top_k_rows_on_cpu,
 };
 use gridsync::primitives::sort::Order;
 use gridsync_tests::devices::{emulator, emulator_under, schedules, with_cuda};
@@ -36,6 +37,8 @@ pub(crate) fn trials() -> Trials {
             what_does_not_exist_is_an_error_with_numbers,
             outputs_that_do_not_fit_the_rows_are_refused_with_the_numbers,
             quantiles_with_a_nan_are_nan,
+            a_nan_in_a_row_does_not_change_quantiles_of_other_rows,
+            ranks_and_quantiles_of_rows_are_refused_with_the_numbers,
             one_ranker_selects_from_arrays_of_every_length,
             elements_that_are_found_in_one_place_are_read_again,
             an_array_of_equal_elements_is_not_sorted_wrong,
@@ -194,6 +197,45 @@ fn quantiles_with_a_nan_are_nan(device: &Device) {
     let greatest = device.upload(&[u32::MAX; 300]).expect("memory");
     let mut ranker = Ranker::with(device, 300, SOON).expect("memory");
     assert_eq!(ranker.median(&greatest), Ok(f64::from(u32::MAX)));
+}
+
+fn a_nan_in_a_row_does_not_change_quantiles_of_other_rows(device: &Device) {
+    for columns in [1, 20, 700] {
+        let mut elements = Keys::Any.sample::<f32>(5 * columns, 3);
+        elements.iter_mut().filter(|element| element.is_nan()).for_each(|nan| *nan = 0.0);
+        elements[columns] = -f32::NAN;
+        elements[5 * columns - 1] = f32::NAN;
+        let input = device.upload(&elements).expect("memory");
+        let (qs, method) = ([0.0, 0.3, 1.0], QuantileMethod::Linear);
+        let found = quantiles_rows(&input, (5, columns), &qs, method).expect("there are some");
+        let of_cpu = quantiles_rows_on_cpu(&elements, (5, columns), &qs, method);
+        let bits =
+            |values: Vec<f64>| -> Vec<u64> { values.into_iter().map(f64::to_bits).collect() };
+        assert_eq!(bits(found.clone()), bits(of_cpu.expect("there are some")), "{columns}");
+        for (row, values) in found.chunks(3).enumerate() {
+            let is_nan = matches!(row, 1 | 4);
+            assert!(values.iter().all(|value| value.is_nan() == is_nan), "row {row} of {columns}");
+        }
+    }
+}
+
+fn ranks_and_quantiles_of_rows_are_refused_with_the_numbers(device: &Device) {
+    let input = device.upload(&[3u32, 1, 2, 9, 8, 7]).expect("memory");
+    let (order, linear) = (Order::ASCENDING, QuantileMethod::Linear);
+    assert_eq!(kth_rows(order, &input, (2, 3), 1), Ok(vec![(2, 2), (8, 1)]));
+    let error = RankError::NoSuchRank { rank: 3, len: 3 };
+    assert_eq!(kth_rows(order, &input, (2, 3), 3), Err(error.clone()));
+    assert_eq!(kth_rows_on_cpu(order, &[1u32, 2, 3], (1, 3), 3), Err(error));
+    let shape = DeviceError::ShapeMismatch { rows: 2, columns: 4, given: 6 };
+    assert_eq!(kth_rows(order, &input, (2, 4), 0), Err(RankError::Device(shape.clone())));
+    let quantiles = |shape, qs: &[f64]| quantiles_rows(&input, shape, qs, linear);
+    assert_eq!(quantiles((2, 4), &[0.5]), Err(RankError::Device(shape)));
+    assert_eq!(quantiles((2, 3), &[0.5, 1.5]), Err(RankError::NotAQuantile(1.5)));
+    assert_eq!(quantiles((2, 3), &[]), Ok(Vec::new()));
+    let empty = device.alloc::<u32>(0).expect("no memory");
+    assert_eq!(quantiles_rows(&empty, (2, 0), &[0.5], linear), Err(RankError::Empty));
+    assert_eq!(quantiles_rows(&empty, (0, 7), &[0.5], linear), Ok(Vec::new()));
+    assert_eq!(kth_rows(order, &empty, (0, 7), 9), Ok(Vec::new()));
 }
 
 fn one_ranker_selects_from_arrays_of_every_length(device: &Device) {

@@ -27,7 +27,9 @@ mod rows;
 pub use crate::reference::QuantileMethod;
 pub use bracket::Tuning;
 pub use ranker::{Arranged, Ranker};
-pub use rows::{top_k_rows, top_k_rows_on_cpu};
+pub use rows::{
+    kth_rows, kth_rows_on_cpu, quantiles_rows, quantiles_rows_on_cpu, top_k_rows, top_k_rows_on_cpu,
+};
 
 use super::sort::{Key, Order};
 use crate::device::{Buffer, DeviceError};
@@ -140,7 +142,11 @@ impl<K: Key> Ranker<K> {
         method: QuantileMethod,
     ) -> Result<Vec<f64>, RankError> {
         let places = places(qs, method, input.len())?;
-        let (found, has_nan) = self.look_up(Order::ASCENDING, input, &ranks(&places), true)?;
+        self.device.expect_own(input)?;
+        let ranks = ranks(&places);
+        // SAFETY: the input is on this device, and borrowed.
+        let (found, has_nan) =
+            unsafe { self.look_up(Order::ASCENDING, input.view().cast(), &ranks, true)? };
         Ok(values(&places, found.into_iter().map(|(element, _)| element), has_nan))
     }
 

@@ -147,19 +147,23 @@ impl<K: Key> Ranker<K> {
         input: &Buffer<K>,
         ranks: &[usize],
     ) -> Result<Vec<(K, u64)>, RankError> {
-        Ok(self.look_up(order, input, ranks, false)?.0)
+        self.device.expect_own(input)?;
+        // SAFETY: the input is on this device, and borrowed.
+        Ok(unsafe { self.look_up(order, input.view().cast(), ranks, false)? }.0)
     }
 
     /// The elements of these ranks, and whether some element is a NaN, if `looks_for_nan` and if
     /// the order is [ascending](Order::ASCENDING).
-    pub(super) fn look_up(
+    ///
+    /// # Safety
+    /// The input is on this device, and nothing writes it until this returns.
+    pub(super) unsafe fn look_up(
         &mut self,
         order: Order,
-        input: &Buffer<K>,
+        input: Global<K::Word>,
         ranks: &[usize],
         looks_for_nan: bool,
     ) -> Result<(Vec<(K, u64)>, bool), RankError> {
-        self.device.expect_own(input)?;
         let len = input.len();
         if let Some(&rank) = ranks.iter().find(|&&rank| rank >= len) {
             return Err(RankError::NoSuchRank { rank, len });
@@ -175,7 +179,6 @@ impl<K: Key> Ranker<K> {
         let taken = self.taken.view();
         let (indices, elements) = (taken.part(0, room), taken.part(room, room).cast());
         let part = |start, len| (elements.part(start, len), indices.part(start, len));
-        let input = input.view().cast();
         let mut has_last = None;
         let (mut places, mut start) = (self.as_they_are(), 0);
         // SAFETY: the buffers are on this device and borrowed, and the parts are as long.

@@ -117,7 +117,7 @@ pub(in crate::primitives::rank) struct Found {
 
 impl<K: Key> Ranker<K> {
     /// The places of the elements of an array that is sorted already.
-    pub(super) fn as_they_are(&self) -> Places {
+    pub(in crate::primitives::rank) fn as_they_are(&self) -> Places {
         let none = self.found.view().part(0, 0);
         Places { sorted: none, positions: [none; 2], first: 0 }
     }
