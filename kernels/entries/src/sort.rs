@@ -142,45 +142,67 @@ impl<W: Scalar, P: Payload> ShortRows<W, P> {
     }
 }
 
+/// The common arguments of a sort of segments in windows, as in [`sort::sort_in_windows()`]. The order
+/// comes after them.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Windows<W, P: Payload>(
+    /// What the sort in one block needs too.
+    pub OneBlock<W, P>,
+);
+
+// SAFETY: `repr(C)`; views and numbers are the same on host and device.
+unsafe impl<W: Scalar, P: Payload> KernelArg for Windows<W, P> {}
+
+impl<W: Scalar, P: Payload> Windows<W, P> {
+    /// Sorts by `order`: [`sort::sort_in_windows()`].
+    #[device]
+    pub fn sort(self, order: impl Order<Word = W>) {
+        let OneBlock { keys, payloads, rows } = self.0;
+        sort::sort_in_windows::<_, P>(order, keys, payloads, rows);
+    }
+}
+
 macro_rules! kernels {
-    ($($order:ident<$word:ident>: $count:ident $count_rows:ident, $most:literal $($payload:ident $blocks:literal $pass:ident $small:ident $one:ident $short_blocks:literal $short:ident),+;)*) => {$(
+    ($($order:ident<$word:ident>: $count:ident $count_rows:ident, $most:literal $($payload:ident $blocks:literal $pass:ident $small:ident $one:ident $windows:ident $short_blocks:literal $short:ident),+;)*) => {$(
         entry! { @ $count $order<$word> [order] Counting<$word>, count (max_threads = 1024) "Counts by", "grid::sort::count()" }
         entry! { @ $count_rows $order<$word> [order] CountingRows<$word>, count (max_threads = 1024) "Counts rows by", "grid::sort::count_rows()" }
         $(
             entry! { @ $pass $order<$word> [order] Pass<$word, $payload, Large>, scatter (max_threads = 256, min_blocks = $blocks) "Sorts by", "grid::sort::scatter()" }
             entry! { @ $small $order<$word> [order] Pass<$word, $payload, Small>, scatter (max_threads = 256, min_blocks = $blocks) "Sorts short arrays by", "grid::sort::scatter()" }
             entry! { @ $one $order<$word> [order] OneBlock<$word, $payload>, sort (max_threads = $most) "Sorts in one block by", "grid::sort::sort_in_one_block()" }
+            entry! { @ $windows $order<$word> [order] Windows<$word, $payload>, sort (max_threads = $most) "Sorts segments in windows by", "grid::sort::sort_in_windows()" }
             entry! { @ $short $order<$word> [order] ShortRows<$word, $payload>, sort (max_threads = 128, min_blocks = $short_blocks) "Sorts short rows by", "grid::sort::sort_short_rows()" }
         )+
     )*};
 }
 kernels! {
     Integers<u8>: sort_count_int_8 sort_count_rows_int_8, 768
-        Nothing 3 sort_int_8 sort_small_int_8 sort_one_block_int_8 6 sort_short_rows_int_8,
-        u32 2 sort_int_8_with_u32 sort_small_int_8_with_u32 sort_one_block_int_8_with_u32 5 sort_short_rows_int_8_with_u32,
-        u64 2 sort_int_8_with_u64 sort_small_int_8_with_u64 sort_one_block_int_8_with_u64 5 sort_short_rows_int_8_with_u64;
+        Nothing 3 sort_int_8 sort_small_int_8 sort_one_block_int_8 sort_windows_int_8 6 sort_short_rows_int_8,
+        u32 2 sort_int_8_with_u32 sort_small_int_8_with_u32 sort_one_block_int_8_with_u32 sort_windows_int_8_with_u32 5 sort_short_rows_int_8_with_u32,
+        u64 2 sort_int_8_with_u64 sort_small_int_8_with_u64 sort_one_block_int_8_with_u64 sort_windows_int_8_with_u64 5 sort_short_rows_int_8_with_u64;
     Integers<u16>: sort_count_int_16 sort_count_rows_int_16, 768
-        Nothing 3 sort_int_16 sort_small_int_16 sort_one_block_int_16 6 sort_short_rows_int_16,
-        u32 2 sort_int_16_with_u32 sort_small_int_16_with_u32 sort_one_block_int_16_with_u32 5 sort_short_rows_int_16_with_u32,
-        u64 2 sort_int_16_with_u64 sort_small_int_16_with_u64 sort_one_block_int_16_with_u64 5 sort_short_rows_int_16_with_u64;
+        Nothing 3 sort_int_16 sort_small_int_16 sort_one_block_int_16 sort_windows_int_16 6 sort_short_rows_int_16,
+        u32 2 sort_int_16_with_u32 sort_small_int_16_with_u32 sort_one_block_int_16_with_u32 sort_windows_int_16_with_u32 5 sort_short_rows_int_16_with_u32,
+        u64 2 sort_int_16_with_u64 sort_small_int_16_with_u64 sort_one_block_int_16_with_u64 sort_windows_int_16_with_u64 5 sort_short_rows_int_16_with_u64;
     Integers<u32>: sort_count_int_32 sort_count_rows_int_32, 768
-        Nothing 3 sort_int_32 sort_small_int_32 sort_one_block_int_32 6 sort_short_rows_int_32,
-        u32 2 sort_int_32_with_u32 sort_small_int_32_with_u32 sort_one_block_int_32_with_u32 5 sort_short_rows_int_32_with_u32,
-        u64 2 sort_int_32_with_u64 sort_small_int_32_with_u64 sort_one_block_int_32_with_u64 5 sort_short_rows_int_32_with_u64;
+        Nothing 3 sort_int_32 sort_small_int_32 sort_one_block_int_32 sort_windows_int_32 6 sort_short_rows_int_32,
+        u32 2 sort_int_32_with_u32 sort_small_int_32_with_u32 sort_one_block_int_32_with_u32 sort_windows_int_32_with_u32 5 sort_short_rows_int_32_with_u32,
+        u64 2 sort_int_32_with_u64 sort_small_int_32_with_u64 sort_one_block_int_32_with_u64 sort_windows_int_32_with_u64 5 sort_short_rows_int_32_with_u64;
     Integers<u64>: sort_count_int_64 sort_count_rows_int_64, 512
-        Nothing 2 sort_int_64 sort_small_int_64 sort_one_block_int_64 3 sort_short_rows_int_64,
-        u32 2 sort_int_64_with_u32 sort_small_int_64_with_u32 sort_one_block_int_64_with_u32 4 sort_short_rows_int_64_with_u32,
-        u64 2 sort_int_64_with_u64 sort_small_int_64_with_u64 sort_one_block_int_64_with_u64 4 sort_short_rows_int_64_with_u64;
+        Nothing 2 sort_int_64 sort_small_int_64 sort_one_block_int_64 sort_windows_int_64 3 sort_short_rows_int_64,
+        u32 2 sort_int_64_with_u32 sort_small_int_64_with_u32 sort_one_block_int_64_with_u32 sort_windows_int_64_with_u32 4 sort_short_rows_int_64_with_u32,
+        u64 2 sort_int_64_with_u64 sort_small_int_64_with_u64 sort_one_block_int_64_with_u64 sort_windows_int_64_with_u64 4 sort_short_rows_int_64_with_u64;
     Floats<u16>: sort_count_float_16 sort_count_rows_float_16, 768
-        Nothing 3 sort_float_16 sort_small_float_16 sort_one_block_float_16 6 sort_short_rows_float_16,
-        u32 2 sort_float_16_with_u32 sort_small_float_16_with_u32 sort_one_block_float_16_with_u32 5 sort_short_rows_float_16_with_u32,
-        u64 2 sort_float_16_with_u64 sort_small_float_16_with_u64 sort_one_block_float_16_with_u64 5 sort_short_rows_float_16_with_u64;
+        Nothing 3 sort_float_16 sort_small_float_16 sort_one_block_float_16 sort_windows_float_16 6 sort_short_rows_float_16,
+        u32 2 sort_float_16_with_u32 sort_small_float_16_with_u32 sort_one_block_float_16_with_u32 sort_windows_float_16_with_u32 5 sort_short_rows_float_16_with_u32,
+        u64 2 sort_float_16_with_u64 sort_small_float_16_with_u64 sort_one_block_float_16_with_u64 sort_windows_float_16_with_u64 5 sort_short_rows_float_16_with_u64;
     Floats<u32>: sort_count_float_32 sort_count_rows_float_32, 768
-        Nothing 3 sort_float_32 sort_small_float_32 sort_one_block_float_32 6 sort_short_rows_float_32,
-        u32 2 sort_float_32_with_u32 sort_small_float_32_with_u32 sort_one_block_float_32_with_u32 5 sort_short_rows_float_32_with_u32,
-        u64 2 sort_float_32_with_u64 sort_small_float_32_with_u64 sort_one_block_float_32_with_u64 5 sort_short_rows_float_32_with_u64;
+        Nothing 3 sort_float_32 sort_small_float_32 sort_one_block_float_32 sort_windows_float_32 6 sort_short_rows_float_32,
+        u32 2 sort_float_32_with_u32 sort_small_float_32_with_u32 sort_one_block_float_32_with_u32 sort_windows_float_32_with_u32 5 sort_short_rows_float_32_with_u32,
+        u64 2 sort_float_32_with_u64 sort_small_float_32_with_u64 sort_one_block_float_32_with_u64 sort_windows_float_32_with_u64 5 sort_short_rows_float_32_with_u64;
     Floats<u64>: sort_count_float_64 sort_count_rows_float_64, 512
-        Nothing 2 sort_float_64 sort_small_float_64 sort_one_block_float_64 3 sort_short_rows_float_64,
-        u32 2 sort_float_64_with_u32 sort_small_float_64_with_u32 sort_one_block_float_64_with_u32 4 sort_short_rows_float_64_with_u32,
-        u64 2 sort_float_64_with_u64 sort_small_float_64_with_u64 sort_one_block_float_64_with_u64 4 sort_short_rows_float_64_with_u64;
+        Nothing 2 sort_float_64 sort_small_float_64 sort_one_block_float_64 sort_windows_float_64 3 sort_short_rows_float_64,
+        u32 2 sort_float_64_with_u32 sort_small_float_64_with_u32 sort_one_block_float_64_with_u32 sort_windows_float_64_with_u32 4 sort_short_rows_float_64_with_u32,
+        u64 2 sort_float_64_with_u64 sort_small_float_64_with_u64 sort_one_block_float_64_with_u64 sort_windows_float_64_with_u64 4 sort_short_rows_float_64_with_u64;
 }

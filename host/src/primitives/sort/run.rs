@@ -6,7 +6,7 @@ use super::{Index, Key, Moved, Order, Sorter};
 use crate::device::{Device, DeviceError, Geometry};
 use bytemuck::Pod;
 use cuda_std::memory::{Global, Scalar};
-use gridsync_entries::sort::{Counting, CountingRows, OneBlock, Pass, ShortRows};
+use gridsync_entries::sort::{Counting, CountingRows, OneBlock, Pass, ShortRows, Windows};
 use gridsync_entries::{Entry, KernelOf};
 use gridsync_kernels::grid::sort::{
     self as kernels, Arrays, Large, Payload, Rows, SHORT_ROW_THREADS, Small, State, Task, Tiles,
@@ -117,6 +117,7 @@ impl<K: Key> Sorter<K> {
         K::Order: Entry<Pass<K::Word, P, Large>>
             + Entry<Pass<K::Word, P, Small>>
             + Entry<OneBlock<K::Word, P>>
+            + Entry<Windows<K::Word, P>>
             + Entry<ShortRows<K::Word, P>>,
     {
         let none = self.words.view().cast::<P::Word>().part(0, 0);
@@ -322,12 +323,36 @@ impl<K: Key> Sorter<K> {
     where
         K::Order: Entry<OneBlock<K::Word, P>>,
     {
-        let shared = one_block_shared_bytes(threads as u32, size_of::<K>(), rows.are_in_windows());
+        let shared = one_block_shared_bytes(threads as u32, size_of::<K>(), false);
         let geometry = Geometry::new(blocks as u32, threads as u32).with_dynamic_shared(shared);
         let args = order.arguments(in_blocks(rows, keys, payloads));
         // SAFETY: the caller's promise; the kernel starts with the wait for the previous one.
         unsafe {
             self.device.launch_in_a_row::<KernelOf<K::Order, OneBlock<K::Word, P>>>(&geometry, args)
+        }
+    }
+
+    /// Submits the launch of a sort of segments in windows, in so many blocks of so many threads.
+    ///
+    /// # Safety
+    /// As for [`run`](Self::run), and the blocks are made for the segments.
+    pub(super) unsafe fn run_in_windows<P: Payload>(
+        &self,
+        order: K::Order,
+        [blocks, threads]: [usize; 2],
+        rows: Rows,
+        keys: Arrays<K::Word>,
+        payloads: Arrays<P::Word>,
+    ) -> Result<(), DeviceError>
+    where
+        K::Order: Entry<Windows<K::Word, P>>,
+    {
+        let shared = one_block_shared_bytes(threads as u32, size_of::<K>(), true);
+        let geometry = Geometry::new(blocks as u32, threads as u32).with_dynamic_shared(shared);
+        let args = order.arguments(Windows(in_blocks(rows, keys, payloads)));
+        // SAFETY: the caller's promise; the kernel starts with the wait for the previous one.
+        unsafe {
+            self.device.launch_in_a_row::<KernelOf<K::Order, Windows<K::Word, P>>>(&geometry, args)
         }
     }
 

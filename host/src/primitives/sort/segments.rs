@@ -7,7 +7,7 @@ use crate::device::{Buffer, Device, DeviceError};
 use crate::reference;
 use bytemuck::Pod;
 use gridsync_entries::Entry;
-use gridsync_entries::sort::{OneBlock, Pass, ShortRows};
+use gridsync_entries::sort::{OneBlock, Pass, ShortRows, Windows};
 use gridsync_kernels::grid::sort::{
     self as kernels, Arrays, Large, Payload, Rows, SHORT_ROW_MOST, SHORT_WINDOWS, Small, WINDOW,
     longest_in_windows, one_block_most_threads, one_block_threads, tile_words, windows_of_block,
@@ -39,8 +39,8 @@ impl<K: Key> Segments<K> {
     /// the device. Waits for that.
     ///
     /// # Errors
-    /// [`DeviceError::NotOffsets`] if the first is not 0 or one is less than the one before, and
-    /// if the device fails.
+    /// [`DeviceError::NotOffsets`] if the first is not 0 or one is less than the one before,
+    /// [`DeviceError::Unsupported`] for 2^32 segments or more, and if the device fails.
     pub fn new(device: &Device, offsets: &[u64]) -> Result<Self, DeviceError> {
         Ok(Self { parts: Parts::new::<K>(device, offsets)?, of: PhantomData })
     }
@@ -87,6 +87,13 @@ struct Long {
 impl Parts {
     fn new<K: Key>(device: &Device, offsets: &[u64]) -> Result<Self, DeviceError> {
         check(offsets)?;
+        if u32::try_from(offsets.len()).is_err() {
+            return Err(DeviceError::Unsupported {
+                what: "a sort of 2^32 segments or more",
+                device: device.properties().name.clone(),
+                needs: "numbers of segments have 32 bits: sort fewer at once",
+            });
+        }
         let (word, is_90) = (size_of::<K>(), device.properties().compute >= 90);
         let in_window = longest_in_windows(windows_threads(word, is_90));
         let in_block = |len| one_block_threads(len, word, is_90);
@@ -212,6 +219,7 @@ impl<K: Key> Sorter<K> {
         K::Order: Entry<Pass<K::Word, P, Large>>
             + Entry<Pass<K::Word, P, Small>>
             + Entry<OneBlock<K::Word, P>>
+            + Entry<Windows<K::Word, P>>
             + Entry<ShortRows<K::Word, P>>,
     {
         let windows = segments.windows.len() - 1;
@@ -221,7 +229,7 @@ impl<K: Key> Sorter<K> {
             len: SHORT_ROW_MOST as u32,
             shortest: 0,
             kept: u32::MAX,
-            each: 0,
+            each: 1,
             are_indices: how.are_indices().into(),
             segments: kernels::Segments { offsets, starts },
         };
@@ -242,7 +250,7 @@ impl<K: Key> Sorter<K> {
                 let grid = [windows.div_ceil(each), threads as usize];
                 let (len, shortest) = (longest as u32, shortest as u32);
                 let rows = Rows { len, shortest, each: each as u32, ..rows };
-                self.run_in_blocks(order, grid, rows, keys, payloads)?;
+                self.run_in_windows(order, grid, rows, keys, payloads)?;
             }
             if !segments.alone.is_empty() {
                 let starts = segments.alone.view();

@@ -5,7 +5,7 @@ use cuda_std::memory::Scalar;
 use cuda_std::{bf16, f16};
 use gridsync_entries::Entry;
 use gridsync_entries::rank::{Collecting, Filtering, Keys, Sampling, Taking, TakingRows};
-use gridsync_entries::sort::{Counting, CountingRows, OneBlock, Pass, ShortRows};
+use gridsync_entries::sort::{Counting, CountingRows, OneBlock, Pass, ShortRows, Windows};
 use gridsync_kernels::grid::sort::{self, Floats, Integers, Large, Nothing, Small, Word};
 
 /// The order of a sort.
@@ -56,6 +56,9 @@ pub unsafe trait Key: Scalar + Pod {
         + Entry<OneBlock<Self::Word, Nothing>>
         + Entry<OneBlock<Self::Word, u32>>
         + Entry<OneBlock<Self::Word, u64>>
+        + Entry<Windows<Self::Word, Nothing>>
+        + Entry<Windows<Self::Word, u32>>
+        + Entry<Windows<Self::Word, u64>>
         + Entry<ShortRows<Self::Word, Nothing>>
         + Entry<ShortRows<Self::Word, u32>>
         + Entry<ShortRows<Self::Word, u64>>

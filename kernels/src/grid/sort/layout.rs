@@ -49,9 +49,10 @@ pub(super) struct EqualRows {
 }
 
 impl EqualRows {
-    /// Those of block `block` in a matrix, or the listed segment.
+    /// Those of this block in a matrix, or the listed segment.
     #[inline(always)]
-    pub(super) fn of_block(rows: Rows, block: usize) -> Self {
+    pub(super) fn of_block(rows: Rows) -> Self {
+        let block = thread::block_idx_x() as usize;
         if rows.are_segments() {
             let (first, end) = rows.segments.keys(rows.segments.starts.read(block));
             let len = end as u32;

@@ -6,6 +6,7 @@ mod each_key;
 mod layout;
 mod look_back;
 mod network;
+mod numbered;
 mod one_block;
 mod order;
 mod pass;
@@ -17,10 +18,11 @@ mod tile;
 mod windows;
 
 pub use count::{COUNT_THREADS, Task, count, count_rows, count_shared_bytes};
+pub use numbered::{Numbered, Numbered64};
 pub use one_block::{
     one_block_most_threads, one_block_shared_bytes, one_block_threads, sort_in_one_block,
 };
-pub use order::{Floats, Integers, Numbered, Numbered64, Order, Word};
+pub use order::{Floats, Integers, Order, Word};
 pub use pass::{Portions, scatter, tile_words};
 pub use payload::{Nothing, Payload};
 pub use rows::{MOST_ROWS, Rows, Segments, WINDOW};
@@ -30,4 +32,4 @@ pub use short_rows::{
 };
 pub use state::{Arrays, State, WORDS, carries_len, counts_len, passes};
 pub use tile::{Large, Shape, Small, THREADS, Tiles};
-pub use windows::{longest_in_windows, windows_of_block, windows_threads};
+pub use windows::{longest_in_windows, sort_in_windows, windows_of_block, windows_threads};

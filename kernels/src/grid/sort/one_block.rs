@@ -6,7 +6,6 @@ use super::order::{Order, Word};
 use super::payload::Payload;
 use super::rows::Rows;
 use super::tile::MOST_EACH;
-use super::windows::Numbers;
 use crate::block::ThreadPosition;
 use crate::block::ranks::{COUNTERS, Counters, DIGITS, count_tile, here};
 use crate::grid::overlap;
@@ -62,9 +61,7 @@ pub const fn one_block_shared_bytes(threads: u32, word: usize, in_windows: bool)
 /// `rows.kept` for each; they may be the same if all are kept. That of the keys may be empty, if they
 /// are not wanted, and those of payloads if these are indices or if there are none.
 ///
-/// Of segments, there is a block for each one that is listed, or for `rows.each` windows, at most
-/// [`windows_of_block`](super::windows_of_block): it sorts the segments that start there and have
-/// from `rows.shortest` to `rows.len` keys.
+/// Of segments, there is a block for each one that is listed.
 #[device(protocol = "the sort")]
 pub fn sort_in_one_block<O: Order, P: Payload>(
     order: O,
@@ -72,35 +69,24 @@ pub fn sort_in_one_block<O: Order, P: Payload>(
     payloads: [Global<P::Word>; 2],
     rows: Rows,
 ) {
-    let at = ThreadPosition::here();
     overlap::begin();
-    let block = thread::block_idx_x() as usize;
-    let are_indices = rows.are_indices != 0;
-    // Two copies of the code: with a choice at each key a sort of rows took 8 to 24 % longer.
-    if rows.are_in_windows() {
-        let of_place = Parts::<O::Word>::here().numbers;
-        if let Some(numbers) = Numbers::of_block(rows, block, of_place) {
-            sort::<_, P>(order, keys, payloads, are_indices, numbers, at);
-        }
-    } else {
-        sort::<_, P>(order, keys, payloads, are_indices, EqualRows::of_block(rows, block), at);
-    }
+    sort_block::<_, P>(order, keys, payloads, rows.are_indices != 0, EqualRows::of_block(rows));
 }
 
 /// Dynamic shared memory of a block.
-struct Parts<W> {
+pub(super) struct Parts<W> {
     /// Counters of each warp.
     counters: Shared<u32>,
     /// For each place the key, and the place where that was in the input.
     sorted: Shared<W>,
     places: Shared<u16>,
     /// For each place of the input the number of its segment, or empty.
-    numbers: Shared<u8>,
+    pub(super) numbers: Shared<u8>,
 }
 
 impl<W: Scalar> Parts<W> {
     #[inline(always)]
-    fn here() -> Self {
+    pub(super) fn here() -> Self {
         let threads = thread::block_dim_x() as usize;
         let (counts, tile) = (threads / WARP_SIZE as usize * COUNTERS, threads * EACH);
         let shared = dynamic_shared::<u32>();
@@ -118,14 +104,14 @@ impl<W: Scalar> Parts<W> {
 
 /// Sorts the rows of a block.
 #[device]
-fn sort<O: Order, P: Payload>(
+pub(super) fn sort_block<O: Order, P: Payload>(
     order: O,
     keys: [Global<O::Word>; 2],
     payloads: [Global<P::Word>; 2],
     are_indices: bool,
     layout: impl Layout,
-    at: ThreadPosition,
 ) {
+    let at = ThreadPosition::here();
     let threads = thread::block_dim_x() as usize;
     let warps = threads / WARP_SIZE as usize;
     let Parts { counters, sorted, places, .. } = Parts::<O::Word>::here();

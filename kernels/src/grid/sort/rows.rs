@@ -22,7 +22,7 @@ pub struct Rows {
     /// Keys of a row that are written: the first ones in the order. Of segments all are.
     pub kept: u32,
     /// Rows of a block: one, or up to [`MOST_ROWS`] that fit together. Of segments, the windows of a
-    /// block, or 0 if they are listed.
+    /// block; of listed ones, 1.
     pub each: u32,
     /// Whether the payload of the input is the index of the key in its row.
     pub are_indices: u32,
@@ -72,11 +72,5 @@ impl Rows {
     #[inline(always)]
     pub(super) fn are_segments(self) -> bool {
         !self.segments.offsets.is_empty()
-    }
-
-    /// Whether they are segments in windows.
-    #[must_use]
-    pub fn are_in_windows(self) -> bool {
-        self.are_segments() && self.each > 0
     }
 }

@@ -2,7 +2,8 @@
 
 use super::each_key::each_key;
 use super::network::{self, Values};
-use super::order::{Numbered, Order, Word};
+use super::numbered::Numbered;
+use super::order::{Order, Word};
 use super::payload::Payload;
 use super::rows::{Rows, WINDOW};
 use super::tile::MOST_EACH;

@@ -52,6 +52,10 @@ fn faults_in_a_radix_sort_name_the_caller() {
         dynamic_shared: sort::one_block_shared_bytes(threads, 2, false) as usize,
         ..on(1, threads)
     };
+    let in_windows = On {
+        dynamic_shared: sort::one_block_shared_bytes(threads, 4, true) as usize,
+        ..on(1, threads)
+    };
     let in_warps = On {
         dynamic_shared: sort::short_row_shared_bytes(4, true) as usize,
         ..on(1, sort::SHORT_ROW_THREADS)
@@ -79,6 +83,18 @@ fn faults_in_a_radix_sort_name_the_caller() {
             let (keys, payloads) = (zeros.of(0, 100), zeros.of(1, 100));
             let order = Integers::<u16>::new(false, false);
             sort::sort_in_one_block::<_, u32>(order, [keys; 2], [payloads; 2], rows(zeros, 1, 100))
+        };
+        in_windows => |zeros| {
+            let (keys, payloads) = (zeros.of(0, 100), zeros.of(1, 100));
+            let (offsets, starts) = (zeros.of::<u64>(2, 4), zeros.of::<u32>(3, 2));
+            if thread::thread_idx_x() == 0 {
+                (0..4).for_each(|segment| offsets.write(segment, 33 * segment as u64));
+                starts.write(1, 3);
+            }
+            thread::sync_threads();
+            let segments = sort::Segments { offsets, starts };
+            let rows = sort::Rows { shortest: 33, segments, ..rows(zeros, 1, 33) };
+            sort::sort_in_windows::<_, u32>(floats, [keys; 2], [payloads; 2], rows)
         };
         counting => |zeros| {
             let task = Task { portions: 1, flags: 2, count: zeros.of(4, 0) };
