@@ -46,7 +46,7 @@ const LONG_ROWS: [(usize, usize); 9] = [
 ];
 
 /// Elements and their segments: short, in windows, in one block each, and in tiles.
-const SEGMENTS: [(usize, Lens); 10] = [
+const SEGMENTS: [(usize, Lens); 12] = [
     (0, Lens::Of(1)),
     (1, Lens::Of(1)),
     (3000, Lens::Of(1)),
@@ -54,15 +54,18 @@ const SEGMENTS: [(usize, Lens); 10] = [
     (4127, Lens::Of(31)),
     (7000, Lens::Of(33)),
     (5000, Lens::Of(1000)),
+    (6200, Lens::Of(1024)),
+    (5000, Lens::Of(1025)),
     (9000, Lens::Of(4096)),
     (20_000, Lens::Mixed),
     (12_300, Lens::Skewed),
 ];
 
 /// The same, of many blocks, and of segments that are sorted in turn.
-const LONG_SEGMENTS: [(usize, Lens); 7] = [
+const LONG_SEGMENTS: [(usize, Lens); 8] = [
     ((1 << 20) + 1, Lens::Of(1)),
     ((1 << 22) + 5, Lens::Of(17)),
+    ((1 << 22) + 5, Lens::Of(1000)),
     ((1 << 22) + 5, Lens::Of(1500)),
     ((1 << 22) + 5, Lens::Of(12_288)),
     ((1 << 22) + 5, Lens::Of(100_000)),

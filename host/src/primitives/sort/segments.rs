@@ -9,21 +9,21 @@ use bytemuck::Pod;
 use gridsync_entries::Entry;
 use gridsync_entries::sort::{OneBlock, Pass, ShortRows, Windows};
 use gridsync_kernels::grid::sort::{
-    self as kernels, Arrays, Large, Payload, Rows, SHORT_ROW_MOST, SHORT_WINDOWS, Small, WINDOW,
-    longest_in_windows, one_block_most_threads, one_block_threads, tile_words, windows_of_block,
-    windows_threads,
+    self as kernels, Arrays, LONGEST_IN_WINDOWS, Large, Payload, Rows, SHORT_ROW_MOST,
+    SHORT_WINDOWS, Small, WINDOW, one_block_most_threads, one_block_threads, tile_words,
+    windows_of_block, windows_threads,
 };
+use std::collections::BTreeMap;
 use std::marker::PhantomData;
 use std::ops::Range;
 
 /// The segments of arrays of one length, on a device: what [`Sorter::segments`] needs to sort them.
 ///
-/// Segments of up to 32 elements are sorted by one thread each. Those that fit into a third of a
-/// block are sorted in a block, as many together as fit, and longer ones that fit alone: up to 4096
-/// elements, and from compute capability 9.0 up to 12288, or 8192 of 8 bytes. Still longer ones, up
-/// to 2^20 elements, are sorted by the same launches as one array, and those beyond one after
-/// another. Each of these five forms is launched only if there are such segments; only the last two
-/// need working memory.
+/// Segments of up to 32 elements are sorted by one thread each, and those of up to 1024 in blocks, as
+/// many together as fit. Longer ones have a block each, of up to four sizes: up to 4096 elements, and
+/// from compute capability 9.0 up to 12288, or 8192 of 8 bytes. Still longer ones, up to 2^20
+/// elements, are sorted by the same launches as one array, and those beyond in turn. Each of these
+/// five forms is launched only if there are such segments; only the last two need working memory.
 ///
 /// Segments may be empty.
 pub struct Segments<K: Key> {
@@ -68,13 +68,18 @@ pub(in crate::primitives) struct Parts {
     has_short: bool,
     /// Keys of the shortest and the longest segment of those that are sorted in windows.
     medium: Option<[usize; 2]>,
-    /// Segments with one block each, and the threads of that block.
-    alone: Buffer<u32>,
-    threads: u32,
+    /// Segments with one block each, by the size of that block.
+    alone: Vec<Alone>,
     /// Those that are sorted together by passes.
     long: Option<Long>,
     /// Segments that are sorted by passes, each in turn.
     longest: Vec<Range<usize>>,
+}
+
+/// Segments with one block each, of so many threads.
+struct Alone {
+    segments: Buffer<u32>,
+    threads: u32,
 }
 
 /// Segments that are sorted together by passes.
@@ -95,38 +100,43 @@ impl Parts {
             });
         }
         let (word, is_90) = (size_of::<K>(), device.properties().compute >= 90);
-        let in_window = longest_in_windows(windows_threads(word, is_90));
-        let in_block = |len| one_block_threads(len, word, is_90);
+        let most = one_block_most_threads(word, is_90);
+        // A few sizes, at most twice as many places as keys.
+        let in_block = |len| {
+            let threads = one_block_threads(len, word, is_90)?;
+            Some(threads.next_power_of_two().min(most))
+        };
         let (mut has_short, mut medium) = (false, None);
-        let (mut alone, mut most_alone) = (Vec::new(), 0);
+        let mut alone = BTreeMap::<u32, Vec<u32>>::new();
         let (mut long, mut longest) = (Vec::new(), Vec::new());
         for (segment, pair) in (0..).zip(offsets.windows(2)) {
             let range = pair[0] as usize..pair[1] as usize;
             match range.len() {
                 0 => {}
                 1..=SHORT_ROW_MOST => has_short = true,
-                len if len <= in_window => {
+                len if len <= LONGEST_IN_WINDOWS => {
                     let [shortest, longest] = medium.unwrap_or([len; 2]);
                     medium = Some([len.min(shortest), len.max(longest)]);
                 }
-                len if in_block(len).is_some() => {
-                    alone.push(segment);
-                    most_alone = most_alone.max(len);
-                }
-                len if Plan::has_rows_of(len) => long.push(range),
-                _ => longest.push(range),
+                len => match in_block(len) {
+                    Some(threads) => alone.entry(threads).or_default().push(segment),
+                    None if Plan::has_rows_of(len) => long.push(range),
+                    None => longest.push(range),
+                },
             }
         }
         let len = *offsets.last().unwrap_or(&0) as usize;
-        let most = one_block_most_threads(word, is_90);
+        let of_threads = |(threads, segments): (u32, Vec<u32>)| {
+            Ok(Alone { segments: device.upload(&segments)?, threads })
+        };
+        let alone: Result<_, DeviceError> = alone.into_iter().map(of_threads).collect();
         Ok(Self {
             len,
             offsets: device.upload(offsets)?,
             windows: device.upload(&windows(offsets, len))?,
             has_short,
             medium,
-            alone: device.upload(&alone)?,
-            threads: in_block(most_alone).unwrap_or(most),
+            alone: alone?,
             long: if long.is_empty() { None } else { Some(Long::new::<K>(device, &long)?) },
             longest,
         })
@@ -252,11 +262,11 @@ impl<K: Key> Sorter<K> {
                 let rows = Rows { len, shortest, each: each as u32, ..rows };
                 self.run_in_windows(order, grid, rows, keys, payloads)?;
             }
-            if !segments.alone.is_empty() {
-                let starts = segments.alone.view();
+            for alone in &segments.alone {
+                let starts = alone.segments.view();
                 let listed = kernels::Segments { offsets, starts };
                 let rows = Rows { count: starts.len() as u64, segments: listed, ..rows };
-                let grid = [starts.len(), segments.threads as usize];
+                let grid = [starts.len(), alone.threads as usize];
                 self.run_in_blocks(order, grid, rows, keys, payloads)?;
             }
             if let Some(long) = &segments.long {

@@ -32,4 +32,4 @@ pub use short_rows::{
 };
 pub use state::{Arrays, State, WORDS, carries_len, counts_len, passes};
 pub use tile::{Large, Shape, Small, THREADS, Tiles};
-pub use windows::{longest_in_windows, sort_in_windows, windows_of_block, windows_threads};
+pub use windows::{LONGEST_IN_WINDOWS, sort_in_windows, windows_of_block, windows_threads};
