@@ -231,13 +231,11 @@ const WITH_STACK: [(&str, u32); 6] = [
 ];
 
 /// Kernels that may spill this many bytes, and use as much stack.
-const WITH_SPILLS: [(&str, u32); 6] = [
+const WITH_SPILLS: [(&str, u32); 5] = [
     // Rows of 17 to 32 keys, and of floats also rows with a −0 or a NaN, so that six blocks are
     // resident.
     ("sort_short_rows_float_", 388),
     ("sort_short_rows_int_", 256),
-    // The places of keys of 2 bytes and of what moves with them, in blocks of 768 threads.
-    ("sort_one_block_float_16_with_", 136),
     // A thread holds 40 keys. Three blocks with a few spills are faster than two without
     // (`kernels/src/grid/sort/tile.rs`).
     ("sort_", 96),
