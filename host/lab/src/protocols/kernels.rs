@@ -1,7 +1,9 @@
 //! Kernels that run in the emulator only. They access memory where the kernels on the GPU need not.
 
+use cuda_std::memory::dynamic_shared;
 use cuda_std::prelude::*;
 use cuda_std::warp::{FULL_MASK, lane_id};
+use gridsync_kernels::block;
 use gridsync_kernels::grid::barrier::{BoundedBarrier, BoundedSystemBarrier, Members};
 use gridsync_kernels::grid::lock::{Lock, SpinLock};
 
@@ -97,4 +99,28 @@ pub(super) unsafe fn warps_add(lock: Global<u32>, counts: Global<u32>, sections:
         add((lane_id() as usize + 1) % 32);
         drop(guard);
     }
+}
+
+/// Sorts a value of each thread of the block.
+///
+/// # Safety
+///
+/// There is one block, of whole warps. `values` and `sorted` have an element for each thread, and
+/// dynamic shared memory has as many.
+#[kernel]
+pub(super) unsafe fn block_sorts(values: Global<u32>, sorted: Global<u32>) {
+    let value = values.read(thread::index());
+    sorted.write(thread::index(), block::sort(value, dynamic_shared()));
+}
+
+/// The rank of a digit of each thread of the block.
+///
+/// # Safety
+///
+/// There is one block, of whole warps, at least four. `digits` and `ranks` have an element for each
+/// thread, and dynamic shared memory has [`block::rank_words`].
+#[kernel]
+pub(super) unsafe fn block_ranks(digits: Global<u32>, ranks: Global<u32>) {
+    let digit = digits.read(thread::index());
+    ranks.write(thread::index(), block::rank(digit, dynamic_shared()));
 }

@@ -3,6 +3,7 @@
 //! `gridsync emulate` runs them under many schedules, and with one ordering or wait weakened.
 
 mod barriers;
+mod blocks;
 mod bulk;
 mod histograms;
 mod kernels;
@@ -20,7 +21,9 @@ use crate::xpx::{self, Form, Setup};
 use barriers::{barriers, exchanges};
 use gridsync::check::Wrong;
 use gridsync::device::{Device, EmulatorConfig, Geometry};
-use gridsync::primitives::kendall::Method as Correlating;
+use gridsync::primitives::kendall::{KendallError, Method as Correlating, kendall};
+use gridsync::primitives::range_sum::{RangeSumError, RangeSums};
+use gridsync_kernels::op::Sum;
 use gridsync_verify::{CaseError, Kind, Primitive, Size, Ties, kinds};
 use kernels::warps_add;
 
@@ -67,7 +70,10 @@ pub fn protocols() -> Vec<Protocol> {
     all.extend(system::all());
     all.extend(locks());
     all.extend(primitives());
+    all.push(Protocol::new("range-sum/bad", first_bad_range));
+    all.push(Protocol::new("kendall/nan", first_nan));
     all.push(bulk::scan());
+    all.extend(blocks::all());
     all.extend(sorts::all());
     all.extend(ranks::all());
     all.extend(histograms::all());
@@ -148,6 +154,32 @@ fn primitives() -> Vec<Protocol> {
         add("kendall/sort".into(), kind, Size::Pairs(1100, Ties::Many, sort), 1);
     }
     all
+}
+
+/// Queries in two blocks, of which every seventh is not a range. The first of these is reported.
+fn first_bad_range(device: &Device) -> Result<(), CaseError> {
+    let input = device.upload(&[1u64; 9])?;
+    let mut sums = RangeSums::<Sum<u64>>::new(device, &input)?;
+    let queries: Vec<[u64; 2]> =
+        (0..300).map(|query| if query % 7 == 3 { [8, 5] } else { [2, 6] }).collect();
+    let found = match sums.query(&queries) {
+        Err(RangeSumError::Device(error)) => return Err(error.into()),
+        Err(RangeSumError::BadRange(bad)) => Some(bad.query),
+        _ => None,
+    };
+    right((found != Some(3)).then(|| format!("{found:?} is the first query that is wrong, not 3")))
+}
+
+/// Arrays in two blocks with NaNs in both, of which the first is reported.
+fn first_nan(device: &Device) -> Result<(), CaseError> {
+    let mut input = vec![1.5f32; 1100];
+    (40..1100).step_by(60).for_each(|at| input[at] = f32::NAN);
+    let array = device.upload(&input)?;
+    match kendall(&array, &array) {
+        Err(KendallError::NotANumber { array: 'x', index: 40 }) => Ok(()),
+        Err(KendallError::Device(error)) => Err(error.into()),
+        other => Err(CaseError::Wrong(format!("{other:?}, but x[40] is the first NaN"))),
+    }
 }
 
 /// Tasks of one kernel: a graph with joins, in three blocks, twice.
