@@ -2,7 +2,7 @@
 
 use super::{Protocol, right};
 use gridsync::device::{Device, Geometry};
-use gridsync::primitives::histogram::{Bins, histogram};
+use gridsync::primitives::histogram::{Bins, Histogram, histogram};
 use gridsync_entries::histogram::{Arguments, histogram_numbers_32};
 use gridsync_kernels::grid::histogram::{Counts, Layout, Numbers, Sums, THREADS};
 use gridsync_verify::CaseError;
@@ -12,13 +12,18 @@ pub(super) fn all() -> [Protocol; 2] {
     [Protocol::new("histogram/columns", columns), Protocol::new("histogram/half-words", half_words)]
 }
 
-/// Counts in two blocks. The bins with elements belong to different warps.
+/// Counts in two blocks, in words of 64 and of 32 bits. The bins with elements belong to different
+/// warps.
 fn columns(device: &Device) -> Result<(), CaseError> {
     let bins = Bins::numbers(0..=99).expect("there are bins");
     let input: Vec<u32> = (0..7000).map(|i| i % 3 * 40).collect();
-    let counts = histogram(&bins, &device.upload(&input)?)?.download()?;
-    let is_right = counts == bins.count_on_cpu(&input);
-    right((!is_right).then(|| "the counts are wrong".to_owned()))
+    let expected = bins.count_on_cpu(&input);
+    let input = device.upload(&input)?;
+    let wide = histogram(&bins, &input)?.download()?;
+    let mut narrow = device.alloc::<u32>(bins.len())?;
+    Histogram::new(device, bins)?.launch(&input, &mut narrow)?;
+    let are_right = narrow.download()?.into_iter().map(u64::from).eq(expected.iter().copied());
+    right((!are_right || wide != expected).then(|| "the counts are wrong".to_owned()))
 }
 
 /// Counts in two blocks, two bins in a word. The library does so only for more bins and elements than

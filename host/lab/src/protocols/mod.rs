@@ -148,10 +148,10 @@ fn primitives() -> Vec<Protocol> {
         add(format!("range-sum/{}", kind.accumulator), kind, Size::Array(5000), 1);
     }
     for kind in kinds(Primitive::Kendall).filter(|kind| kind.element == "f32") {
-        // More than one block each.
+        // More than one block each; a tile of the merge sort has 2048 keys.
         let (pairs, sort) = (&[Correlating::Pairs], &[Correlating::Sort]);
         add("kendall/pairs".into(), kind, Size::Pairs(257, Ties::Many, pairs), 1);
-        add("kendall/sort".into(), kind, Size::Pairs(1100, Ties::Many, sort), 1);
+        add("kendall/sort".into(), kind, Size::Pairs(2100, Ties::Many, sort), 1);
     }
     all
 }
