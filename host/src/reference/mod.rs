@@ -38,8 +38,8 @@ pub use scan_columns::{ColumnScan, scan_columns};
 pub use scan_rows::RowScan;
 pub use select::{partition, positions, run_lengths, select};
 pub use sort::{
-    Index, Key, Moved, Order, argsort, argsort_rows, argsort_segments, sort, sort_rows,
-    sort_segments, top_k_rows,
+    Index, Key, Moved, Order, argsort, argsort_rows, argsort_segments, sort, sort_in_place,
+    sort_rows, sort_segments, top_k_rows,
 };
 pub use unrounded::Unrounded;
 pub(crate) use value_counts::run_starts;

@@ -57,6 +57,18 @@ impl Array {
             Err(DataError::WrongType { held: self.dtype, asked: T::DTYPE })
         }
     }
+
+    /// The elements as a slice that can be changed.
+    ///
+    /// # Errors
+    /// As for [`as_slice`](Self::as_slice).
+    pub fn as_mut_slice<T: Scalar>(&mut self) -> Result<&mut [T], DataError> {
+        if T::DTYPE == self.dtype {
+            Ok(bytemuck::cast_slice_mut(self.data.bytes_mut()))
+        } else {
+            Err(DataError::WrongType { held: self.dtype, asked: T::DTYPE })
+        }
+    }
 }
 
 /// The size in bytes of an array of this shape and type, or `None` beyond 2^64 - 1.

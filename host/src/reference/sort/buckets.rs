@@ -13,28 +13,6 @@ pub(super) type Numbers<'a, T> = &'a (dyn Fn(&[T], &mut [u64]) + Sync);
 /// Writes the numbers of the items that start at an index.
 pub(super) type NumbersFrom<'a> = &'a (dyn Fn(usize, &mut [u64]) + Sync);
 
-/// Keys as they are moved.
-pub(super) trait Items: Pod + Send + Sync {
-    /// Sorts `input` by its numbers, stably.
-    fn sort(numbers: Numbers<Self>, input: &[Self]) -> Vec<Self>;
-}
-
-macro_rules! items {
-    ($($ty:ident in $cell:ty;)*) => {$(
-        impl Items for $ty {
-            fn sort(numbers: Numbers<Self>, input: &[Self]) -> Vec<Self> {
-                sort::<Self, $cell>(numbers, input)
-            }
-        }
-    )*};
-}
-items! {
-    u8 in u64;
-    u16 in u64;
-    u32 in u64;
-    u64 in [u64; 2];
-}
-
 /// The indices of `len` items in the order of their numbers of up to 32 bits.
 pub(super) fn argsort_short(numbers: NumbersFrom, len: usize) -> Vec<u64> {
     let mut cells = sorted_cells::<u64>(numbers, len, &|number, index| number << 32 | index);
@@ -96,45 +74,6 @@ const CACHED: usize = 1 << 16;
 
 /// Buckets are sorted together until they have this many items, with the same memory for cells.
 const TOGETHER: usize = 2 * CACHED;
-
-/// Sorts `input` by its numbers, stably.
-fn sort<T: Pod + Send + Sync, C: CellOf<T>>(numbers: Numbers<T>, input: &[T]) -> Vec<T> {
-    let mut items = zeroed(input.len());
-    if input.len() <= CACHED {
-        Cells::<C>::default().fill(numbers, input).write(&mut items);
-    } else if let Some(lens) = partition(numbers, input, &mut items, WIDTH) {
-        sort_in_place::<T, C>(numbers, &lens, &mut items);
-    } else {
-        items.copy_from_slice(input);
-    }
-    items
-}
-
-/// Buckets of this many items are sorted one after another, each by all cores, others at once. So
-/// they need spare memory for the longest bucket and for fewer items than this on each core. Memory
-/// that is used for the first time costs as much as a pass over it.
-const LARGE: usize = 1 << 20;
-
-/// Sorts each bucket, of these lengths.
-fn sort_in_place<T: Pod + Send + Sync, C: CellOf<T>>(
-    numbers: Numbers<T>,
-    lens: &[usize],
-    mut items: &mut [T],
-) {
-    let buckets = lens.iter().map(|&len| cut(&mut items, len));
-    let (large, others): (Vec<_>, Vec<_>) = buckets.partition(|bucket| bucket.len() >= LARGE);
-    let sort_each = |buckets: Vec<&mut [T]>| {
-        let mut spare = zeroed(buckets.iter().map(|bucket| bucket.len()).max().unwrap_or(0));
-        let mut cells = Cells::<C>::default();
-        for bucket in buckets {
-            let spare = &mut spare[..bucket.len()];
-            sort_range(numbers, bucket, spare, false, &mut cells);
-        }
-    };
-    sort_each(large);
-    let groups = groups(others, |bucket| bucket.len());
-    parallel::for_each(groups, &|_, group: Vec<&mut [T]>| sort_each(group));
-}
 
 /// Groups of consecutive buckets with at least [`TOGETHER`] items, except the last one.
 fn groups<B>(buckets: impl IntoIterator<Item = B>, len: impl Fn(&B) -> usize) -> Vec<Vec<B>> {

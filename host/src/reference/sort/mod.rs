@@ -6,12 +6,14 @@
 mod buckets;
 mod cells;
 mod key;
+mod keys;
 mod rows;
 #[cfg(test)]
 mod tests;
 
 use crate::parallel;
-use buckets::{Items, zeroed};
+use buckets::zeroed;
+use bytemuck::Pod;
 pub(super) use cells::{VALUES, WIDTH, digit};
 use gridsync_kernels::grid::sort::Order as _;
 
@@ -20,21 +22,25 @@ pub use rows::{argsort_rows, argsort_segments, sort_rows, sort_segments, top_k_r
 
 /// Sorts `input` on all cores. Equal elements keep their order.
 pub fn sort<K: Key>(order: Order, input: &[K]) -> Vec<K> {
-    // In constants, so that only one of them is compiled.
-    if const { size_of::<K>() == 1 } {
-        sort_as::<K, u8>(order, input)
-    } else if const { size_of::<K>() == 2 } {
-        sort_as::<K, u16>(order, input)
-    } else if const { size_of::<K>() == 4 } {
-        sort_as::<K, u32>(order, input)
-    } else {
-        sort_as::<K, u64>(order, input)
-    }
+    let mut keys = zeroed(input.len());
+    let chunks = input.chunks(parallel::CHUNK).zip(keys.chunks_mut(parallel::CHUNK));
+    parallel::for_each(chunks, &|_, (from, to): (&[K], &mut [K])| to.copy_from_slice(from));
+    sort_in_place(order, &mut keys);
+    keys
 }
 
-fn sort_as<K: Key, W: Items + Into<u64>>(order: Order, input: &[K]) -> Vec<K> {
-    let numbers = |words: &[W], to: &mut [u64]| numbers::<K, W>(order, words, to);
-    bytemuck::allocation::cast_vec(W::sort(&numbers, bytemuck::cast_slice(input)))
+/// Sorts `keys` on all cores. Equal elements keep their order.
+pub fn sort_in_place<K: Key>(order: Order, keys: &mut [K]) {
+    // In constants, so that only one of them is compiled.
+    if const { size_of::<K>() == 1 } {
+        keys::sort::<K, u8>(order, keys);
+    } else if const { size_of::<K>() == 2 } {
+        keys::sort::<K, u16>(order, keys);
+    } else if const { size_of::<K>() == 4 } {
+        keys::sort::<K, u32>(order, keys);
+    } else {
+        keys::sort::<K, u64>(order, keys);
+    }
 }
 
 /// The indices of `input` in the order of its elements; equal ones by index.
@@ -50,7 +56,7 @@ pub fn argsort<K: Key, I: Index>(order: Order, input: &[K]) -> Vec<I> {
     }
 }
 
-fn argsort_as<K: Key, I: Index, W: Items + Into<u64>>(order: Order, input: &[K]) -> Vec<I> {
+fn argsort_as<K: Key, I: Index, W: Pod + Sync + Into<u64>>(order: Order, input: &[K]) -> Vec<I> {
     let numbers = numbers_as::<K, W>(order, input);
     let indices = if size_of::<W>() <= 4 && u32::try_from(input.len()).is_ok() {
         buckets::argsort_short(&numbers, input.len())
@@ -81,13 +87,13 @@ pub(super) fn numbers_of<K: Key>(order: Order, input: &[K]) -> NumbersOf<'_> {
     }
 }
 
-fn numbers_as<K: Key, W: Items + Into<u64>>(order: Order, input: &[K]) -> NumbersOf<'_> {
+fn numbers_as<K: Key, W: Pod + Sync + Into<u64>>(order: Order, input: &[K]) -> NumbersOf<'_> {
     let words: &[W] = bytemuck::cast_slice(input);
     Box::new(move |start, to| numbers::<K, W>(order, &words[start..start + to.len()], to))
 }
 
 /// Writes the numbers by which these words are sorted.
-fn numbers<K: Key, W: Items + Into<u64>>(order: Order, words: &[W], to: &mut [u64]) {
+fn numbers<K: Key, W: Pod + Sync + Into<u64>>(order: Order, words: &[W], to: &mut [u64]) {
     let order = K::order(order);
     for (to, &word) in to.iter_mut().zip(words) {
         *to = bytemuck::cast::<K::Word, W>(order.number(bytemuck::cast(word))).into();
