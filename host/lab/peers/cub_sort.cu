@@ -215,7 +215,7 @@ int main(int argc, char** argv) {
         // Rows are segments too.
         if (op == "rows-16" || op == "segments-16") return rows(bench, load, 16);
         if (op == "rows-1000" || op == "segments-1000") return rows(bench, load, 1000);
-        if (op == "rows-100000" || op == "segments-100000") return rows(bench, load, 100000);
+        if (op == "rows-100000" || op == "segments-1e5") return rows(bench, load, 100000);
         return std::nullopt;
       });
 }

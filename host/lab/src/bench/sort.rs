@@ -30,7 +30,7 @@ pub const SORT: Throughput = Throughput {
         Case::new::<f32>("radix", "rows-100000", DEFAULT, rows::<100_000>),
         Case::new::<f32>("radix", "segments-16", DEFAULT, segments::<16>),
         Case::new::<f32>("radix", "segments-1000", DEFAULT, segments::<1000>),
-        Case::new::<f32>("radix", "segments-100000", DEFAULT, segments::<100_000>),
+        Case::new::<f32>("radix", "segments-1e5", DEFAULT, segments::<100_000>),
     ],
     sizes: &[1 << 12, 1 << 16, 1 << 20, 1 << 24, 1 << 28],
     ceiling: Ceiling::Copy,
@@ -198,7 +198,7 @@ mod tests {
     fn every_case_is_measured_and_right() {
         for case in SORT.cases {
             let is_measured = case.alone_in_emulator(300).is_some();
-            let is_possible = !case.op.ends_with("000");
+            let is_possible = !case.op.ends_with("000") && !case.op.ends_with("e5");
             assert_eq!(is_measured, is_possible, "{} {}", case.op, case.dtype);
         }
     }
