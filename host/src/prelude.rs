@@ -13,7 +13,8 @@
 //! let kept = select(Within::greater_than(1.0f32), &input)?;
 //! assert_eq!(kept.download()?, [2.5, 3.0]);
 //! assert_eq!(sort(Order::DESCENDING, &input)?.download()?, [3.0, 2.5, 0.5]);
-//! # Ok::<(), DeviceError>(())
+//! assert_eq!(top_k(Order::DESCENDING, &input, 1)?.indices.download()?, [2]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 pub use crate::check::Check;
@@ -25,6 +26,7 @@ pub use crate::primitives::scan::Form;
 pub use crate::primitives::select::Within;
 pub use crate::primitives::sort::Order;
 pub use crate::primitives::{
-    Reducer, Scanner, Selector, Sorter, argsort, partition, reduce, scan, select, sort,
+    Bins, Histogram, Ranker, Reducer, Scanner, Selector, Sorter, ValueCounter, argsort, histogram,
+    median, partition, quantiles, reduce, scan, select, sort, top_k, value_counts,
 };
 pub use gridsync_kernels::op::{Max, Min, Product, Sum};

@@ -26,8 +26,9 @@ pub use check::{Accumulates, Check, Checked, Checking, Judged};
 pub use histogram::{Bins, Histogram, histogram};
 pub use kendall::{Correlator, Kendall, kendall};
 pub use parts::{
-    PartCorrelator, PartError, PartRangeSums, PartReducer, PartReducible, PartScanner,
-    PartSelector, kendall_in_parts, range_sums_in_parts, scan_in_parts, select_in_parts,
+    PartCorrelator, PartError, PartHistogram, PartRangeSums, PartReducer, PartReducible,
+    PartScanner, PartSelector, PartSorter, PartTop, PartValueCounter, kendall_in_parts,
+    range_sums_in_parts, scan_in_parts, select_in_parts, sort_in_parts,
 };
 pub use range_sum::RangeSums;
 pub use range_sum_check::{RangeChecking, RangeSummable, range_bound};

@@ -28,6 +28,7 @@ pub use first_extreme::FirstExtreme;
 pub use histogram::histogram;
 pub use kendall::{Kendall, kendall, kendall_by_pairs};
 pub use range_sum::{first_bad, range_sums};
+pub(crate) use rank::below;
 pub use rank::{QuantileMethod, Virtual, kth, kths, top_k, top_k_by_index};
 pub(crate) use reduce::combine_leaves;
 pub use reduce::{Reduction, reduce, reduce_depth};
@@ -37,6 +38,7 @@ pub use scan::{Scan, scan, scan_depth, scan_in};
 pub use scan_columns::{ColumnScan, scan_columns};
 pub use scan_rows::RowScan;
 pub use select::{partition, positions, run_lengths, select};
+pub(crate) use sort::number_of;
 pub use sort::{
     Index, Key, Moved, Order, argsort, argsort_rows, argsort_segments, sort, sort_in_place,
     sort_rows, sort_segments, top_k_rows,

@@ -237,15 +237,6 @@ fn the_counts_are_drawn_as_a_bar_chart() {
 }
 
 #[test]
-fn an_array_that_a_device_cannot_hold_is_refused_with_the_numbers_and_a_remedy() {
-    // The emulator has 4 GiB.
-    let folder = Folder::new().with_zeros("zeros", 1 << 32);
-    let args = ["histogram", "zeros", "--dtype", "u32", "--device", "emulator"];
-    let parts = ["4294967376", "4294967296 are free", "--device cpu"];
-    folder.call(&args, b"").fails(WRONG_USAGE, &parts);
-}
-
-#[test]
 fn invalid_calls_are_refused() {
     let folder = Folder::new();
     let refused = |args: &[&str], parts: &[&str]| {

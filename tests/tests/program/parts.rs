@@ -147,6 +147,114 @@ fn a_rank_correlation_in_parts_equals_the_one_at_once() {
 }
 
 #[test]
+fn a_sort_in_parts_writes_the_same_as_one_at_once() {
+    for more in [&[][..], &["--descending"], &["--argsort"], &["--total-order", "--argsort"]] {
+        for (name, part, taken) in [("x.npy", 1000, Some(1000)), ("few.npy", 1, Some(11))] {
+            in_parts(&[&["sort", name, "-o", "out.npy"], more].concat(), &["out.npy"], part, taken);
+        }
+    }
+    let folder = folder();
+    let call = call(&folder, &["sort", "few.npy", "-o", "out.npy"], &["--part", "1"]);
+    assert_eq!(call.json()["part"], 11);
+    let args = ["sort", "few.npy", "-o", "out.npy", "--part", "1", "--device", "cpu"];
+    let said = folder.call(&args, b"").stderr;
+    assert!(said.contains("--part 1: parts are of 11 elements"), "{said}");
+}
+
+#[test]
+fn a_sort_in_parts_can_be_piped_and_leaves_no_other_file() {
+    let folder = folder();
+    let sort = |more: &[&str]| {
+        let args = ["sort", "x.npy", "--device", "cpu", "-q"];
+        folder.command().args(args).args(more).output().expect("it should run").stdout
+    };
+    sort(&["-o", "out.npy", "--part", "700"]);
+    let file = folder.read("out.npy");
+    assert!(file == sort(&["-o", "-", "--part", "700"]), "by parts");
+    assert!(file == sort(&["-o", "-"]), "at once");
+    assert_eq!(folder.names().len(), 6, "the inputs and the output");
+}
+
+#[test]
+fn narrow_integers_are_sorted_in_parts_without_widening() {
+    let bytes: Vec<u8> = (0..LEN as u32).map(|i| ((i * 40_503) >> 7) as u8).collect();
+    let header = npy::header("|i1", false, &format!("({LEN},)"));
+    let folder = Folder::new().with("bytes.npy", npy::raw(&header, &bytes));
+    for command in ["sort", "unique"] {
+        for device in ["cpu", "emulator"] {
+            let run = |more: &[&str]| {
+                let args = [command, "bytes.npy", "-o", "out.npy", "--device", device, "--check"];
+                let json = folder.call(&[&args[..], &["--json"], more].concat(), b"").json();
+                assert_eq!((&json["dtype"], &json["check"]["ok"]), (&"i8".into(), &true.into()));
+                (json["part"].clone(), folder.read("out.npy"))
+            };
+            let (whole, parts) = (run(&[]), run(&["--part", "1000"]));
+            assert_eq!((whole.0, parts.0), (Value::Null, 1000.into()), "{command} on {device}");
+            assert!(whole.1 == parts.1, "{command} on {device}");
+        }
+    }
+}
+
+#[test]
+fn selections_by_rank_in_parts_are_those_at_once() {
+    for (name, part) in [("x.npy", 1000), ("few.npy", 50)] {
+        for more in [&[][..], &["--smallest"], &["--by-index"]] {
+            let top = [&["top", name, "-k", "60"], more].concat();
+            in_parts(&top, &[], part, Some(part));
+        }
+        let files = ["-o", "out.npy", "--indices", "at.npy"];
+        let top = [&["top", name, "-k", "70"], &files[..]].concat();
+        in_parts(&top, &["out.npy", "at.npy"], part, Some(part));
+        in_parts(&["quantile", name, "0", "0.3", "0.5", "0.77", "1"], &[], part, Some(part));
+        in_parts(&["unique", name], &[], part, Some(part));
+        in_parts(&["histogram", name, "--bins", "37"], &[], part, Some(part));
+    }
+    in_parts(&["histogram", "few.npy", "--numbers", "-5..900"], &[], 50, Some(50));
+}
+
+#[test]
+fn rows_are_processed_in_parts_of_whole_rows() {
+    let x = Ties::Many.sample::<f32>(LEN, 1).0;
+    let folder = Folder::new().with("m.npy", npy::shaped("(77, 3, 13)", &x));
+    for (args, outputs) in [
+        (&["sort", "m.npy", "-o", "out.npy"][..], &["out.npy"][..]),
+        (&["sort", "m.npy", "-o", "out.npy", "--argsort"], &["out.npy"]),
+        (
+            &["top", "m.npy", "-k", "5", "-o", "out.npy", "--indices", "at.npy"],
+            &["out.npy", "at.npy"],
+        ),
+        (&["quantile", "m.npy", "0.1", "0.5", "-o", "out.npy"], &["out.npy"]),
+    ] {
+        for device in ["cpu", "emulator"] {
+            let run = |more: &[&str]| {
+                let args = [args, more, &["--check", "--json", "--device", device]].concat();
+                let json = folder.call(&args, b"").json();
+                assert_eq!(json["check"]["ok"], true, "{args:?}");
+                let files: Vec<_> = outputs.iter().map(|name| folder.read(name)).collect();
+                (json["part"].clone(), files)
+            };
+            let (whole, parts) = (run(&["--rows"]), run(&["--rows", "--part", "100"]));
+            assert_eq!((&whole.0, &parts.0), (&Value::Null, &91.into()), "{args:?}");
+            assert!(whole.1 == parts.1, "{args:?} on {device}");
+            let refused = [args, &["--axis", "0", "--part", "100", "--device", device]].concat();
+            folder
+                .call(&refused, b"")
+                .fails(WRONG_USAGE, &["--axis needs the whole array", "--part"]);
+        }
+    }
+}
+
+#[test]
+fn bins_by_the_elements_need_an_input_that_can_be_read_twice() {
+    let folder = folder();
+    let args = ["histogram", "-", "--part", "100", "--device", "cpu"];
+    let file = folder.read("x.npy");
+    folder.call(&args, &file).fails(WRONG_USAGE, &["standard input", "once", "--range"]);
+    let with_range = [&args[..], &["--range", "0", "1", "--json"]].concat();
+    assert_eq!(folder.call(&with_range, &file).json()["part"], 100);
+}
+
+#[test]
 fn an_empty_part_is_refused() {
     let folder = folder();
     let args = ["kendall", "x.npy", "y.npy"];

@@ -7,6 +7,8 @@ use gridsync_tests::oracle::Plain;
 use gridsync_verify::runs;
 use half::{bf16, f16};
 use std::cmp::Ordering;
+use std::fs::File;
+use std::io::Write;
 
 /// Elements of the inputs.
 const LEN: usize = 1003;
@@ -160,14 +162,66 @@ fn the_text_names_the_order_and_the_file() {
 }
 
 #[test]
-fn an_array_that_a_device_cannot_hold_is_refused_with_the_numbers_and_a_remedy() {
+fn an_array_that_is_needed_whole_and_that_a_device_cannot_hold_is_refused() {
     // The emulator has 4 GiB.
-    let folder = Folder::new().with_zeros("zeros", 1 << 31);
+    let header = npy::shaped::<u32>("(16384, 32768)", &[]);
+    let folder = Folder::new().with_zeros("zeros.npy", header.len() as u64 + (1 << 31));
+    let mut file = File::options().write(true).open(folder.path("zeros.npy")).expect("it exists");
+    file.write_all(&header).expect("there is room");
     for (more, bytes) in [(&[][..], "6442450944"), (&["--argsort"], "15032385536")] {
-        let args = ["sort", "zeros", "--dtype", "u32", "-o", "out.npy", "--device", "emulator"];
+        let args = ["sort", "zeros.npy", "-o", "out.npy", "--axis", "0", "--device", "emulator"];
         let parts = [bytes, "4294967296 are free", "--device cpu"];
         folder.call(&[&args[..], more].concat(), b"").fails(WRONG_USAGE, &parts);
     }
+}
+
+#[test]
+fn segments_are_sorted_separately() {
+    let offsets = [0i64, 0, 1, 34, 34, 900, 1003];
+    let input = runs::<i32>(LEN, 46);
+    let folder = Folder::new().with("x.npy", npy::of(&input)).with("at.npy", npy::of(&offsets));
+    let mut sorted = input.clone();
+    let mut indices: Vec<i64> = Vec::new();
+    for pair in offsets.windows(2) {
+        let segment = pair[0] as usize..pair[1] as usize;
+        let mut order: Vec<usize> = (0..segment.len()).collect();
+        order.sort_by_key(|&at| input[segment.start + at]);
+        indices.extend(order.iter().map(|&at| at as i64));
+        sorted[segment].sort();
+    }
+    for device in ["cpu", "emulator"] {
+        let args = ["sort", "x.npy", "--segments", "at.npy", "-o", "out.npy", "--check"];
+        let args = [&args[..], &["--device", device]].concat();
+        folder.call(&args, b"").says(&["sort of each of 6 segments of 1003 i32 elements", "right"]);
+        assert!(folder.read("out.npy") == npy::of(&sorted), "{device}");
+        let call = folder.call(&[&args[..], &["--argsort", "--json"]].concat(), b"");
+        assert_eq!(call.json()["check"]["ok"], true);
+        assert!(folder.read("out.npy") == npy::of(&indices), "{device}");
+    }
+}
+
+#[test]
+fn wrong_offsets_are_refused_with_their_numbers() {
+    let folder = Folder::new().with("x.npy", npy::of(&[3i32, 1, 2]));
+    let refused = |offsets: Vec<u8>, parts: &[&str]| {
+        let folder = Folder::new().with("x.npy", npy::of(&[3i32, 1, 2])).with("at.npy", offsets);
+        let args = ["sort", "x.npy", "--segments", "at.npy", "-o", "out.npy"];
+        folder.call(&args, b"").fails(WRONG_USAGE, &[&["at.npy"], parts].concat());
+        assert_eq!(folder.names().len(), 2, "nothing was written");
+    };
+    refused(npy::of::<i64>(&[]), &["no offsets"]);
+    refused(npy::of(&[1i64, 3]), &["first offset is 1"]);
+    refused(npy::of(&[0i32, 2, 1, 3]), &["offset 2 is 1", "one before, 2"]);
+    refused(npy::of(&[0u64, 2]), &["last offset is 2", "3 elements"]);
+    refused(npy::of(&[0.0f32, 3.0]), &["integers", "f32"]);
+    let with = |more: &[&str]| {
+        let args = ["sort", "x.npy", "--segments", "x.npy", "-o", "out.npy"];
+        folder.call(&[&args, more].concat(), b"")
+    };
+    with(&["--rows"]).fails(WRONG_USAGE, &["--segments", "--rows"]);
+    folder
+        .call(&["sort", "x.npy", "--segments", "no.npy", "-o", "y.npy"], b"")
+        .fails(WRONG_USAGE, &["no.npy: no such file"]);
 }
 
 #[test]

@@ -8,6 +8,8 @@ use gridsync_verify::runs;
 use half::{bf16, f16};
 use serde_json::json;
 use std::cmp::Ordering;
+use std::fs::File;
+use std::io::Write;
 
 /// Elements of the inputs.
 const LEN: usize = 1003;
@@ -164,15 +166,15 @@ fn an_array_of_any_shape_is_flattened() {
 }
 
 #[test]
-fn an_array_that_a_device_cannot_hold_is_refused_with_the_numbers_and_a_remedy() {
+fn lines_that_interleave_and_that_a_device_cannot_hold_are_refused() {
     // The emulator has 4 GiB.
-    let folder = Folder::new().with_zeros("zeros", 1 << 32);
-    // 3 elements and their indices; a quarter of all, and room to sort.
-    for (k, bytes) in [("3", "4294967332"), ("2^28", "33285996544")] {
-        let args = ["top", "zeros", "--dtype", "u32", "-k", k, "--device", "emulator"];
-        let parts = [bytes, "4294967296 are free", "--device cpu"];
-        folder.call(&args, b"").fails(WRONG_USAGE, &parts);
-    }
+    let header = npy::shaped::<u32>("(16384, 32768)", &[]);
+    let folder = Folder::new().with_zeros("zeros.npy", header.len() as u64 + (1 << 31));
+    let mut file = File::options().write(true).open(folder.path("zeros.npy")).expect("it exists");
+    file.write_all(&header).expect("there is room");
+    let args = ["top", "zeros.npy", "-k", "3", "--axis", "0", "-o", "out.npy"];
+    let parts = ["15033565184", "4294967296 are free", "--device cpu"];
+    folder.call(&[&args[..], &["--device", "emulator"]].concat(), b"").fails(WRONG_USAGE, &parts);
 }
 
 #[test]

@@ -217,18 +217,6 @@ fn an_array_of_any_shape_is_flattened() {
 }
 
 #[test]
-fn an_array_that_a_device_cannot_hold_is_refused_with_the_numbers_and_a_remedy() {
-    // The emulator has 4 GiB.
-    let folder = Folder::new().with_zeros("zeros", 1 << 32);
-    // Four times the size, and 32 bytes for each element; or three times, and 16 bytes.
-    for (dtype, bytes) in [("u32", "51539607552"), ("u8", "81604378624")] {
-        let args = ["unique", "zeros", "--dtype", dtype, "--device", "emulator"];
-        let parts = [bytes, "4294967296 are free", "--device cpu"];
-        folder.call(&args, b"").fails(WRONG_USAGE, &parts);
-    }
-}
-
-#[test]
 fn invalid_calls_are_refused() {
     let folder = Folder::new();
     let refused = |args: &[&str], parts: &[&str]| {

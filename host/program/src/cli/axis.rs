@@ -96,10 +96,32 @@ impl Matrix {
         &self.shape
     }
 
+    /// The number of elements.
+    pub(super) fn len(&self) -> usize {
+        self.shape.iter().product::<u64>() as usize
+    }
+
+    /// The dimensions of one result for each row.
+    pub(super) fn shape_of_rows(&self) -> Vec<u64> {
+        let dropped = self.along.map_or(0, |(_, axis)| axis);
+        let kept = self.shape.iter().enumerate().filter(|&(dimension, _)| dimension != dropped);
+        kept.map(|(_, &len)| len).collect()
+    }
+
     /// The number of rows, and the elements of each.
     pub(super) fn size(&self) -> (usize, usize) {
-        let len = || self.shape.iter().product::<u64>() as usize;
-        self.along().map_or_else(|| (1, len()), |along| (along.lines(), along.len()))
+        self.along().map_or_else(|| (1, self.len()), |along| (along.lines(), along.len()))
+    }
+
+    /// Whether the lines are not contiguous in the array.
+    pub(super) fn interleaves(&self) -> bool {
+        self.along().is_some_and(|along| !along.is_in_place())
+    }
+
+    /// The elements of whole rows, about `part` and at least one row.
+    pub(super) fn whole_rows(&self, part: usize) -> usize {
+        let columns = self.size().1.max(1);
+        (part / columns).max(1).saturating_mul(columns)
     }
 
     /// The same with `k` elements in each row.

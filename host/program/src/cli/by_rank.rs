@@ -14,10 +14,15 @@ pub(super) fn expect_room<T>(
     results: usize,
     is_sorted: bool,
 ) -> anyhow::Result<()> {
+    let elements = len.saturating_mul(bytes_of_each::<T>(is_sorted));
+    job::expect_room(device, "selection by rank", elements.saturating_add(results))
+}
+
+/// Bytes that a device needs for each element of `T`, if it has to sort them or if not.
+pub(super) fn bytes_of_each<T>(is_sorted: bool) -> usize {
     // A sort needs both as often again, and the sorted indices.
     let sort = if is_sorted { 2 * (size_of::<T>() + size_of::<u64>()) } else { 0 };
-    let elements = len.saturating_mul(size_of::<T>() + sort);
-    job::expect_room(device, "selection by rank", elements.saturating_add(results))
+    size_of::<T>() + sort
 }
 
 /// Calls `select` with the working memory for `len` elements on `device`. Returns its time in µs.

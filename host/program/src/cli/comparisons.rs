@@ -89,6 +89,19 @@ pub(super) fn wrong_index<T: Standard>(
     })
 }
 
+/// Appends `elements` to those that are held for a check, if there is one.
+pub(super) fn hold<T: Pod>(
+    is_checked: bool,
+    held: &mut Vec<T>,
+    elements: &[T],
+) -> anyhow::Result<()> {
+    if is_checked {
+        memory::reserve(held, elements.len())?;
+        held.extend_from_slice(elements);
+    }
+    Ok(())
+}
+
 /// The verdict, given the error if there is one.
 pub(super) fn verdict(wrong: Option<String>) -> Verdict {
     let text = if wrong.is_none() { "right" } else { "WRONG" };

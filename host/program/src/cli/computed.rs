@@ -161,8 +161,13 @@ pub(super) enum Fields {
         op: &'static str,
         /// The method.
         method: &'static str,
-        /// The quantiles.
-        quantiles: Vec<Quantile>,
+        /// The quantiles, unless they are in a file.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(with = "Vec<Quantile>"))]
+        quantiles: Option<Vec<Quantile>>,
+        /// The file that was written. Null if none was.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        output: Option<Option<String>>,
     },
     /// `histogram`.
     Histogram {

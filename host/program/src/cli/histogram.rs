@@ -3,6 +3,7 @@
 mod asked;
 mod chart;
 mod check;
+mod in_parts;
 mod table;
 
 use super::Global;
@@ -10,10 +11,11 @@ use super::choice::Place;
 use super::computed::Fields;
 use super::files::Files;
 use super::job::{self, About, Done, Job};
+use super::parts::Parts;
 use super::sink::Sink;
 use super::work::Cost;
 use crate::data::{self, Dtype, Incoming, Output, Stored, write_raw};
-use asked::{Asked, Numbered, Span, numbers, range_of, without_numbers};
+use asked::{Asked, Numbered, Span, extent_of, numbers, range_of, without_numbers};
 use chart::chart;
 use check::{count_again, verdict};
 use clap::ArgAction;
@@ -36,9 +38,10 @@ use table::{MOST_ROWS, table};
 /// bins are of the same width, from the least to the greatest element, as in numpy.histogram: if all are
 /// equal, from 0.5 less to 0.5 more, and from 0 to 1 for an empty array. Edges of such bins are rounded
 /// to f32 if the elements are f16, bf16 or f32; integers of 64 bits are compared with edges as the
-/// nearest f64. The counts are exact, and are written as i64. One device counts the whole array, and a
-/// GPU needs memory for it. Each output is written whole or not at all, and not if --check finds the
-/// counts wrong.
+/// nearest f64. The counts are exact, and are written as i64. One device counts. An array for which a
+/// GPU has no room, or longer than --part, is read in parts, and twice if its elements determine the
+/// bins. Each output is written whole or not at all, and not if --check finds the counts wrong. --check
+/// holds all elements.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Histogram {
@@ -90,6 +93,8 @@ pub(crate) struct Histogram {
     /// bool, which are widened.
     #[arg(long)]
     dtype: Option<Stored>,
+    #[command(flatten)]
+    parts: Parts,
 }
 
 impl Histogram {
@@ -98,7 +103,7 @@ impl Histogram {
             .reads("INPUT", &self.input)
             .writes("output", self.output.as_ref())
             .writes("svg", self.svg.as_ref());
-        let remedy = "a histogram holds all elements and counts: count fewer";
+        let remedy = "a histogram holds all elements and counts: count parts with --part";
         job::run(global, &files, remedy, |job| {
             let input = job.open(&self.input, self.dtype)?;
             let what = About::of(&input).text("elements");
@@ -133,19 +138,27 @@ impl Histogram {
         // Bins that cannot be are refused before the array is read.
         let asked = self.asked();
         let bins = asked.as_ref().map(|asked| asked.bins(numbered)).transpose()?;
+        let given = asked.zip(bins);
+        // To read a part while the one before is counted is faster than to hold all.
+        let streamed = self.parts.of(job, about.len, size_of::<T>())?;
+        let are_few = given.as_ref().is_some_and(|(_, bins)| bins.len() <= streamed / 8);
+        let part = if are_few && !self.check {
+            streamed
+        } else {
+            self.parts.of_held(job, about.len, size_of::<T>())?
+        };
+        if part < about.len {
+            return self.in_parts(job, input.in_any_order(), part, given, numbered);
+        }
         if let Some(device) = device {
-            let len = bins.as_ref().map_or(self.bins, Bins::len);
+            let len = given.as_ref().map_or(self.bins, |(_, bins)| bins.len());
             self.expect_room::<T>(device, about, len)?;
         }
         let input = input.in_any_order().all()?;
         let input = input.as_slice::<T>()?;
-        let (asked, bins) = match asked.zip(bins) {
+        let (asked, bins) = match given {
             Some(given) => given,
-            None => {
-                let asked = Asked::Even(range_of(input)?, self.bins);
-                let bins = asked.bins(numbered)?;
-                (asked, bins)
-            }
+            None => self.even(range_of(extent_of(input))?, numbered)?,
         };
         let (counts, us) = match device {
             None => {
@@ -156,9 +169,32 @@ impl Histogram {
             }
             Some(device) => on_device(device, &bins, input)?,
         };
+        Ok(Done { us, ..self.checked(job, about, (&asked, &bins), input, counts)? })
+    }
+
+    /// As many bins of the same width as are asked for, between these edges.
+    fn even<T: Binned>(
+        &self,
+        range: [f64; 2],
+        numbered: Numbered<T>,
+    ) -> anyhow::Result<(Asked, Bins<T>)> {
+        let asked = Asked::Even(range, self.bins);
+        let bins = asked.bins(numbered)?;
+        Ok((asked, bins))
+    }
+
+    /// The outcome. Checks the counts of `input` if `--check` is given.
+    fn checked<T: Binned + Widen + data::Scalar>(
+        &self,
+        job: &Job<'_>,
+        about: About,
+        (asked, bins): (&Asked, &Bins<T>),
+        input: &[T],
+        counts: Vec<u64>,
+    ) -> anyhow::Result<Done> {
         let check = if self.check {
             job.doing("checking");
-            Some(verdict(&counts, &count_again(&asked, &bins, input)?))
+            Some(verdict(&counts, &count_again(asked, bins, input)?))
         } else {
             None
         };
@@ -174,13 +210,13 @@ impl Histogram {
         let drawn = match &self.svg {
             Some(to) if check.as_ref().is_none_or(|check| check.wrong.is_none()) => {
                 job.doing("drawing");
-                Some(draw(to, &chart(&asked, about, &counts))?)
+                Some(draw(to, &chart(asked, about, &counts))?)
             }
             _ => None,
         };
-        let done = self.report(job, about, &asked, &bins, counts, output);
+        let done = self.report(job, about, asked, bins, counts, output);
         let lines = done.lines.into_iter().chain(drawn).collect();
-        Ok(Done { us, bytes, check, arrays, lines, ..done })
+        Ok(Done { bytes, check, arrays, lines, ..done })
     }
 
     /// The bins that are asked for, unless their range is that of the elements.

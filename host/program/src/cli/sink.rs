@@ -48,7 +48,7 @@ impl Sink {
     }
 
     /// Writes the next elements, which are in the type of the file.
-    fn push_stored<T: Pod>(&mut self, elements: &[T]) -> anyhow::Result<()> {
+    pub(super) fn push_stored<T: Pod>(&mut self, elements: &[T]) -> anyhow::Result<()> {
         debug_assert_eq!(self.stored.size(), size_of::<T>());
         self.len += elements.len();
         for bytes in bytemuck::cast_slice::<T, u8>(elements).chunks(AT_ONCE) {

@@ -1,6 +1,7 @@
 //! `gridsync top`: the first elements of an order, with their indices.
 
 mod check;
+mod in_parts;
 
 use super::Global;
 use super::axis::{Axis, Matrix};
@@ -11,6 +12,7 @@ use super::exit::Usage;
 use super::files::Files;
 use super::job::{self, About, Done, Job, Verdict};
 use super::output::{self, MOST_PRINTED};
+use super::parts::Parts;
 use super::sink::Sink;
 use super::work::Cost;
 use crate::data::{self, Dtype, Incoming, Stored};
@@ -33,8 +35,9 @@ use std::ffi::OsString;
 /// index and the element is printed for each of the first 100, unless a file is given. --rows and
 /// --axis find the first k of each line; the outputs have k elements along that dimension, and indices
 /// are those in the line. Elements of bf16 are written as f32, since .npy has no bf16. One device
-/// selects from the whole array, and a GPU needs memory for it. Each output is written whole or not at
-/// all, and none is written if --check finds an error.
+/// selects. An array for which a GPU has no room, or longer than --part, is read in parts. Each output
+/// is written whole or not at all, and none is written if --check finds an error. --check holds all
+/// elements.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Top {
@@ -70,6 +73,8 @@ pub(crate) struct Top {
     /// bool, which are widened.
     #[arg(long)]
     dtype: Option<Stored>,
+    #[command(flatten)]
+    parts: Parts,
 }
 
 /// The first elements and their indices.
@@ -81,7 +86,7 @@ impl Top {
             .reads("INPUT", &self.input)
             .writes("output", self.output.as_ref())
             .writes("indices", self.indices.as_ref());
-        let remedy = "a selection by rank holds all elements: select from fewer";
+        let remedy = "a selection by rank holds all elements: select from parts with --part";
         job::run(global, &files, remedy, |job| {
             let input = job.open(&self.input, self.dtype)?;
             let matrix = self.axis.matrix(&input)?;
@@ -126,56 +131,95 @@ impl Top {
         input: Incoming,
         matrix: &Matrix,
     ) -> anyhow::Result<Done> {
-        let device = job.place().device("top")?;
         let about = About::of(&input);
-        let order = Order { is_descending: !self.smallest, is_total: self.total_order };
-        let arranged = if self.by_index { Arranged::ByIndex } else { Arranged::ByRank };
         let (rows, columns) = matrix.size();
-        let count = rows.saturating_mul(self.k);
-        let results = count.saturating_mul(size_of::<T>() + size_of::<u64>());
+        let results = rows.saturating_mul(self.k).saturating_mul(size_of::<T>() + size_of::<u64>());
+        // The library sorts to find more than an eighth of the elements, and most rows.
+        let is_sorted = self.axis.is_asked() || self.k > columns / 8;
+        let of_each = by_rank::bytes_of_each::<T>(is_sorted);
+        // To read a part while the one before is searched is faster than to hold all.
+        let streamed = self.parts.of(job, about.len, of_each)?;
+        let part = if !self.axis.is_asked() && !self.check && self.k <= streamed / 8 {
+            Some(streamed).filter(|&part| part < about.len)
+        } else {
+            self.parts.of_lines(job, (self.axis, matrix), of_each)?
+        };
+        if let Some(part) = part {
+            let (first, us, part, held) = self.in_parts::<T>(job, input, matrix, part)?;
+            let done = self.checked(job, (about, matrix), &held, first)?;
+            return Ok(Done { us, part, ..done });
+        }
+        let device = job.place().device("top")?;
         if let Some(device) = device {
-            // The library sorts to find more than an eighth of the elements, and most rows.
-            let is_sorted = self.axis.is_asked() || self.k > columns / 8;
             by_rank::expect_room::<T>(device, about.len, results, is_sorted)?;
         }
         let input = input.all()?;
         let input = matrix.gathered(input.as_slice::<T>()?)?;
-        let input = &input[..];
-        let (first, us) = match device {
-            None if self.axis.is_asked() => {
-                let bytes = 2 * results;
-                let (first, us) = job::on_cpu(bytes, || {
-                    top_k_rows_on_cpu(order, input, (rows, columns), self.k)
-                })?;
-                (first?, us)
-            }
-            Some(device) if self.axis.is_asked() => {
-                on_device(device, input, count, |ranker, input, to| {
-                    ranker.top_k_rows(order, input, (rows, columns), to)
-                })?
-            }
-            None => {
-                // The indices are found twice, and sorted.
-                let bytes = 2 * results + 4 * size_of::<u64>() * self.k;
-                let (first, us) =
-                    job::on_cpu(bytes, || top_k_on_cpu(order, input, self.k, arranged))?;
-                (first?, us)
-            }
-            Some(device) => on_device(device, input, count, |ranker, input, to| {
-                ranker.top_k(order, input, arranged, to)
-            })?,
+        let (first, us) = if self.axis.is_asked() {
+            self.of_rows(device, &input, (rows, columns))?
+        } else if let Some(device) = device {
+            on_device(device, &input, self.k, |ranker, input, to| {
+                ranker.top_k(self.order(), input, self.arranged(), to)
+            })?
+        } else {
+            // The indices are found twice, and sorted.
+            let bytes = 2 * results + 4 * size_of::<u64>() * self.k;
+            let select = || top_k_on_cpu(self.order(), &input, self.k, self.arranged());
+            let (first, us) = job::on_cpu(bytes, select)?;
+            (first?, us)
         };
+        Ok(Done { us, ..self.checked(job, (about, matrix), &input, first)? })
+    }
+
+    fn order(&self) -> Order {
+        Order { is_descending: !self.smallest, is_total: self.total_order }
+    }
+
+    fn arranged(&self) -> Arranged {
+        if self.by_index { Arranged::ByIndex } else { Arranged::ByRank }
+    }
+
+    /// The first elements of each row of `input`, and the time in µs.
+    fn of_rows<T: Key>(
+        &self,
+        device: Option<&Device>,
+        input: &[T],
+        (rows, columns): (usize, usize),
+    ) -> anyhow::Result<(First<T>, f64)> {
+        let count = rows.saturating_mul(self.k);
+        if let Some(device) = device {
+            return on_device(device, input, count, |ranker, input, to| {
+                ranker.top_k_rows(self.order(), input, (rows, columns), to)
+            });
+        }
+        let bytes = count.saturating_mul(2 * (size_of::<T>() + size_of::<u64>()));
+        let select = || top_k_rows_on_cpu(self.order(), input, (rows, columns), self.k);
+        let (first, us) = job::on_cpu(bytes, select)?;
+        Ok((first?, us))
+    }
+
+    /// The outcome. Checks the results against `input`, whose rows are contiguous, if `--check` is
+    /// given.
+    fn checked<T: Key + Standard + data::Scalar + Into<Number>>(
+        &self,
+        job: &Job<'_>,
+        (about, matrix): (About, &Matrix),
+        input: &[T],
+        first: First<T>,
+    ) -> anyhow::Result<Done> {
         let check = self.check.then(|| {
             job.doing("checking");
             // Without elements or results there is nothing to check.
-            let (columns, k) = (columns.max(1), self.k.max(1));
+            let (columns, k) = (matrix.size().1.max(1), self.k.max(1));
             let results = first.0.chunks(k).zip(first.1.chunks(k));
             let mut each = input.chunks(columns).zip(results);
+            let (order, arranged) = (self.order(), self.arranged());
             verdict(each.find_map(|(input, of_row)| wrong(order, arranged, input, of_row)))
         });
         let arrays = self.written(&matrix.of(self.k), &first, &check)?;
+        let results = size_of_val(&first.0[..]) + size_of_val(&first.1[..]);
         let bytes = about.len * size_of::<T>() + results;
-        Ok(Done { us, bytes, arrays, ..self.report(job, (about, matrix), &first, check) })
+        Ok(Done { bytes, arrays, ..self.report(job, (about, matrix), &first, check) })
     }
 
     /// The arrays that are asked for, unless the check found an error.

@@ -1,6 +1,7 @@
 //! `gridsync unique`: the distinct values of an array, and how often each is there.
 
 mod check;
+mod in_parts;
 
 use super::Global;
 use super::choice::Place;
@@ -10,6 +11,7 @@ use super::exit::Usage;
 use super::files::Files;
 use super::job::{self, About, Done, Job, Verdict};
 use super::output;
+use super::parts::Parts;
 use super::sink::Sink;
 use super::work::Cost;
 use crate::data::{self, Dtype, Incoming, Narrow, Stored};
@@ -29,9 +31,10 @@ use std::ffi::OsString;
 /// represented by the first element that has it, whose index is in --indices. Indices start at 0, and
 /// are those of the array flattened in C order. Counts and indices are written as i64. A line with the
 /// value and its count is printed for each of the first 100 values, unless a file is given. The output
-/// has the type of the input, but bf16 is written as f32, since .npy has no bf16. One device sorts the
-/// whole array: a GPU needs memory for four of its size, and 32 bytes more for each element. Each
-/// output is written whole or not at all, and none is written if --check finds an error.
+/// has the type of the input, but bf16 is written as f32, since .npy has no bf16. One device sorts: a
+/// GPU needs memory for four times the array, and 32 bytes more for each element. An array for which it
+/// has no room, or longer than --part, is read in parts, whose values are merged. Each output is written
+/// whole or not at all, and none is written if --check finds an error. --check holds all elements.
 ///
 /// To keep the first of each run of equal neighbours, without sorting, see gridsync select --unique.
 #[derive(clap::Args)]
@@ -63,6 +66,8 @@ pub(crate) struct Unique {
     /// The element type of raw input: f16 bf16 f32 f64 i8 u8 i16 u16 i32 u32 i64 u64 bool.
     #[arg(long)]
     dtype: Option<Stored>,
+    #[command(flatten)]
+    parts: Parts,
 }
 
 impl Unique {
@@ -72,7 +77,8 @@ impl Unique {
             .writes("output", self.output.as_ref())
             .writes("counts", self.counts.as_ref())
             .writes("indices", self.indices.as_ref());
-        let remedy = "the distinct values are found by a sort of all elements: pass fewer";
+        let remedy =
+            "the distinct values are found by a sort of all elements: sort parts with --part";
         job::run(global, &files, remedy, |job| {
             let input = job.open(&self.input, self.dtype)?;
             let (what, work) = (About::of(&input).text_as_sorted(), Cost::UNIQUE.of(input.len()));
@@ -95,11 +101,16 @@ impl Unique {
     fn count_narrow<T: Key + Standard + Into<Number>>(
         &self,
         job: &Job<'_>,
-        input: Incoming,
+        mut input: Incoming,
     ) -> anyhow::Result<Done> {
         let about = About::of(&input);
-        expect_room::<T>(job, about)?;
-        let done = self.count::<T>(job, about, about.stored, &input.all_narrow()?)?;
+        let done = match self.part_of::<T>(job, about)? {
+            // Those that were widened in advance are in memory.
+            Some(part) if input.narrow().is_some() => {
+                self.in_parts::<T>(job, about.stored, input, part)?
+            }
+            _ => self.count::<T>(job, about, about.stored, &input.all_narrow()?)?,
+        };
         let dtype = about.stored.narrow().map_or(done.dtype, Narrow::name);
         Ok(Done { dtype, ..done })
     }
@@ -109,9 +120,12 @@ impl Unique {
             ($ty:ty, $($kernels:tt)*) => {
                 if input.dtype() == <$ty as data::Scalar>::DTYPE {
                     let about = About::of(&input);
-                    expect_room::<$ty>(job, about)?;
+                    let stored = about.dtype().into();
+                    if let Some(part) = self.part_of::<$ty>(job, about)? {
+                        return self.in_parts::<$ty>(job, stored, input, part);
+                    }
                     let array = input.all()?;
-                    return self.count::<$ty>(job, about, about.dtype().into(), array.as_slice()?);
+                    return self.count::<$ty>(job, about, stored, array.as_slice()?);
                 }
             };
         }
@@ -128,7 +142,7 @@ impl Unique {
         stored: Stored,
         input: &[T],
     ) -> anyhow::Result<Done> {
-        let order = Order { is_descending: self.descending, is_total: self.total_order };
+        let order = self.order();
         let (found, us) = match job.place().device("unique")? {
             None => {
                 // For the sort of the indices; the results need less.
@@ -137,15 +151,41 @@ impl Unique {
             }
             Some(device) => on_device(device, order, input)?,
         };
+        Ok(Done { us, ..self.checked(job, (about, stored), input, &found)? })
+    }
+
+    fn order(&self) -> Order {
+        Order { is_descending: self.descending, is_total: self.total_order }
+    }
+
+    /// About how many elements to count at a time, or `None` for all at once.
+    fn part_of<T>(&self, job: &Job<'_>, about: About) -> anyhow::Result<Option<usize>> {
+        // The runs of elements of 1 and 2 bytes are found on the host.
+        let is_short = size_of::<T>() < 4;
+        let (keys, indices) = if is_short { (3, 2) } else { (4, 4) };
+        let of_each = keys * size_of::<T>() + indices * size_of::<u64>();
+        let part = self.parts.of_held(job, about.len, of_each)?;
+        Ok((part < about.len).then_some(part))
+    }
+
+    /// The outcome. Checks the values found in `input` if `--check` is given.
+    fn checked<T: Key + Standard + Into<Number>>(
+        &self,
+        job: &Job<'_>,
+        (about, stored): (About, Stored),
+        input: &[T],
+        found: &ValueCounts<T>,
+    ) -> anyhow::Result<Done> {
         let check = if self.check {
             job.doing("checking");
-            Some(verdict(wrong(order, input, &found)?))
+            Some(verdict(wrong(self.order(), input, found)?))
         } else {
             None
         };
-        let arrays = self.written(stored, &found, &check)?;
-        let bytes = size_of_val(input) + found.len() * (size_of::<T>() + 2 * size_of::<u64>());
-        Ok(Done { us, bytes, arrays, ..self.report(job, about, &found, check) })
+        let arrays = self.written(stored, found, &check)?;
+        let of_values = found.len() * (size_of::<T>() + 2 * size_of::<u64>());
+        let bytes = about.len * size_of::<T>() + of_values;
+        Ok(Done { bytes, arrays, ..self.report(job, about, found, check) })
     }
 
     /// The arrays that are asked for, unless the check found an error.
@@ -212,19 +252,6 @@ impl Unique {
         let lines = most_frequent(pairs()).into_iter().collect();
         Done { result, check, lines, ..Done::of(fields, what, about, variant) }
     }
-}
-
-/// An error if the device has no room for the values of elements of `T`, which may all be distinct.
-fn expect_room<T>(job: &Job<'_>, about: About) -> anyhow::Result<()> {
-    if let Some(device) = job.place().device("unique")? {
-        // The runs of elements of 1 and 2 bytes are found on the host.
-        let is_short = size_of::<T>() < 4;
-        let (keys, indices) = if is_short { (3, 2) } else { (4, 4) };
-        let of_each = keys * size_of::<T>() + indices * size_of::<u64>();
-        let bytes = about.len.saturating_mul(of_each);
-        job::expect_room(device, "search for the distinct values", bytes)?;
-    }
-    Ok(())
 }
 
 /// The values on a device, and the time in µs.

@@ -4,7 +4,9 @@ use std::io;
 
 use super::stored::names;
 use super::{Dtype, Foreign, Input, NpyError, NpzError, Output, Stored};
+use crate::shown;
 use gridsync::memory::NoRoom;
+use std::path::PathBuf;
 
 /// An input that cannot be read, or an output that cannot be written.
 ///
@@ -176,6 +178,19 @@ pub enum DataError {
         output: Output,
         /// The bytes that it needs and the bytes that are free.
         no_room: NoRoom,
+    },
+    /// The system failed to write or read a temporary file.
+    #[error(
+        "a temporary file of {bytes} bytes in {}: {cause}; free some space there, or process the whole array at once, without --part",
+        shown::path(folder)
+    )]
+    Spill {
+        /// Where the file is.
+        folder: PathBuf,
+        /// Its length in bytes.
+        bytes: u64,
+        /// The error of the operating system.
+        cause: io::Error,
     },
     /// The system cannot start another thread.
     #[error(

@@ -40,6 +40,7 @@ mod read_ahead;
 mod reader_thread;
 mod replacement;
 mod sample;
+mod spill;
 mod stored;
 #[cfg(test)]
 mod tests;
@@ -63,6 +64,7 @@ pub use read::{open, open_stored, read};
 pub use read_ahead::ReadAhead;
 pub use reader_thread::{Part, Reading};
 pub use replacement::discard_partials;
+pub use spill::Spill;
 pub use stored::{Narrow, ParseStoredError, Stored};
 pub use write::{write_npy, write_raw};
 pub use writer_thread::{Destination, Writing};

@@ -8,25 +8,37 @@
 //! Each primitive joins its parts in its own way. A reduction gets the leaves of its tree from the
 //! device. A scan continues from the carry, which stays on the device. A selection evaluates each
 //! part together with the preceding element. Range sums are differences of a scan in parts. A rank
-//! correlation correlates every two parts and subtracts the counts within each.
+//! correlation correlates every two parts and subtracts the counts within each. A sort merges sorted
+//! parts. The first elements, distinct values and counts of each part are joined with those so far;
+//! these and sorts use one device.
 
+mod histogram;
 mod kendall;
 mod leaves;
+mod merge;
 mod overflow;
 mod range_sum;
 mod reduce;
 mod scan;
 mod select;
 mod sift;
+mod sort;
 pub(super) mod together;
+mod top;
+mod value_counts;
 
+pub use histogram::PartHistogram;
 pub use kendall::{PartCorrelator, kendall_in_parts};
 pub use leaves::{Cut, Leaves, from_leaves, leaves_from_bytes, leaves_to_bytes};
+pub use merge::{Held, Merge, Runs, kth_of_runs};
 pub use overflow::{Overflow, Scale, settle};
 pub use range_sum::{PartRangeSums, range_sums_in_parts};
 pub use reduce::{PartReducer, PartReducible};
 pub use scan::{PartScanner, scan_in_parts};
 pub use select::{PartSelector, select_in_parts};
+pub use sort::{PartSorter, sort_in_parts};
+pub use top::PartTop;
+pub use value_counts::PartValueCounter;
 
 use crate::device::{DeviceError, Devices};
 use crate::memory::NoRoom;

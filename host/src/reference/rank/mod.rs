@@ -64,6 +64,20 @@ pub fn top_k_by_index<K: Key>(order: Order, input: &[K], k: usize) -> Vec<u64> {
     kept.concat()
 }
 
+/// The indices of the elements of `input` with numbers below `limit`, in the order of the array.
+pub(crate) fn below<K: Key>(order: Order, input: &[K], limit: u64) -> Vec<u64> {
+    let kept = Array::of(order, input).chunks(&|array, chunk| {
+        let mut kept = Vec::new();
+        array.each(chunk, &mut |index, number| {
+            if number < limit {
+                kept.push(index);
+            }
+        });
+        kept
+    });
+    kept.concat()
+}
+
 /// The indices of the first `k` elements of `input` sorted stably, in this order.
 ///
 /// # Panics

@@ -71,6 +71,14 @@ fn argsort_as<K: Key, I: Index, W: Pod + Sync + Into<u64>>(order: Order, input: 
     output
 }
 
+/// The number by which `key` is sorted. Equal keys have the same.
+pub(crate) fn number_of<K: Key>(order: Order, key: K) -> u64 {
+    let number = K::order(order).number(bytemuck::cast::<K, K::Word>(key));
+    let mut bytes = [0; size_of::<u64>()];
+    bytes[..size_of::<K>()].copy_from_slice(bytemuck::bytes_of(&number));
+    u64::from_le_bytes(bytes)
+}
+
 /// A function that writes the numbers of the elements of an array that start at an index.
 pub(super) type NumbersOf<'a> = Box<dyn Fn(usize, &mut [u64]) + Sync + 'a>;
 

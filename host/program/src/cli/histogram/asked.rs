@@ -65,13 +65,18 @@ pub(super) fn without_numbers<T: data::Scalar>(_span: Span) -> anyhow::Result<Bi
     Err(Usage(format!("--numbers needs integers, got {dtype}: use --range or --edges")).into())
 }
 
-/// The range of bins if the call does not give one: from the least to the greatest of `elements`. As
-/// in NumPy, it has a width of 1 if all are equal, and is 0 to 1 if there are none.
-pub(super) fn range_of<T: Binned>(elements: &[T]) -> Result<[f64; 2], Usage> {
+/// The least and the greatest of `elements`, NaN if one is, or `None` if there are none.
+pub(super) fn extent_of<T: Binned>(elements: &[T]) -> Option<[f64; 2]> {
     let extents = parallel::map_chunks(elements.len(), parallel::CHUNK, &|chunk| {
         elements[chunk].iter().map(|element| [element.to_f64(); 2]).reduce(joined)
     });
-    let [low, high] = extents.into_iter().flatten().reduce(joined).unwrap_or([0.0, 1.0]);
+    extents.into_iter().flatten().reduce(joined)
+}
+
+/// The range of bins if the call does not give one: from the least to the greatest element. As in
+/// NumPy, it has a width of 1 if all are equal, and is 0 to 1 if there are none.
+pub(super) fn range_of(extent: Option<[f64; 2]>) -> Result<[f64; 2], Usage> {
+    let [low, high] = extent.unwrap_or([0.0, 1.0]);
     if !(low.is_finite() && high.is_finite()) {
         return Err(Usage(format!(
             "the range of the elements, from {low} to {high}, is not finite: use --range LOW HIGH"
@@ -81,7 +86,7 @@ pub(super) fn range_of<T: Binned>(elements: &[T]) -> Result<[f64; 2], Usage> {
 }
 
 /// The least and the greatest number of two such pairs; NaN if one is NaN.
-fn joined(a: [f64; 2], b: [f64; 2]) -> [f64; 2] {
+pub(super) fn joined(a: [f64; 2], b: [f64; 2]) -> [f64; 2] {
     let low = if b[0] < a[0] || b[0].is_nan() { b[0] } else { a[0] };
     let high = if b[1] > a[1] || b[1].is_nan() { b[1] } else { a[1] };
     [low, high]
@@ -158,7 +163,7 @@ mod tests {
 
     #[test]
     fn the_range_is_that_of_the_elements() {
-        let range = |elements: &[f32]| range_of(elements).map_err(|error| error.0);
+        let range = |elements: &[f32]| range_of(extent_of(elements)).map_err(|error| error.0);
         assert_eq!(range(&[2.0, -1.0, 0.5]), Ok([-1.0, 2.0]));
         assert_eq!(range(&[3.0, 3.0]), Ok([2.5, 3.5]));
         assert_eq!(range(&[]), Ok([0.0, 1.0]));
