@@ -1,5 +1,6 @@
 use super::*;
-use crate::bench::{KENDALL, REDUCE, SCAN, Spread};
+use crate::bench::library::Library;
+use crate::bench::{KENDALL, PeerKind, PeerKinds, RANK, REDUCE, SCAN, SORT, Spread};
 use gridsync::device::{Emulator, EmulatorConfig};
 
 const ONCE: Sampling = Sampling { at_least: 1, at_most: 1, uncertainty: 0.005 };
@@ -77,7 +78,7 @@ fn a_mode_of_the_peer_that_answered_is_a_record_and_so_is_the_read_ceiling() {
     ] {
         let samples = vec![median - 0.1, median, median + 0.1];
         let time = Spread::of(samples).expect("there are samples");
-        peers.0.times.insert(question, time);
+        peers.times.insert(question, time);
     }
     let run = REDUCE
         .run(&device, cases, &[1000], &peers, &ONCE, |_| ())
@@ -129,7 +130,7 @@ fn a_scan_is_compared_with_a_copy_and_the_cpu_has_one_record() {
     let mut peers = PeerTimes::default();
     for question in alone.iter().chain(["sum f32 cpu 1000 1 0".into()].iter()) {
         let time = Spread::of(vec![4.0; 7]).expect("there are samples");
-        peers.0.times.insert(question.clone(), time);
+        peers.times.insert(question.clone(), time);
     }
     let run = SCAN
         .run(&device, auto, &[100, 1000, 1 << 50], &peers, &ONCE, |_| ())
@@ -195,8 +196,55 @@ fn a_result_is_checked_once_at_each_length() {
 
 #[test]
 fn a_suite_without_a_peer_on_the_gpu_needs_no_compiler() {
-    let peers =
-        KENDALL.peers(KENDALL.cases, &[10, 1 << 24], 60 << 20, &ONCE).expect("nothing is built");
-    let answered = peers.0.times.contains_key("kendall f32 cpu 10 1 0");
+    let peers = KENDALL
+        .peers(KENDALL.cases, &[10, 1 << 24], 60 << 20, &ONCE, &PeerKinds::All)
+        .expect("nothing is built");
+    let answered = peers.times.contains_key("kendall f32 cpu 10 1 0");
     assert!(answered || peers.notes()[0].contains("left out"), "{peers:?}");
+}
+
+#[test]
+fn a_call_of_a_library_is_a_record_with_its_version() {
+    let device = device();
+    let keys = &SORT.cases[2..3];
+    let mut peers = PeerTimes::default();
+    for mode in ["default", "torch.sort"] {
+        let time = Spread::of(vec![4.0; 7]).expect("there are samples");
+        peers.times.insert(keys[0].question(mode, 300, &Plan::ALONE), time);
+    }
+    peers.versions.insert(Library::Torch, "2.11.0".into());
+    let run = SORT.run(&device, keys, &[300], &peers, &ONCE, |_| ());
+    let records = run.expect("the emulator should sort").records;
+    let peers: Vec<_> = records.iter().map(|record| json!(record)["peer"].clone()).collect();
+    assert_eq!(peers.len(), 3, "one in a row without a peer");
+    assert_eq!(
+        (&peers[0], &peers[1]["name"]),
+        (&Value::Null, &json!(SORT.peer.map(|peer| peer.name)))
+    );
+    assert_eq!((&peers[2]["name"], &peers[2]["version"]), (&json!("torch.sort"), &json!("2.11.0")));
+    assert_eq!(records[2].params["peer_mode"], "torch.sort");
+    assert_ne!(records[1].line(), records[2].line(), "runs keep both");
+    assert_eq!(plain_mode("torch.histc_256"), "torch");
+}
+
+#[test]
+fn a_library_gets_each_question_once_and_only_those_that_we_measure() {
+    let l2 = 60 << 20;
+    let of_torch =
+        |suite: &Throughput| suite.questions_to(Library::Torch, suite.cases, &[1 << 20], l2);
+    let ranks = of_torch(&RANK);
+    assert_eq!(ranks[0], "top-64 f32 torch.topk 1048576 1 0", "alone only");
+    assert_eq!(ranks.len(), 5);
+    let scans = of_torch(&SCAN);
+    assert_eq!(scans.len(), 2 * 3, "in a row and alone, of three types");
+    assert_eq!(of_torch(&KENDALL), [""; 0]);
+}
+
+#[test]
+fn a_suite_has_the_kinds_of_its_peers() {
+    use PeerKind::{Cpu, Cuda, Cupy, Torch};
+    assert_eq!(SCAN.kinds(), [Cuda, Cpu, Torch, Cupy]);
+    assert_eq!((RANK.kinds(), KENDALL.kinds()), (vec![Torch, Cupy], vec![Cpu]));
+    let none = SORT.peers(SORT.cases, &[10], 60 << 20, &ONCE, &PeerKinds::None);
+    assert_eq!(none.ok(), Some(PeerTimes::default()));
 }
