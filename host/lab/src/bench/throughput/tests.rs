@@ -73,6 +73,7 @@ fn a_mode_of_the_peer_that_answered_is_a_record_and_so_is_the_read_ceiling() {
     for (question, median) in [
         (cases[0].question("run_to_run", 1000, &row), 4.0),
         (cases[0].question("gpu_to_gpu", 1000, &row), 8.0),
+        (cases[0].question("torch.sum", 1000, &row), 6.0),
         (cases[0].question("run_to_run", 1000, &Plan::ALONE), 5.0),
         (Ceiling::Read.question(4000, &row), 2.0),
     ] {
@@ -80,6 +81,7 @@ fn a_mode_of_the_peer_that_answered_is_a_record_and_so_is_the_read_ceiling() {
         let time = Spread::of(samples).expect("there are samples");
         peers.times.insert(question, time);
     }
+    peers.versions.insert(Library::Torch, "2.11.0".into());
     let run = REDUCE
         .run(&device, cases, &[1000], &peers, &ONCE, |_| ())
         .expect("the emulator should reduce");
@@ -98,6 +100,7 @@ fn a_mode_of_the_peer_that_answered_is_a_record_and_so_is_the_read_ceiling() {
             ("read", None, None),
             ("tiles", Some("run_to_run"), Some(4.0)),
             ("tiles", Some("gpu_to_gpu"), Some(8.0)),
+            ("tiles", Some("torch.sum"), Some(6.0)),
             ("f32 in f64", None, None),
             ("tiles", Some("run_to_run"), Some(5.0)),
             ("f32 in f64", None, None),
@@ -106,11 +109,17 @@ fn a_mode_of_the_peer_that_answered_is_a_record_and_so_is_the_read_ceiling() {
     assert_eq!(run.records[0].gb_per_s(), Some(2.0));
     let warned = |record: &Record| record.warnings.iter().any(|w| w.kind() == "peer-noise");
     assert!(warned(&run.records[1]), "4.0 ± 0.1 is not known well enough");
-    assert!(!warned(&run.records[3]));
+    assert!(!warned(&run.records[4]));
     let json = json!(run.records[2]);
     assert_eq!(json["suite"], "reduce");
     assert_eq!(json["bytes"], 4000);
     assert_eq!(json["peer"]["name"], "cub::DeviceReduce");
+    let of_library = &json!(run.records[3])["peer"];
+    assert_eq!(
+        (&of_library["name"], &of_library["version"]),
+        (&json!("torch.sum"), &json!("2.11.0"))
+    );
+    assert_ne!(run.records[2].line(), run.records[3].line(), "a run keeps both");
     assert_eq!(
         json["params"],
         json!({
@@ -204,30 +213,6 @@ fn a_suite_without_a_peer_on_the_gpu_needs_no_compiler() {
 }
 
 #[test]
-fn a_call_of_a_library_is_a_record_with_its_version() {
-    let device = device();
-    let keys = &SORT.cases[2..3];
-    let mut peers = PeerTimes::default();
-    for mode in ["default", "torch.sort"] {
-        let time = Spread::of(vec![4.0; 7]).expect("there are samples");
-        peers.times.insert(keys[0].question(mode, 300, &Plan::ALONE), time);
-    }
-    peers.versions.insert(Library::Torch, "2.11.0".into());
-    let run = SORT.run(&device, keys, &[300], &peers, &ONCE, |_| ());
-    let records = run.expect("the emulator should sort").records;
-    let peers: Vec<_> = records.iter().map(|record| json!(record)["peer"].clone()).collect();
-    assert_eq!(peers.len(), 3, "one in a row without a peer");
-    assert_eq!(
-        (&peers[0], &peers[1]["name"]),
-        (&Value::Null, &json!(SORT.peer.map(|peer| peer.name)))
-    );
-    assert_eq!((&peers[2]["name"], &peers[2]["version"]), (&json!("torch.sort"), &json!("2.11.0")));
-    assert_eq!(records[2].params["peer_mode"], "torch.sort");
-    assert_ne!(records[1].line(), records[2].line(), "runs keep both");
-    assert_eq!(plain_mode("torch.histc_256"), "torch");
-}
-
-#[test]
 fn a_library_gets_each_question_once_and_only_those_that_we_measure() {
     let l2 = 60 << 20;
     let of_torch =
@@ -247,4 +232,10 @@ fn a_suite_has_the_kinds_of_its_peers() {
     assert_eq!((RANK.kinds(), KENDALL.kinds()), (vec![Torch, Cupy], vec![Cpu]));
     let none = SORT.peers(SORT.cases, &[10], 60 << 20, &ONCE, &PeerKinds::None);
     assert_eq!(none.ok(), Some(PeerTimes::default()));
+}
+
+#[test]
+fn a_mode_is_shown_without_what_its_variant_repeats() {
+    let modes = ["run_to_run_in_f64", "kept_50", "bins_256", "torch.histc_256", "default"];
+    assert_eq!(modes.map(plain_mode), ["run_to_run", "kept", "bins", "torch", "default"]);
 }
