@@ -27,16 +27,18 @@ pub(super) struct Call {
     pub(super) is_alone: bool,
 }
 
-/// The element types that PyTorch computes with, and those that CuPy does.
+/// Floating-point types.
 const FLOATS: &[Dtype] = &[Dtype::F32, Dtype::F64];
+/// The element types that PyTorch adds up and compares.
 const OF_TORCH: &[Dtype] = &[Dtype::F32, Dtype::F64, Dtype::I32];
+/// The element types that CuPy adds up, compares and sorts.
 const OF_CUPY: &[Dtype] = &[Dtype::F32, Dtype::F64, Dtype::I32, Dtype::U32, Dtype::U64];
 
 /// The sorts of keys. PyTorch's also writes the indices.
 const SORTS: &[&str] = &["keys", "rows-16", "rows-1000", "rows-100000"];
 
 /// All calls. PyTorch's median of an even number of elements is the lower of the two in the middle,
-/// its quantile is their mean, as ours is.
+/// and its quantile is their mean, as our median is.
 const CALLS: &[Call] = &[
     Call::new("torch.sort", "sort", SORTS, FLOATS),
     Call::new("torch.argsort", "sort", &["argsort"], FLOATS),

@@ -31,7 +31,7 @@
 //!   [`MOST_DRIFT`], something that all points share has changed, such as the clock.
 //! * A measurement that breaks a rule is still reported, with a [`Warning`] that quantifies it.
 //! * The calls of a **library of Python** are put into a graph too, unless they wait for the GPU: then
-//!   Python makes them one after another. Their results are not checked.
+//!   Python makes them in sequence. Their results are not checked.
 //! * A **peer** is measured by the same rules, on the same device and in the same run, while no
 //!   other process has a context there: a second context makes `grid.sync()` 4 % slower on an H200
 //!   (November 2026). A peer of latencies takes [`SAMPLES`] samples, a peer of throughputs as many

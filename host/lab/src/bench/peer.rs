@@ -276,7 +276,7 @@ fn converse(
     let done = child.wait_with_output()?;
     match done.status.code() {
         Some(0) => Ok(Answers::parse(&String::from_utf8_lossy(&done.stdout))),
-        // Python exits with this code also after an exception that nobody caught.
+        // Python also exits with this code after an uncaught exception.
         Some(WRONG) if !is_traceback(&done.stderr) => {
             Err(PeerError::Wrong(on_one_line(&done.stderr)))
         }
