@@ -1,5 +1,5 @@
-"""Shared by the peers on the CPU: samples and their spread, and the lines of the protocol, as in peer.cuh.
-They time one call on a warm array, by the clock of the host."""
+"""Shared by the peers in Python: samples and their spread, and the lines of the protocol, as in peer.cuh.
+Those on the CPU time one call on a warm array, by the clock of the host."""
 
 import math
 import sys
@@ -29,17 +29,21 @@ def quantile(ordered, part):
     return below + (place - math.floor(place)) * (above - below)
 
 
-def measure(work, at_least, at_most, uncertainty):
-    """The spread of the µs of `work()`. Measures until the standard error of the median, divided by the
-    median, is at most `uncertainty`, like `Sampling::measure` of peer.cuh."""
+def warm_up(sample):
+    """Takes samples until they have lasted long enough."""
     passed = 0
     for _ in range(WARM_UP_CALLS):
-        passed += time_us(work)
+        passed += sample()
         if passed >= WARM_UP_US:
             break
+
+
+def measure(sample, at_least, at_most, uncertainty):
+    """The spread of `sample()`, which returns µs. Measures until the standard error of the median, divided
+    by the median, is at most `uncertainty`, like `Sampling::measure` of peer.cuh."""
     samples = []
     while True:
-        samples.append(time_us(work))
+        samples.append(sample())
         if len(samples) < at_least:
             continue
         ordered = sorted(samples)
@@ -61,7 +65,13 @@ def hashed(i):
 
 
 def note(text):
-    print(f"note: {text}")
+    print(f"note: {text}", flush=True)
+
+
+def answer_line(line, spread):
+    """Prints the answer to the question `line`."""
+    *times, samples = spread
+    print(f"{line}: {' '.join(f'{us:.6g}' for us in times)} {samples}", flush=True)
 
 
 def answer(prepare):
@@ -78,9 +88,14 @@ def answer(prepare):
             if prepared is None:
                 continue
             work, check = prepared
-            *times, samples = measure(work, at_least, at_most, uncertainty)
+
+            def sample():
+                return time_us(work)
+
+            warm_up(sample)
+            spread = measure(sample, at_least, at_most, uncertainty)
             check()
-            print(f"{line}: {' '.join(f'{us:.6g}' for us in times)} {samples}")
+            answer_line(line, spread)
     except ImportError as error:
         note(f"left out: {error}")
     except Wrong as wrong:

@@ -48,6 +48,7 @@ fn an_unknown_suite_design_or_shape_is_refused() {
     bench(&["reduce", "--dtypes", "f16"]).fails(WRONG_USAGE, &["f16", ": f32, f64, i32, u64]"]);
     bench(&["reduce", "--sizes", "2^20,2^64"])
         .fails(WRONG_USAGE, &["2^64", "from 1 to 72057594037927936"]);
+    bench(&["sort", "--peers=cub"]).fails(WRONG_USAGE, &["cub", "cuda, cpu, torch, cupy"]);
     bench(&["scaling", "--stripe", "1000"])
         .fails(WRONG_USAGE, &["--stripe", "1000 is not a power"]);
 }
@@ -99,6 +100,7 @@ fn the_help_of_a_suite_has_exactly_the_flags_that_it_accepts() {
 fn flags_may_come_before_the_suite_and_name_what_other_suites_have() {
     for args in [
         &["bench", "--peers", "barrier"][..],
+        &["bench", "--peers=cuda,torch", "sort"],
         &["bench", "-o", "reduce", "--sizes", "5", "scan"],
         &["bench", "barrier", "--only", "split,exchange"],
         &["bench", "reduce", "--ops", "sum,select", "--dtypes", "u32,f32"],

@@ -94,5 +94,6 @@ pub(crate) fn flags(args: &[&str]) -> Vec<String> {
     // Flags are indented by two spaces, or by six without a short form; descriptions by ten.
     let flags = help.lines().filter(|line| line.starts_with("  -") || line.starts_with("      --"));
     let names = flags.flat_map(|line| line.split_whitespace().find(|word| word.starts_with("--")));
-    names.map(str::to_owned).collect()
+    // Without an optional value: "--peers[=<KIND>...]".
+    names.filter_map(|name| name.split('[').next()).map(str::to_owned).collect()
 }

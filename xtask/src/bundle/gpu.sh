@@ -149,7 +149,7 @@ sanitizer() {
 }
 
 bench() {
-  local records="$out/records" suite arguments peers=(--peers)
+  local records="$out/records" suite arguments peers=(--peers=cuda,cpu)
   rm -rf "$records"
   mkdir -p "$records"
   if command -v nvcc >/dev/null; then

@@ -30,6 +30,8 @@
 //! * The first point of a run is measured again at its end. If it has moved by more than
 //!   [`MOST_DRIFT`], something that all points share has changed, such as the clock.
 //! * A measurement that breaks a rule is still reported, with a [`Warning`] that quantifies it.
+//! * The calls of a **library of Python** are put into a graph too, unless they wait for the GPU: then
+//!   Python makes them in sequence. Their results are not checked.
 //! * A **peer** is measured by the same rules, on the same device and in the same run, while no
 //!   other process has a context there: a second context makes `grid.sync()` 4 % slower on an H200
 //!   (November 2026). A peer of latencies takes [`SAMPLES`] samples, a peer of throughputs as many
@@ -42,7 +44,9 @@ mod calls;
 mod chain;
 mod histogram;
 mod kendall;
+mod kind;
 mod launch_time;
+mod library;
 mod notes;
 mod peer;
 mod provenance;
@@ -72,6 +76,7 @@ pub use calls::{
 pub use chain::chains_in_cpp;
 pub use histogram::HISTOGRAM;
 pub use kendall::KENDALL;
+pub use kind::{PeerKind, PeerKinds};
 pub use launch_time::once;
 pub use notes::Notes;
 use peer::{Answers, PeerScript};

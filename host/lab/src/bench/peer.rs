@@ -4,7 +4,7 @@
 use super::{Sampling, Spread};
 use std::collections::HashMap;
 use std::env;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Write};
@@ -17,12 +17,28 @@ use tempfile::TempDir;
 pub enum PeerError {
     /// The compiler is missing.
     #[error(
-        "no nvcc to build the peer with ({0}): put CUDA's bin folder on the PATH, or leave --peers out"
+        "no nvcc to build the peer with ({0}): put CUDA's bin folder on the PATH, or name other kinds, as --peers=cpu,torch,cupy"
     )]
     NoCompiler(io::Error),
     /// The interpreter is missing.
-    #[error("no python3 to run the peer with ({0})")]
+    #[error(
+        "no Python to run the peer with ({0}): install python3, or name a Python in {PYTHON_VARIABLE}"
+    )]
     NoInterpreter(io::Error),
+    /// The interpreter does not have the library.
+    #[error("{python} does not have it: install it, or name another Python in {PYTHON_VARIABLE}")]
+    NoLibrary {
+        /// The interpreter.
+        python: String,
+    },
+    /// A library that was asked for by name is not there or failed.
+    #[error("{library}: {error}")]
+    OfLibrary {
+        /// Name of the library.
+        library: &'static str,
+        /// Its error.
+        error: Box<PeerError>,
+    },
     /// Its result is wrong.
     #[error("a wrong result of the peer: {0}")]
     Wrong(String),
@@ -47,6 +63,15 @@ const HEADERS: [(&str, &str); 5] = [
     ("select.cuh", include_str!("../../peers/select.cuh")),
     ("peer.py", include_str!("../../peers/peer.py")),
 ];
+
+/// The environment variable for the interpreter of the peers in Python, which replaces python3.
+const PYTHON_VARIABLE: &str = "GRIDSYNC_PYTHON";
+
+/// The interpreter of the peers in Python: that of [`PYTHON_VARIABLE`], or python3.
+pub(super) fn interpreter() -> OsString {
+    let named = env::var_os(PYTHON_VARIABLE).filter(|named| !named.is_empty());
+    named.unwrap_or_else(|| "python3".into())
+}
 
 /// The folder that keeps built peers, if the user names one.
 fn kept_in() -> Option<PathBuf> {
@@ -75,6 +100,8 @@ pub(super) struct Answers {
     pub(super) times: HashMap<String, Spread>,
     /// The peer's notes on missing answers, each once.
     pub(super) notes: Vec<String>,
+    /// Its version, if it reports one.
+    pub(super) version: Option<String>,
 }
 
 impl PeerProgram {
@@ -183,16 +210,30 @@ impl PeerScript {
         sampling: &Sampling,
         questions: &[String],
     ) -> Result<Answers, PeerError> {
-        let folder = folder_with("script.py", self.source)?;
-        let mut peer = Command::new("python3");
-        peer.arg(folder.path().join("script.py"));
-        match converse(&mut peer, sampling, questions, PeerError::NoInterpreter) {
+        match ask_python(&interpreter(), self.source, &[], sampling, questions) {
             Err(error @ (PeerError::NoInterpreter(_) | PeerError::Failed { .. })) => {
                 Ok(Answers { notes: vec![format!("left out: {error}")], ..Answers::default() })
             }
             answers => answers,
         }
     }
+}
+
+/// Runs the script `source` with `args` and the parameters of `sampling`, and sends it `questions`.
+///
+/// # Errors
+/// If Python is missing, the script fails, or a file operation fails.
+pub(super) fn ask_python(
+    python: &OsStr,
+    source: &str,
+    args: &[&str],
+    sampling: &Sampling,
+    questions: &[String],
+) -> Result<Answers, PeerError> {
+    let folder = folder_with("script.py", source)?;
+    let mut peer = Command::new(python);
+    peer.arg(folder.path().join("script.py")).args(args);
+    converse(&mut peer, sampling, questions, PeerError::NoInterpreter)
 }
 
 /// A folder with `source` in a file with the name `name`, and the files that the peers share.
@@ -235,7 +276,10 @@ fn converse(
     let done = child.wait_with_output()?;
     match done.status.code() {
         Some(0) => Ok(Answers::parse(&String::from_utf8_lossy(&done.stdout))),
-        Some(WRONG) => Err(PeerError::Wrong(on_one_line(&done.stderr))),
+        // Python also exits with this code after an uncaught exception.
+        Some(WRONG) if !is_traceback(&done.stderr) => {
+            Err(PeerError::Wrong(on_one_line(&done.stderr)))
+        }
         _ => Err(failed("run", &done.stderr)),
     }
 }
@@ -245,14 +289,26 @@ fn failed(step: &'static str, stderr: &[u8]) -> PeerError {
     PeerError::Failed { step, output }
 }
 
+/// The text without line breaks. Of a traceback only the line with the exception.
 fn on_one_line(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(text);
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    let exception = text.rsplit_once(TRACEBACK).and_then(|(_, after)| {
+        // The lines of the stack are indented.
+        after.lines().skip(1).find(|line| !line.starts_with(' '))
+    });
+    exception.unwrap_or(&text).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The first line of Python's report of an exception.
+const TRACEBACK: &str = "Traceback (most recent call last):";
+
+fn is_traceback(text: &[u8]) -> bool {
+    String::from_utf8_lossy(text).contains(TRACEBACK)
 }
 
 impl Answers {
-    /// Reads lines `QUESTION: median quartile_range min max samples` and `note: …`; ignores other
-    /// lines.
+    /// Reads lines `QUESTION: median quartile_range min max samples`, `note: …` and `version: …`;
+    /// ignores other lines.
     fn parse(said: &str) -> Self {
         let mut answers = Self::default();
         for (question, answer) in said.lines().filter_map(|line| line.split_once(": ")) {
@@ -260,6 +316,8 @@ impl Answers {
                 if !answers.notes.iter().any(|note| note == answer) {
                     answers.notes.push(answer.into());
                 }
+            } else if question == "version" {
+                answers.version = Some(answer.into());
             } else if let Some(time) = spread(answer) {
                 answers.times.insert(question.into(), time);
             }
@@ -351,7 +409,7 @@ mod tests {
         let answers = of_python("lambda: None").expect("it should not fail");
         match answers.times.get("wait f32 cpu 1 1 0") {
             Some(time) => assert!(time.min >= 1000.0 && time.samples >= 7, "{time:?}"),
-            None => assert!(answers.notes[0].contains("no python3"), "{answers:?}"),
+            None => assert!(answers.notes[0].contains("no Python"), "{answers:?}"),
         }
         let fails = of_python("lambda: 1 / 0").expect("that it fails is a note");
         assert!(fails.notes[0].starts_with("left out: "), "{fails:?}");
@@ -360,7 +418,7 @@ mod tests {
     #[test]
     fn a_wrong_result_of_a_script_is_an_error() {
         match of_python("lambda: (_ for _ in ()).throw(peer.Wrong('5'))") {
-            Ok(answers) => assert!(answers.notes[0].contains("no python3"), "{answers:?}"),
+            Ok(answers) => assert!(answers.notes[0].contains("no Python"), "{answers:?}"),
             Err(error) => assert_eq!(error.to_string(), "a wrong result of the peer: peer: 5"),
         }
     }

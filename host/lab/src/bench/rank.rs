@@ -12,7 +12,8 @@ use gridsync::primitives::sort::Order;
 /// The suite: f32 of which every digit differs.
 ///
 /// The host waits for each result, so the times of calls in a row would not differ from those of one
-/// alone, and only these are measured. We have no peer on the GPU.
+/// alone, and only these are measured. PyTorch and CuPy leave their results on the GPU. We have no peer
+/// in CUDA C++.
 pub const RANK: Throughput = Throughput {
     name: "rank",
     cases: &[

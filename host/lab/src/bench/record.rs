@@ -69,6 +69,10 @@ pub struct Peer {
     /// Our median divided by the peer's, for readers of the JSON.
     #[cfg_attr(feature = "schema", schemars(with = "f64", extend("exclusiveMinimum" = 0)))]
     ratio: Option<f64>,
+    /// Version, if the peer is a library that reports it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    version: Option<String>,
 }
 
 /// The times of a record, without the quartiles of a [`Spread`](super::Spread), which are not
@@ -119,7 +123,13 @@ impl Peer {
     /// The peer `name`, and the median of its times, µs.
     #[must_use]
     pub fn new(name: impl Into<String>, median: f64) -> Self {
-        Self { name: name.into(), median, ratio: None }
+        Self { name: name.into(), median, ratio: None, version: None }
+    }
+
+    /// The same peer, of this version if it is known.
+    #[must_use]
+    pub fn of_version(self, version: Option<String>) -> Self {
+        Self { version, ..self }
     }
 }
 
@@ -298,6 +308,8 @@ mod tests {
         });
         assert_eq!(serde_json::to_value(&record).ok().as_ref(), Some(&json));
         assert_eq!(serde_json::from_value(json).ok().as_ref(), Some(&record));
+        let torch = Peer::new("torch.sort", 4.0).of_version(Some("2.11.0".into()));
+        assert_eq!(json!(record.clone().beside(Some(torch)))["peer"]["version"], "2.11.0");
         assert_eq!((record.ratio(), record.gb_per_s()), (Some(0.5), Some(2.0)));
         assert_eq!(record.peer_gb_per_s(), Some(1.0));
         assert_eq!((record.number("n"), record.word("dtype")), (Some(1000.0), Some("f32")));

@@ -25,6 +25,9 @@ struct Wanted {
     params: &'static [(&'static str, &'static str)],
 }
 
+/// The only mode of CUB in sorts and scans. Other modes are calls of libraries.
+const OF_CUB: (&str, &str) = ("peer_mode", "\"default\"");
+
 /// Sums of f32.
 const REDUCE: Wanted = Wanted {
     what: "",
@@ -84,12 +87,12 @@ const WANTED: [Wanted; 8] = [
     },
     Wanted {
         what: "inclusive sums of 2^20 f32, of many calls in a row",
-        params: &[("dtype", "\"f32\""), ("n", "1048576"), ("calls", "256")],
+        params: &[("dtype", "\"f32\""), ("n", "1048576"), ("calls", "256"), OF_CUB],
         ..SCAN
     },
     Wanted {
         what: "inclusive sums of 2^28 f32",
-        params: &[("dtype", "\"f32\""), ("n", "268435456"), ("calls", "1")],
+        params: &[("dtype", "\"f32\""), ("n", "268435456"), ("calls", "1"), OF_CUB],
         ..SCAN
     },
     Wanted {
@@ -97,7 +100,7 @@ const WANTED: [Wanted; 8] = [
         peer: "CUB, `DeviceRadixSort`",
         suite: "sort",
         variant: "radix",
-        params: &[("op", "\"keys\""), ("dtype", "\"f32\""), ("n", "268435456")],
+        params: &[("op", "\"keys\""), ("dtype", "\"f32\""), ("n", "268435456"), OF_CUB],
     },
 ];
 

@@ -77,6 +77,29 @@ fn the_default_design_comes_first_and_the_slowest_are_left_out() {
 }
 
 #[test]
+fn a_library_is_drawn_after_cub_by_the_name_of_its_call() {
+    let of = |mode: &str, name: &str, n: u64| {
+        let params = json!({
+            "op": "sum", "dtype": "f32", "n": n, "calls": 1, "peer_mode": mode,
+        });
+        let mut record = record("reduce", "tiles", params, 1.0, Some(2.0));
+        record["bytes"] = (4 * n).into();
+        record["peer"]["name"] = name.into();
+        record
+    };
+    let figures = figures(&[
+        of("cupy.sum", "cupy.sum", 1 << 10),
+        of("cupy.sum", "cupy.sum", 1 << 20),
+        of("run_to_run", "cub", 1 << 20),
+        of("torch.sum", "torch.sum", 1 << 20),
+    ]);
+    let svg = &figures[0].2;
+    let place = |name: &str| svg.find(&format!("<title>{name}</title>"));
+    assert!(place("cub, run to run").is_some_and(|cub| Some(cub) < place("cupy.sum")), "{svg}");
+    assert_eq!(place("torch.sum"), None, "there are two colours for peers");
+}
+
+#[test]
 fn a_shared_gpu_is_not_shown_as_several_gpus() {
     let at = |ordinals: Value, median: f64| {
         let gpus = ordinals.as_array().map(Vec::len);

@@ -5,6 +5,7 @@ mod cold;
 mod inputs;
 mod peers;
 
+use super::library::Call;
 use super::{Measurement, Peer, PeerProgram, PeerScript, Record, Sampling, Spread, Step, Warning};
 use cold::Plan;
 pub(super) use cold::time_cold;
@@ -50,7 +51,8 @@ impl Ceiling {
     }
 }
 
-/// A primitive with several operations and element types, and its peers on the GPU and on the CPU.
+/// A primitive with several operations and element types, and its peers on the GPU and on the CPU. Calls
+/// of libraries are peers too (see the module `library`).
 #[derive(Clone, Copy, Debug)]
 pub struct Throughput {
     /// Name.
@@ -61,7 +63,7 @@ pub struct Throughput {
     pub sizes: &'static [usize],
     /// The ceiling that the times are compared with.
     pub ceiling: Ceiling,
-    /// The peer on the GPU.
+    /// The peer in CUDA C++.
     pub peer: Option<PeerProgram>,
     pub(super) on_cpu: Option<OnCpu>,
 }
@@ -245,7 +247,7 @@ impl Throughput {
     ) -> Option<Record> {
         let bytes = bytes(dtype, load.n);
         let question = self.ceiling.question(bytes, &load.plan);
-        let time = *peers.0.times.get(&question)?;
+        let time = *peers.times.get(&question)?;
         let name = self.ceiling.name();
         let params = params(name, dtype, load, None);
         let measured = bench.of_peer(time);
@@ -262,7 +264,7 @@ impl Throughput {
         n: usize,
         peers: &PeerTimes,
     ) -> Option<Record> {
-        let time = *peers.0.times.get(&on_cpu.question(n))?;
+        let time = *peers.times.get(&on_cpu.question(n))?;
         let params = params(on_cpu.op, on_cpu.dtype, &Load { n, plan: Plan::ALONE }, None);
         let measured = bench.of_peer(time);
         let record = Record::new(self.name, on_cpu.peer.name, "CPU", params, measured);
@@ -279,21 +281,25 @@ impl Throughput {
         peers: &PeerTimes,
     ) -> Vec<Record> {
         let device = &bench.device.properties().name;
-        let record = |mode: Option<&str>, peer: Option<&Spread>| {
+        let record = |mode: Option<&str>, peer: Option<(Peer, &Spread)>| {
             let mut measured = measured.clone();
-            measured.warnings.extend(peer.and_then(|time| bench.sampling.peer_noise(time)));
+            let (peer, time) = peer.unzip();
+            measured.warnings.extend(time.and_then(|time| bench.sampling.peer_noise(time)));
             let params = params(case.op, case.dtype, load, mode);
-            let program = self.peer.zip(peer);
             Record::new(self.name, case.variant, device, params, measured)
                 .moving(case.moved(bytes(case.dtype, load.n), self.ceiling))
-                .beside(program.map(|(program, time)| Peer::new(program.name, time.median)))
+                .beside(peer)
         };
-        let beside = |&mode: &&'static str| {
-            let question = case.question(mode, load.n, &load.plan);
-            let time = peers.0.times.get(&question)?;
-            Some(record(Some(mode), Some(time)))
+        let beside = |mode: &'static str, name: &str, version: Option<&String>| {
+            let time = peers.times.get(&case.question(mode, load.n, &load.plan))?;
+            let peer = Peer::new(name, time.median).of_version(version.cloned());
+            Some(record(Some(mode), Some((peer, time))))
         };
-        let records: Vec<Record> = case.peer_modes.iter().filter_map(beside).collect();
+        let program = self.peer.map_or("", |program| program.name);
+        let of_program = case.peer_modes.iter().filter_map(|mode| beside(mode, program, None));
+        let of_libraries = Call::of_case(self.name, case)
+            .filter_map(|call| beside(call.mode, call.name(), peers.versions.get(&call.library())));
+        let records: Vec<Record> = of_program.chain(of_libraries).collect();
         if records.is_empty() {
             return vec![record(None, None)];
         }

@@ -1,5 +1,6 @@
 use super::*;
-use crate::bench::{KENDALL, REDUCE, SCAN, Spread};
+use crate::bench::library::Library;
+use crate::bench::{KENDALL, PeerKind, PeerKinds, RANK, REDUCE, SCAN, SORT, Spread};
 use gridsync::device::{Emulator, EmulatorConfig};
 
 const ONCE: Sampling = Sampling { at_least: 1, at_most: 1, uncertainty: 0.005 };
@@ -72,13 +73,15 @@ fn a_mode_of_the_peer_that_answered_is_a_record_and_so_is_the_read_ceiling() {
     for (question, median) in [
         (cases[0].question("run_to_run", 1000, &row), 4.0),
         (cases[0].question("gpu_to_gpu", 1000, &row), 8.0),
+        (cases[0].question("torch.sum", 1000, &row), 6.0),
         (cases[0].question("run_to_run", 1000, &Plan::ALONE), 5.0),
         (Ceiling::Read.question(4000, &row), 2.0),
     ] {
         let samples = vec![median - 0.1, median, median + 0.1];
         let time = Spread::of(samples).expect("there are samples");
-        peers.0.times.insert(question, time);
+        peers.times.insert(question, time);
     }
+    peers.versions.insert(Library::Torch, "2.11.0".into());
     let run = REDUCE
         .run(&device, cases, &[1000], &peers, &ONCE, |_| ())
         .expect("the emulator should reduce");
@@ -97,6 +100,7 @@ fn a_mode_of_the_peer_that_answered_is_a_record_and_so_is_the_read_ceiling() {
             ("read", None, None),
             ("tiles", Some("run_to_run"), Some(4.0)),
             ("tiles", Some("gpu_to_gpu"), Some(8.0)),
+            ("tiles", Some("torch.sum"), Some(6.0)),
             ("f32 in f64", None, None),
             ("tiles", Some("run_to_run"), Some(5.0)),
             ("f32 in f64", None, None),
@@ -105,11 +109,17 @@ fn a_mode_of_the_peer_that_answered_is_a_record_and_so_is_the_read_ceiling() {
     assert_eq!(run.records[0].gb_per_s(), Some(2.0));
     let warned = |record: &Record| record.warnings.iter().any(|w| w.kind() == "peer-noise");
     assert!(warned(&run.records[1]), "4.0 ± 0.1 is not known well enough");
-    assert!(!warned(&run.records[3]));
+    assert!(!warned(&run.records[4]));
     let json = json!(run.records[2]);
     assert_eq!(json["suite"], "reduce");
     assert_eq!(json["bytes"], 4000);
     assert_eq!(json["peer"]["name"], "cub::DeviceReduce");
+    let of_library = &json!(run.records[3])["peer"];
+    assert_eq!(
+        (&of_library["name"], &of_library["version"]),
+        (&json!("torch.sum"), &json!("2.11.0"))
+    );
+    assert_ne!(run.records[2].line(), run.records[3].line(), "a run keeps both");
     assert_eq!(
         json["params"],
         json!({
@@ -129,7 +139,7 @@ fn a_scan_is_compared_with_a_copy_and_the_cpu_has_one_record() {
     let mut peers = PeerTimes::default();
     for question in alone.iter().chain(["sum f32 cpu 1000 1 0".into()].iter()) {
         let time = Spread::of(vec![4.0; 7]).expect("there are samples");
-        peers.0.times.insert(question.clone(), time);
+        peers.times.insert(question.clone(), time);
     }
     let run = SCAN
         .run(&device, auto, &[100, 1000, 1 << 50], &peers, &ONCE, |_| ())
@@ -195,8 +205,37 @@ fn a_result_is_checked_once_at_each_length() {
 
 #[test]
 fn a_suite_without_a_peer_on_the_gpu_needs_no_compiler() {
-    let peers =
-        KENDALL.peers(KENDALL.cases, &[10, 1 << 24], 60 << 20, &ONCE).expect("nothing is built");
-    let answered = peers.0.times.contains_key("kendall f32 cpu 10 1 0");
+    let peers = KENDALL
+        .peers(KENDALL.cases, &[10, 1 << 24], 60 << 20, &ONCE, &PeerKinds::All)
+        .expect("nothing is built");
+    let answered = peers.times.contains_key("kendall f32 cpu 10 1 0");
     assert!(answered || peers.notes()[0].contains("left out"), "{peers:?}");
+}
+
+#[test]
+fn a_library_gets_each_question_once_and_only_those_that_we_measure() {
+    let l2 = 60 << 20;
+    let of_torch =
+        |suite: &Throughput| suite.questions_to(Library::Torch, suite.cases, &[1 << 20], l2);
+    let ranks = of_torch(&RANK);
+    assert_eq!(ranks[0], "top-64 f32 torch.topk 1048576 1 0", "alone only");
+    assert_eq!(ranks.len(), 5);
+    let scans = of_torch(&SCAN);
+    assert_eq!(scans.len(), 2 * 3, "in a row and alone, of three types");
+    assert_eq!(of_torch(&KENDALL), [""; 0]);
+}
+
+#[test]
+fn a_suite_has_the_kinds_of_its_peers() {
+    use PeerKind::{Cpu, Cuda, Cupy, Torch};
+    assert_eq!(SCAN.kinds(), [Cuda, Cpu, Torch, Cupy]);
+    assert_eq!((RANK.kinds(), KENDALL.kinds()), (vec![Torch, Cupy], vec![Cpu]));
+    let none = SORT.peers(SORT.cases, &[10], 60 << 20, &ONCE, &PeerKinds::None);
+    assert_eq!(none.ok(), Some(PeerTimes::default()));
+}
+
+#[test]
+fn a_mode_is_shown_without_what_its_variant_repeats() {
+    let modes = ["run_to_run_in_f64", "kept_50", "bins_256", "torch.histc_256", "default"];
+    assert_eq!(modes.map(plain_mode), ["run_to_run", "kept", "bins", "torch", "default"]);
 }

@@ -9,8 +9,8 @@ use anyhow::Context;
 use clap::Arg;
 use gridsync::device::Device;
 use gridsync_lab::bench::{
-    CALLS_PEER, Call, PeerProgram, Sampling, Step, call_points, peer_calls, run_calls,
-    sum_in_a_process,
+    CALLS_PEER, Call, PeerKind, PeerKinds, PeerProgram, Sampling, Step, call_points, peer_calls,
+    run_calls, sum_in_a_process,
 };
 use gridsync_lab::images;
 use std::collections::HashMap;
@@ -32,12 +32,12 @@ impl Measure for Calls {
         Some(CALLS_PEER)
     }
 
-    fn measure(&self, sizes: Sizes, ask_peer: bool, global: &Global) -> Records {
+    fn measure(&self, sizes: Sizes, peers: &PeerKinds, global: &Global) -> Records {
         let points = call_points(sizes.or(&SIZES));
         let sampling = Sampling::default();
         // The peer runs alone on the GPU, and so do processes, so this device is closed at once.
         let name = global.device.gpu("bench")?.properties().name.clone();
-        let peers = if ask_peer {
+        let peers = if peers.contains(PeerKind::Cuda) {
             peer_calls(&points, &sampling).context("measuring CUB")?
         } else {
             HashMap::new()

@@ -8,7 +8,7 @@ use crate::cli::output;
 use anyhow::Context;
 use clap::Arg;
 use gridsync_lab::bench::{
-    Design, PeerProgram, Sampling, Shape, Step, Suite, THREADS, default_blocks,
+    Design, PeerKind, PeerKinds, PeerProgram, Sampling, Shape, Step, Suite, THREADS, default_blocks,
 };
 
 impl Measure for Suite {
@@ -25,12 +25,13 @@ impl Measure for Suite {
         Some(self.peer)
     }
 
-    fn measure(&self, grids: Grids, ask_peer: bool, global: &Global) -> Records {
+    fn measure(&self, grids: Grids, peers: &PeerKinds, global: &Global) -> Records {
         let device = global.device.gpu("bench")?;
         let is_asked = |design: &Design| is_asked(&grids.only, design.name);
         let designs: Vec<Design> = self.designs.iter().copied().filter(is_asked).collect();
         let shapes = grids.shapes(&default_blocks(device.properties().multiprocessors), &THREADS);
         let ask = || self.peers(&shapes).context("measuring grid.sync()");
+        let ask_peer = peers.contains(PeerKind::Cuda);
         let (device, peers) = with_peer(device, ask_peer, global, ask)?;
 
         let names = designs.iter().map(|design| design.name);

@@ -27,7 +27,7 @@ pub(crate) fn suite_first(command: &Command, mut words: Vec<OsString>) -> Vec<Os
 }
 
 /// Whether the word after `flag` is a value of `arg`: after `--output`, `-o` and `-qo`, but not
-/// after `--output=FILE` and `-oFILE`.
+/// after `--output=FILE` and `-oFILE`, nor after a flag whose value only comes after `=`.
 fn is_value_next(arg: &Arg, flag: &str) -> bool {
     let is_named = match flag.strip_prefix("--") {
         Some(long) => {
@@ -38,7 +38,7 @@ fn is_value_next(arg: &Arg, flag: &str) -> bool {
             flag.strip_suffix(short).is_some_and(|before| !before.contains(short))
         }),
     };
-    is_named && arg.get_action().takes_values()
+    is_named && arg.get_action().takes_values() && !arg.is_require_equals_set()
 }
 
 #[cfg(test)]
@@ -59,6 +59,7 @@ mod tests {
             ("bench barrier --only system", "bench barrier --only system"),
             ("reduce bench --op scan", "reduce bench --op scan"),
             ("bench --peers", "bench --peers"),
+            ("bench --peers=cuda,cpu reduce", "bench reduce --peers=cuda,cpu"),
         ] {
             let words = |call: &str| -> Vec<OsString> {
                 ["gridsync"].into_iter().chain(call.split(' ')).map(OsString::from).collect()

@@ -9,7 +9,9 @@ use crate::cli::output;
 use crate::data::{Output, write_raw};
 use clap::{Arg, Args};
 use gridsync::device::Devices;
-use gridsync_lab::bench::{self, Record, SCALED, SCALING_SIZES, Sampling, ScalingPoint, Step};
+use gridsync_lab::bench::{
+    self, PeerKind, PeerKinds, Record, SCALED, SCALING_SIZES, Sampling, ScalingPoint, Step,
+};
 use gridsync_lab::count::power_of_two;
 use gridsync_lab::display::svg::Estimate;
 use gridsync_lab::display::{Scaled, scaling_chart};
@@ -44,7 +46,11 @@ impl Measure for Scaling {
         }
     }
 
-    fn measure(&self, flags: Flags, _ask_peer: bool, global: &Global) -> Records {
+    fn kinds(&self) -> Vec<PeerKind> {
+        Vec::new()
+    }
+
+    fn measure(&self, flags: Flags, _peers: &PeerKinds, global: &Global) -> Records {
         let Flags { sizes, stripe, svg } = flags;
         let (ordinals, devices) = gpus(global)?;
         drop(devices);

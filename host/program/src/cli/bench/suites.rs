@@ -9,8 +9,8 @@ use crate::data::{Output, write_raw};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, Args, Command, Subcommand};
 use gridsync_lab::bench::{
-    ALL_REDUCE, BARRIER, HISTOGRAM, KENDALL, PARTITION, PeerProgram, RANK, REDUCE, REDUCE_ROWS,
-    Record, SCAN, SCAN_THREADS, SELECT, SORT, Suite, Throughput, UNIQUE,
+    ALL_REDUCE, BARRIER, HISTOGRAM, KENDALL, PARTITION, PeerKind, PeerKinds, PeerProgram, RANK,
+    REDUCE, REDUCE_ROWS, Record, SCAN, SCAN_THREADS, SELECT, SORT, Suite, Throughput, UNIQUE,
 };
 use serde_json::Value;
 
@@ -31,9 +31,14 @@ pub(super) trait Measure {
         None
     }
 
-    /// Measures what the flags ask for, with the peer if `ask_peer`, and prints a row for each
+    /// The kinds of peers that it has.
+    fn kinds(&self) -> Vec<PeerKind> {
+        vec![PeerKind::Cuda]
+    }
+
+    /// Measures what the flags ask for, with the peers of these kinds, and prints a row for each
     /// record.
-    fn measure(&self, flags: Self::Flags, ask_peer: bool, global: &Global) -> Records;
+    fn measure(&self, flags: Self::Flags, peers: &PeerKinds, global: &Global) -> Records;
 }
 
 /// All flags of a suite.
@@ -75,7 +80,9 @@ macro_rules! suites {
             pub(super) fn run(self, global: &Global) -> anyhow::Result<()> {
                 let (records, output) = match self {
                     $(Self::$variant(AllFlags { shared, own }) => {
-                        ($suite.measure(own, shared.peers, global)?, shared.output)
+                        let kinds = shared.kinds();
+                        say_if_none($name, &kinds, &$suite.kinds());
+                        ($suite.measure(own, &kinds, global)?, shared.output)
                     })*
                 };
                 if let Some(to) = output {
@@ -88,6 +95,20 @@ macro_rules! suites {
             }
         }
     };
+}
+
+/// Prints a note if the suite has peers, but none of the named kinds.
+fn say_if_none(suite: &str, named: &PeerKinds, has: &[PeerKind]) {
+    let none = !has.is_empty() && !has.iter().any(|kind| named.contains(*kind));
+    if let PeerKinds::Named(_) = named
+        && none
+    {
+        let has: Vec<_> = has.iter().map(PeerKind::to_string).collect();
+        output::say(format_args!(
+            "gridsync: no peer: the kinds of the suite {suite} are {}",
+            has.join(",")
+        ));
+    }
 }
 
 // Each suite: its help, its name, how it is measured, and flags for two examples.
@@ -137,7 +158,8 @@ suites! {
     /// The device time of one reduction, from elements in device memory that are in no cache to a
     /// result there, for several operations, element types and lengths. Calls are timed in a row,
     /// as many in one graph as the table says, and alone. The peer is CUB's DeviceReduce; it also
-    /// measures how long it takes to only read the elements.
+    /// measures how long it takes to only read the elements. Others are the sums and extremes of
+    /// PyTorch and CuPy.
     Reduce("reduce", Throughput = REDUCE, "--peers", "--ops sum,min --dtypes f32 --sizes 2^20");
     /// Each row of a matrix to one value
     ///
@@ -150,8 +172,8 @@ suites! {
     /// length (auto), and by each design where both are possible. The results are checked.
     ///
     /// The peer is CUB's DeviceScan; it also measures how long it takes to copy the elements, by
-    /// the driver or by a kernel, whichever is faster. A peer on the CPU is numpy.cumsum, where
-    /// there is NumPy.
+    /// the driver or by a kernel, whichever is faster. Others are torch.cumsum and cupy.cumsum. A
+    /// peer on the CPU is numpy.cumsum, where there is NumPy.
     Scan("scan", Throughput = SCAN, "--peers", "--dtypes f32,f64 --sizes 2^20,2^28");
     /// Some elements of an array
     ///
@@ -175,20 +197,25 @@ suites! {
     /// The time, as in bench reduce, of sorting keys of which every digit differs, alone and with
     /// values of 4 bytes, of sorting indices, and of sorting rows and segments of 16, 1000 and 100000
     /// keys. Segments are prepared before. The peers are CUB's DeviceRadixSort, and for rows and
-    /// segments its DeviceSegmentedSort. The results are checked.
+    /// segments its DeviceSegmentedSort. The results are checked. Other peers are PyTorch's sort,
+    /// which also writes indices, and CuPy's, both with indices of 8 bytes.
     Sort("sort", Throughput = SORT, "--peers", "--ops argsort --sizes 2^20,2^28");
     /// The number of elements in each bin
     ///
     /// The time, as in bench reduce, of counting f32 in bins of the same width and between other
     /// edges, and u32 and bytes with a bin for each integer. Bytes are counted in an input of u64,
-    /// eight for each element. The peer is CUB's DeviceHistogram. The results are checked.
+    /// eight for each element. The peer is CUB's DeviceHistogram. The results are checked. Other
+    /// peers are torch.histc, cupy.histogram, and bincount of both.
     Histogram("histogram", Throughput = HISTOGRAM, "--peers", "--ops even,edges --sizes 2^20");
     /// The elements at some ranks of an array
     ///
     /// The time of finding the 64 and the 4096 greatest f32 of an array, in order and with their
     /// indices, the element at a quarter of the ranks, and the median. The host waits for each
     /// result, so one call is measured alone. The results are checked.
-    Rank("rank", Throughput = RANK, "-o rank.jsonl", "--ops median --sizes 2^20,2^28");
+    ///
+    /// The peers are torch.topk, kthvalue, median and quantile (up to 2^24 elements), and
+    /// cupy.partition. They leave their results on the GPU.
+    Rank("rank", Throughput = RANK, "--peers=torch,cupy", "--ops median --sizes 2^20,2^28");
     /// Two arrays to their rank correlation
     ///
     /// The time, as in bench reduce, of the rank correlation of two arrays, by the method that it
@@ -218,7 +245,10 @@ pub(crate) fn with_names_of_others(bench: Command) -> Command {
             }
             let others =
                 names.iter().filter(|(id, name)| flag.get_id() == id && !own.contains(name));
-            let others = others.map(|(_, name)| name.clone().hide(true));
+            let others: Vec<_> = others.map(|(_, name)| name.clone().hide(true)).collect();
+            if others.is_empty() {
+                return flag;
+            }
             let all: Vec<_> = own.iter().cloned().chain(others).collect();
             flag.value_parser(PossibleValuesParser::new(all))
         })

@@ -13,8 +13,8 @@ use clap::{Arg, Args};
 use gridsync::device::cuda::probe;
 use gridsync::device::{Devices, MOST_GPUS};
 use gridsync_lab::bench::{
-    self, COLLECTIVES, Collective, Nccl, SYSTEM_THREADS, Sampling, Shape, Spread, Step,
-    SystemPoint, gpu_counts, nccl_times, system_blocks,
+    self, COLLECTIVES, Collective, Nccl, PeerKind, PeerKinds, SYSTEM_THREADS, Sampling, Shape,
+    Spread, Step, SystemPoint, gpu_counts, nccl_times, system_blocks,
 };
 use gridsync_lab::images;
 use std::collections::HashMap;
@@ -46,7 +46,8 @@ impl Measure for System {
         }
     }
 
-    fn measure(&self, flags: Flags, ask_peer: bool, global: &Global) -> Records {
+    fn measure(&self, flags: Flags, kinds: &PeerKinds, global: &Global) -> Records {
+        let ask_peer = kinds.contains(PeerKind::Cuda);
         let Flags { grids, svg } = flags;
         let collectives = collectives(&grids.only)?;
         // The peer and each number of GPUs run alone, so these devices are closed again.

@@ -8,7 +8,7 @@ use crate::cli::output;
 use anyhow::Context;
 use clap::{Arg, Args};
 use gridsync_lab::bench::{
-    Case, Ceiling, PeerProgram, Record, Sampling, Step, Throughput, plain_mode,
+    Case, Ceiling, PeerKind, PeerKinds, PeerProgram, Record, Sampling, Step, Throughput, plain_mode,
 };
 use gridsync_lab::display::Column;
 
@@ -40,7 +40,11 @@ impl Measure for Throughput {
         self.peer
     }
 
-    fn measure(&self, flags: Flags, ask_peer: bool, global: &Global) -> Records {
+    fn kinds(&self) -> Vec<PeerKind> {
+        self.kinds()
+    }
+
+    fn measure(&self, flags: Flags, kinds: &PeerKinds, global: &Global) -> Records {
         let Flags { sizes, ops, dtypes } = flags;
         let device = global.device.gpu("bench")?;
         let cases = chosen(self, &ops, &dtypes)?;
@@ -48,10 +52,10 @@ impl Measure for Throughput {
         let sampling = Sampling::default();
         let l2_bytes = device.properties().l2_bytes;
         let ask = || {
-            let times = self.peers(&cases, sizes, l2_bytes, &sampling).map_err(of_peer);
+            let times = self.peers(&cases, sizes, l2_bytes, &sampling, kinds).map_err(of_peer);
             times.with_context(|| format!("measuring the peers of {}", self.name))
         };
-        let (device, peers) = with_peer(device, ask_peer, global, ask)?;
+        let (device, peers) = with_peer(device, *kinds != PeerKinds::None, global, ask)?;
         for note in peers.notes() {
             output::say(format_args!("gridsync: {note}"));
         }
@@ -114,7 +118,7 @@ fn chosen(suite: &Throughput, ops: &[String], dtypes: &[String]) -> Result<Vec<C
 /// The columns of the table, wide enough for these cases and lengths.
 fn cells(suite: &Throughput, cases: &[Case], sizes: &[usize]) -> Vec<Cell> {
     let variants = cases.iter().map(|case| case.variant).chain([suite.ceiling.name()]);
-    let modes = cases.iter().flat_map(|case| case.peer_modes).map(|mode| plain_mode(mode));
+    let modes = cases.iter().flat_map(|case| suite.modes(case)).map(plain_mode);
     let lengths: Vec<_> = sizes.iter().map(|&n| length(n)).collect();
     let words = |head, width, key: &'static str| {
         cell(Column::words(head, width), move |record| record.word(key).unwrap_or_default().into())
@@ -205,7 +209,7 @@ mod tests {
             columns.push(Column::words("", 0));
             let rows = suite.cases.iter().map(|case| {
                 let cells = [case.variant, case.op, "f32", "2^32", "256", "12345.678", "4321.0"];
-                let mode = case.peer_modes.first().map_or("", |mode| plain_mode(mode));
+                let mode = suite.modes(case).first().map_or("", |mode| plain_mode(mode));
                 let more = ["100.0", "0.985", mode, "[1]"];
                 Column::row(&columns, cells.into_iter().chain(more).map(str::to_owned))
             });

@@ -61,15 +61,19 @@ fn by_length(of: &Of<'_>, drawn: &Drawn) -> Result<Vec<Figure>, ChartError> {
     let mut modes: Vec<_> = beside.iter().map(|record| record.word("peer_mode")).collect();
     modes.sort_unstable();
     modes.dedup();
-    // The mode with the most measurements comes first.
+    // The mode with the most measurements comes first, and calls of libraries, whose names have a dot,
+    // come last.
     let lines = |mode| beside.iter().filter(|record| record.word("peer_mode") == mode).count();
-    modes.sort_by_key(|mode| std::cmp::Reverse(lines(*mode)));
+    let is_of_library = |mode: &Option<&str>| mode.is_some_and(|mode| mode.contains('.'));
+    modes.sort_by_key(|mode| (is_of_library(mode), std::cmp::Reverse(lines(*mode))));
     for mode in &modes {
         let of_mode = beside.iter().copied().filter(|record| record.word("peer_mode") == *mode);
         let of_mode = in_a_row(of_mode);
         let peer = of_mode.first().and_then(|record| record.peer.as_ref());
         let name = peer.map_or(String::new(), |peer| match mode.map(plain_mode) {
-            Some(mode) if modes.len() > 1 => format!("{}, {}", peer.name, mode.replace('_', " ")),
+            Some(mode) if modes.len() > 1 && !peer.name.starts_with(mode) => {
+                format!("{}, {}", peer.name, mode.replace('_', " "))
+            }
             _ => peer.name.clone(),
         });
         let peer_rate = |record: &Record| record.peer_gb_per_s().map(Estimate::from);
