@@ -1,0 +1,123 @@
+//! Files and lines of the source.
+
+use std::collections::HashMap;
+
+use super::Parser;
+use crate::error::ParseError;
+use crate::function::Location;
+use crate::token::Token;
+
+/// The names in `.debug_str`, which comes after the code that refers to it.
+#[derive(Default)]
+pub(super) struct Strings<'a> {
+    bytes: Vec<u8>,
+    labels: HashMap<&'a str, usize>,
+    /// The locations that refer to names: function, location, label, and bytes to add to it.
+    references: Vec<(usize, usize, &'a str, usize)>,
+}
+
+impl<'a> Parser<'a> {
+    /// The number and name of a file. The time and size of the file may follow.
+    pub(super) fn file(&mut self) -> Result<(), ParseError> {
+        let number = self.count()?;
+        let name = self.cursor.string()?;
+        while self.cursor.take_sign(",") {
+            self.integer()?;
+        }
+        self.module.files.insert(number, name.into());
+        Ok(())
+    }
+
+    /// A section of debug information. Only its strings are kept.
+    pub(super) fn section(&mut self) -> Result<(), ParseError> {
+        let named = self.cursor.peek();
+        if !matches!(named, Token::Dot(_) | Token::Word(_)) {
+            return Err(self.cursor.unexpected("the name of a section"));
+        }
+        self.cursor.take();
+        self.cursor.sign("{")?;
+        let is_strings = named == Token::Dot("debug_str");
+        while !self.cursor.take_sign("}") {
+            match self.cursor.peek() {
+                Token::End | Token::Unclosed(_) => return Err(self.cursor.unexpected("`}`")),
+                Token::Word(label) if is_strings => {
+                    self.strings.labels.insert(label, self.strings.bytes.len());
+                }
+                Token::Number(text) if is_strings => {
+                    self.strings.bytes.push(text.parse().unwrap_or(0));
+                }
+                _ => {}
+            }
+            self.cursor.take();
+        }
+        Ok(())
+    }
+
+    /// `1 20 3`, and possibly `, function_name LABEL, inlined_at 1 30 5`.
+    pub(super) fn location(&mut self) -> Result<(), ParseError> {
+        let place = self.place()?;
+        let mut caller = None;
+        let mut name = None;
+        while self.cursor.take_sign(",") {
+            match self.cursor.peek() {
+                Token::Word("function_name") => {
+                    self.cursor.take();
+                    let label = self.cursor.word("the label of a name")?;
+                    let plus = if self.cursor.take_sign("+") { self.count()? } else { 0 };
+                    name = Some((label, plus));
+                }
+                Token::Word("inlined_at") => {
+                    self.cursor.take();
+                    caller = Some(self.place()?);
+                }
+                _ => return Err(self.cursor.unexpected("`function_name` or `inlined_at`")),
+            }
+        }
+        // The place that it is inlined to may be inlined itself. Its own `.loc` came before.
+        let inlined_at = caller.map(|caller| match self.code.places.get(&caller) {
+            Some(&known) => known,
+            None => self.add_location(caller, None, None),
+        });
+        let added = self.add_location(place, name.map(|(label, _)| label), inlined_at);
+        if let Some((label, plus)) = name {
+            let function = self.code.function;
+            self.strings.references.push((function, added as usize, label, plus as usize));
+        }
+        self.code.location = Some(added);
+        Ok(())
+    }
+
+    /// The number of a file, a line and a column.
+    fn place(&mut self) -> Result<[u32; 3], ParseError> {
+        Ok([self.count()?, self.count()?, self.count()?])
+    }
+
+    fn add_location(
+        &mut self,
+        place: [u32; 3],
+        name: Option<&str>,
+        inlined_at: Option<u32>,
+    ) -> u32 {
+        let locations = &mut self.code.body.locations;
+        let index = locations.len() as u32;
+        let [file, line, column] = place;
+        let function = name.map(Into::into);
+        locations.push(Location { file, line, column, function, inlined_at });
+        self.code.places.insert(place, index);
+        index
+    }
+
+    /// Replaces the labels of names by the names.
+    pub(super) fn name_inlined_functions(&mut self) {
+        for &(function, location, label, plus) in &self.strings.references {
+            let start = self.strings.labels.get(label).map(|start| start + plus);
+            let bytes = start.and_then(|start| self.strings.bytes.get(start..));
+            let name = bytes.and_then(|bytes| bytes.split(|&byte| byte == 0).next());
+            let function = self.module.functions.get_mut(function);
+            if let (Some(name), Some(body)) = (name, function.and_then(|known| known.body.as_mut()))
+            {
+                body.locations[location].function = Some(String::from_utf8_lossy(name).into());
+            }
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! Modules of every kind are parsed, and texts that are not modules are refused with a line.
+
+mod shipped;
