@@ -54,11 +54,13 @@ impl<'a> Cursor<'a> {
     }
 
     /// Whether the next token is this sign.
+    #[inline]
     pub(crate) fn at(&self, sign: &str) -> bool {
         matches!(self.next.token, Token::Sign(next) if next == sign)
     }
 
     /// Consumes the next token if it is this sign.
+    #[inline]
     pub(crate) fn take_sign(&mut self, sign: &str) -> bool {
         let is = self.at(sign);
         if is {
@@ -68,6 +70,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Consumes the next token if it is this directive or modifier.
+    #[inline]
     pub(crate) fn take_dot(&mut self, word: &str) -> bool {
         let is = matches!(self.next.token, Token::Dot(next) if next == word);
         if is {

@@ -1,9 +1,9 @@
 //! The kernels of this project.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use ptx::{Module, parse};
+use ptx::{Instruction, parse};
 use ptx_image::{Modules, PtxImage};
 
 fn root() -> PathBuf {
@@ -12,11 +12,14 @@ fn root() -> PathBuf {
 
 /// The committed images: two for each set of kernels.
 pub(crate) fn images() -> Vec<Vec<u8>> {
-    let sets = [("host/ptx", "kernels"), ("host/lab/ptx", "lab"), ("host/examples/ptx", "examples")];
+    let sets =
+        [("host/ptx", "kernels"), ("host/lab/ptx", "lab"), ("host/examples/ptx", "examples")];
     let paths = sets.iter().flat_map(|(folder, name)| {
-        ["75", "90"].map(|compute| root().join(folder).join(format!("{name}_compute_{compute}.ptxz")))
+        ["75", "90"]
+            .map(|compute| root().join(folder).join(format!("{name}_compute_{compute}.ptxz")))
     });
-    let read = |path: PathBuf| std::fs::read(&path).unwrap_or_else(|error| panic!("{path:?}: {error}"));
+    let read =
+        |path: PathBuf| std::fs::read(&path).unwrap_or_else(|error| panic!("{path:?}: {error}"));
     paths.map(read).collect()
 }
 
@@ -32,34 +35,52 @@ pub(crate) fn texts(compute: u32) -> Vec<(String, String)> {
     modules.kernels().map(text).collect()
 }
 
-fn parsed(kernel: &str, text: &str) -> Module {
-    parse(text).unwrap_or_else(|error| panic!("{kernel}: {error}"))
-}
-
-/// The kernels that the audit lists for a target.
-fn audited(sets: &[&str]) -> BTreeSet<String> {
+/// The kernels of a target, with the number of their block barriers, as the audit lists them.
+fn audited(compute: u32) -> BTreeMap<String, usize> {
     let text = std::fs::read_to_string(root().join("kernels/audit.toml")).expect("it is committed");
     let table: toml::Table = text.parse().expect("it is TOML");
-    let kernels = sets.iter().flat_map(|set| table[*set].as_table().expect("a set").keys().cloned());
-    kernels.collect()
+    let of_target = format!("_compute_{compute}");
+    let sets =
+        table.iter().filter(|(set, _)| set.ends_with(&of_target) || !set.contains("_compute_"));
+    let kernels = sets.flat_map(|(_, set)| set.as_table().expect("a set of kernels"));
+    kernels.map(|(kernel, count)| (kernel.clone(), barriers(count))).collect()
 }
 
-/// Parses the module of each kernel of the audit.
-fn check(compute: u32, sets: &[&str]) {
-    let mut missing = audited(sets);
+fn barriers(count: &toml::Value) -> usize {
+    count.as_integer().and_then(|count| count.try_into().ok()).expect("a number of barriers")
+}
+
+/// Whether an instruction is a barrier of the block, and not of a warp or a cluster.
+fn is_block_barrier(instruction: &Instruction) -> bool {
+    let mnemonic = &instruction.mnemonic;
+    let other = mnemonic.has("warp") || mnemonic.has("cluster");
+    ["bar", "barrier"].contains(&mnemonic.opcode()) && !other
+}
+
+/// Parses the module of each kernel of the audit for a target.
+fn check(compute: u32) {
+    let mut missing = audited(compute);
     for (name, text) in texts(compute) {
-        let module = parsed(&name, &text);
-        let kernel = module.function(&name).expect("its own kernel");
-        let body = kernel.body.as_ref().expect("a body");
-        // Each instruction is on a line of its own, or several are in inline PTX.
-        let semicolons = text.matches(';').count();
-        assert!(body.instructions.len() < semicolons && !body.instructions.is_empty(), "{name}");
-        assert!(missing.remove(&name), "{name} is not in the audit");
+        let module = parse(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let body = module.function(&name).and_then(|kernel| kernel.body.as_ref());
+        let instructions = &body.expect("its own kernel").instructions;
+        let barriers = instructions.iter().filter(|instruction| is_block_barrier(instruction));
+        assert_eq!(Some(barriers.count()), missing.remove(&name), "{name}");
     }
-    assert!(missing.is_empty(), "{} kernels are missing: {:?}", missing.len(), missing.first());
+    assert!(
+        missing.is_empty(),
+        "{} kernels are missing: {:?}",
+        missing.len(),
+        missing.first_key_value()
+    );
 }
 
 #[test]
-fn every_shipped_kernel_is_parsed_for_compute_75() {
-    check(75, &["examples", "kernels", "lab"]);
+fn every_shipped_kernel_for_compute_75_has_the_barriers_of_the_audit() {
+    check(75);
+}
+
+#[test]
+fn every_shipped_kernel_for_compute_90_has_the_barriers_of_the_audit() {
+    check(90);
 }
