@@ -102,11 +102,10 @@ pub struct Location {
     pub line: u32,
     /// The column, starting at 1. 0 means that none is known.
     pub column: u32,
-    /// The mangled name of the function of that line, if it was inlined here. The label of the
-    /// name if the module has no `.debug_str` with it.
-    pub function: Option<Box<str>>,
     /// The place to which it was inlined: a smaller index into the same table.
     pub inlined_at: Option<u32>,
+    /// Where the name of its function begins in the strings of the module.
+    pub(crate) name: Option<u32>,
 }
 
 /// Registers that are declared together, such as `.reg .b32 %r<10>`.

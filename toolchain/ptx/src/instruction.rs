@@ -87,9 +87,8 @@ impl Mnemonic {
     }
 }
 
-/// Says what an instruction belongs to, if no interpreter of threads is expected to run it: tensor
-/// cores with their own memory or across warps, textures and surfaces, multicast objects, SIMD video,
-/// and memory of a stack that grows.
+/// The group of an instruction that an interpreter of threads is not expected to run. It needs
+/// units that several warps or devices share, textures, or memory that the parser cannot lay out.
 ///
 /// `opcode` may be a whole mnemonic: only the part before its first dot counts.
 #[must_use]

@@ -35,7 +35,7 @@
 //! The parser knows how operands are written, not which instructions exist. An instruction with an
 //! unknown opcode, modifiers in an unknown combination or operands of the wrong type is kept as it
 //! is. So a module with such an instruction can run until a thread reaches it. [`refused`] names
-//! the groups of instructions that need hardware which the threads of a warp do not have alone.
+//! the groups of instructions that an interpreter of threads is not expected to run.
 //!
 //! # What is not kept
 //!

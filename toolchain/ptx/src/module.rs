@@ -1,8 +1,9 @@
 //! Modules.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use crate::function::Function;
+use crate::function::{Function, Location};
 use crate::variable::Variable;
 
 /// A PTX module.
@@ -24,6 +25,8 @@ pub struct Module {
     pub aliases: Vec<(u32, u32)>,
     /// The strings of `.pragma` outside of functions.
     pub pragmas: Vec<Box<str>>,
+    /// The section `.debug_str`: names that end in a zero.
+    pub(crate) strings: Vec<u8>,
 }
 
 impl Module {
@@ -36,6 +39,13 @@ impl Module {
     /// The kernels that have a body.
     pub fn kernels(&self) -> impl Iterator<Item = &Function> {
         self.functions.iter().filter(|function| function.is_kernel && function.body.is_some())
+    }
+
+    /// The mangled name of the function of a line, if it was inlined, and the module has its name.
+    #[must_use]
+    pub fn inlined_function(&self, location: &Location) -> Option<Cow<'_, str>> {
+        let rest = self.strings.get(location.name? as usize..)?;
+        rest.split(|&byte| byte == 0).next().map(String::from_utf8_lossy)
     }
 
     /// The compute capability of the target, such as 90 of `sm_90a`.

@@ -32,7 +32,7 @@ pub enum Operand {
     Part(Register, Part),
     /// `!%p1`
     Not(Register),
-    /// `_`: a result that nobody needs.
+    /// `_`: a result that is not needed.
     Sink,
     /// `-1`, `0x10U`, `(1 << 4) | 3`, `WARP_SZ`: 64 bits in two's complement.
     Integer(i64),

@@ -7,13 +7,13 @@ use crate::error::ParseError;
 use crate::function::Location;
 use crate::token::Token;
 
-/// The names in `.debug_str`, which comes after the code that refers to it.
+/// The names of inlined functions, which come after the code that refers to them.
 #[derive(Default)]
-pub(super) struct Strings<'a> {
-    bytes: Vec<u8>,
+pub(super) struct LineNames<'a> {
+    /// The labels in `.debug_str`.
     labels: HashMap<&'a str, usize>,
     /// The locations that refer to names: function, location, label, and bytes to add to it.
-    references: Vec<(usize, usize, &'a str, usize)>,
+    references: Vec<(usize, u32, &'a str, u32)>,
 }
 
 impl<'a> Parser<'a> {
@@ -41,10 +41,10 @@ impl<'a> Parser<'a> {
             match self.cursor.peek() {
                 Token::End | Token::Unclosed(_) => return Err(self.cursor.unexpected("`}`")),
                 Token::Word(label) if is_strings => {
-                    self.strings.labels.insert(label, self.strings.bytes.len());
+                    self.names_of_lines.labels.insert(label, self.module.strings.len());
                 }
                 Token::Number(text) if is_strings => {
-                    self.strings.bytes.push(text.parse().unwrap_or(0));
+                    self.module.strings.push(text.parse().unwrap_or(0));
                 }
                 _ => {}
             }
@@ -76,12 +76,12 @@ impl<'a> Parser<'a> {
         // The place that it is inlined to may be inlined itself. Its own `.loc` came before.
         let inlined_at = caller.map(|caller| match self.code.places.get(&caller) {
             Some(&known) => known,
-            None => self.add_location(caller, None, None),
+            None => self.add_location(caller, None),
         });
-        let added = self.add_location(place, name.map(|(label, _)| label), inlined_at);
+        let added = self.add_location(place, inlined_at);
         if let Some((label, plus)) = name {
             let function = self.code.function;
-            self.strings.references.push((function, added as usize, label, plus as usize));
+            self.names_of_lines.references.push((function, added, label, plus));
         }
         self.code.location = Some(added);
         Ok(())
@@ -92,31 +92,23 @@ impl<'a> Parser<'a> {
         Ok([self.count()?, self.count()?, self.count()?])
     }
 
-    fn add_location(
-        &mut self,
-        place: [u32; 3],
-        name: Option<&str>,
-        inlined_at: Option<u32>,
-    ) -> u32 {
+    fn add_location(&mut self, place: [u32; 3], inlined_at: Option<u32>) -> u32 {
         let locations = &mut self.code.body.locations;
         let index = locations.len() as u32;
         let [file, line, column] = place;
-        let function = name.map(Into::into);
-        locations.push(Location { file, line, column, function, inlined_at });
+        locations.push(Location { file, line, column, inlined_at, name: None });
         self.code.places.insert(place, index);
         index
     }
 
-    /// Replaces the labels of names by the names.
+    /// Gives the locations of inlined code the places of their names.
     pub(super) fn name_inlined_functions(&mut self) {
-        for &(function, location, label, plus) in &self.strings.references {
-            let start = self.strings.labels.get(label).map(|start| start + plus);
-            let bytes = start.and_then(|start| self.strings.bytes.get(start..));
-            let name = bytes.and_then(|bytes| bytes.split(|&byte| byte == 0).next());
+        for &(function, location, label, plus) in &self.names_of_lines.references {
+            let start = self.names_of_lines.labels.get(label).map(|start| start + plus as usize);
             let function = self.module.functions.get_mut(function);
-            if let (Some(name), Some(body)) = (name, function.and_then(|known| known.body.as_mut()))
-            {
-                body.locations[location].function = Some(String::from_utf8_lossy(name).into());
+            if let Some(body) = function.and_then(|known| known.body.as_mut()) {
+                let name = start.and_then(|start| u32::try_from(start).ok());
+                body.locations[location as usize].name = name;
             }
         }
     }

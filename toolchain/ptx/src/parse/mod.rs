@@ -4,15 +4,17 @@ mod body;
 mod debug;
 mod expression;
 mod function;
+mod initial;
 mod names;
 mod operand;
+mod register;
 mod variable;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use self::body::Code;
-use self::debug::Strings;
+use self::debug::LineNames;
 use self::names::{Named, Names};
 use crate::cursor::{Cursor, Position};
 use crate::error::{ParseError, quoted};
@@ -54,7 +56,7 @@ struct Parser<'a> {
     mnemonics: HashMap<&'a str, Arc<Mnemonic>>,
     /// The function that is being parsed.
     code: Code<'a>,
-    strings: Strings<'a>,
+    names_of_lines: LineNames<'a>,
     /// The operands and modifiers of the instruction that is being parsed. Kept for their memory.
     operands: Vec<Operand>,
     modifiers: Vec<&'a str>,
@@ -71,6 +73,7 @@ impl<'a> Parser<'a> {
             functions: Vec::new(),
             aliases: Vec::new(),
             pragmas: Vec::new(),
+            strings: Vec::new(),
         };
         Self {
             cursor: Cursor::new(ptx),
@@ -78,7 +81,7 @@ impl<'a> Parser<'a> {
             module,
             mnemonics: HashMap::new(),
             code: Code::default(),
-            strings: Strings::default(),
+            names_of_lines: LineNames::default(),
             operands: Vec::new(),
             modifiers: Vec::new(),
         }

@@ -4,24 +4,20 @@ use super::Parser;
 use super::names::Named;
 use crate::cursor::Position;
 use crate::error::{ParseError, quoted};
-use crate::number::{Constant, Value};
 use crate::operand::Symbol;
 use crate::token::Token;
-use crate::variable::{Initial, InitialValue, Linkage, Pointer, Space, Type, Variable};
+use crate::variable::{Linkage, Pointer, Space, Type, Variable};
 
 /// A variable may have this many bytes.
-const MOST_BYTES: u64 = 1 << 40;
-
-/// A function may have this many registers.
-const MOST_REGISTERS: u32 = 1 << 20;
+pub(super) const MOST_BYTES: u64 = 1 << 40;
 
 /// The directives before a declared name, in any order.
 pub(super) struct Specifiers {
     pub(super) space: Space,
     pub(super) pointer: Option<Pointer>,
     align: Option<u32>,
-    ty: Type,
-    vector: u32,
+    pub(super) ty: Type,
+    pub(super) vector: u32,
     managed: bool,
 }
 
@@ -100,7 +96,7 @@ impl<'a> Parser<'a> {
     ) -> Result<Variable, ParseError> {
         let &Specifiers { space, align, ty, vector, managed, .. } = specifiers;
         let element = u64::from(ty.bytes()) * u64::from(vector);
-        let (mut dimensions, mut size) = (Vec::new(), Some(element));
+        let (mut dimensions, mut size, mut bytes) = (Vec::new(), Some(element), element);
         while self.cursor.take_sign("[") {
             let length_at = self.cursor.position();
             if dimensions.is_empty() && self.cursor.at("]") {
@@ -112,14 +108,12 @@ impl<'a> Parser<'a> {
                     self.cursor.error(length_at, length.to_string(), "a length of at least 0")
                 })?;
                 dimensions.push(length);
+                // Empty dimensions do not count, so that no product of lengths overflows.
+                bytes = bytes.saturating_mul(length.max(1));
                 size = size.map(|size| size.saturating_mul(length));
             }
-            // The size of an element of an open array counts too.
-            let bytes = dimensions.iter().filter(|&&length| length > 0);
-            let bytes = bytes.fold(element, |bytes, &length| bytes.saturating_mul(length));
             if bytes > MOST_BYTES {
-                let found = format!("{} of more than 2^40 bytes", quoted(name));
-                return Err(self.cursor.error(at, found, "at most 2^40 bytes"));
+                return Err(self.too_large(at));
             }
             self.cursor.sign("]")?;
         }
@@ -138,6 +132,11 @@ impl<'a> Parser<'a> {
         })
     }
 
+    /// The error about the variable at this position.
+    pub(super) fn too_large(&self, at: Position) -> ParseError {
+        self.cursor.error(at, "a variable of more than 2^40 bytes", "at most 2^40 bytes")
+    }
+
     /// A declaration of variables, of the function or of the module.
     pub(super) fn variables(&mut self, linkage: Linkage, local: bool) -> Result<(), ParseError> {
         let specifiers = self.specifiers()?;
@@ -152,7 +151,7 @@ impl<'a> Parser<'a> {
             };
             // The name is declared already: a value may be the address of its own variable.
             if self.cursor.take_sign("=") {
-                self.initialise(local, index)?;
+                self.initialise(local, index, at)?;
             }
             if !self.cursor.take_sign(",") {
                 return self.cursor.sign(";");
@@ -193,180 +192,5 @@ impl<'a> Parser<'a> {
         self.declare(name, Named::Symbol(Symbol::Global(index as u32)), at)?;
         self.module.variables.push(variable);
         Ok(index)
-    }
-
-    /// Parses the initial values of a variable.
-    fn initialise(&mut self, local: bool, index: usize) -> Result<(), ParseError> {
-        let list = if local { &self.code.body.variables } else { &self.module.variables };
-        let variable = &list[index];
-        let mut shape = variable.dimensions.clone();
-        if variable.vector > 1 {
-            shape.push(u64::from(variable.vector));
-        }
-        // How many elements a row of each level has, the whole variable first.
-        let mut extents = vec![1_u64];
-        for &length in shape.iter().rev() {
-            extents.push(extents[extents.len() - 1] * length);
-        }
-        extents.reverse();
-        let open = variable.size.is_none();
-        if open {
-            extents[0] = u64::MAX;
-        }
-        let mut initial = Vec::new();
-        let mut elements = 1;
-        if self.cursor.at("{") {
-            if shape.is_empty() {
-                extents.push(1);
-            }
-            elements = self.row(&extents, 0, &mut initial)?;
-        } else if shape.is_empty() {
-            self.element(0, &mut initial)?;
-        } else {
-            return Err(self.cursor.unexpected("`{`"));
-        }
-        let list = if local { &mut self.code.body.variables } else { &mut self.module.variables };
-        let variable = &mut list[index];
-        variable.initial = initial;
-        if open {
-            let row = extents[1].max(1);
-            variable.dimensions[0] = elements.div_ceil(row);
-            variable.size = Some(variable.dimensions[0] * row * u64::from(variable.ty.bytes()));
-        }
-        Ok(())
-    }
-
-    /// Values in braces, of which the first is element `start`. Returns the element after the last.
-    fn row(
-        &mut self,
-        extents: &[u64],
-        start: u64,
-        initial: &mut Vec<Initial>,
-    ) -> Result<u64, ParseError> {
-        let end = start.saturating_add(extents[0]);
-        let mut next = start;
-        self.cursor.enter()?;
-        self.cursor.sign("{")?;
-        while !self.cursor.take_sign("}") {
-            let nested = self.cursor.at("{") && extents.len() > 2;
-            let length = if nested { extents[1] } else { 1 };
-            if length > end - next {
-                let at = self.cursor.position();
-                let found = "more values than elements";
-                return Err(self.cursor.error(at, found, format!("at most {}", extents[0])));
-            }
-            if nested {
-                self.row(&extents[1..], next, initial)?;
-            } else {
-                self.element(next, initial)?;
-            }
-            next += length;
-            if !self.cursor.take_sign(",") {
-                self.cursor.sign("}")?;
-                break;
-            }
-        }
-        self.cursor.leave();
-        Ok(next)
-    }
-
-    /// The value of one element.
-    fn element(&mut self, element: u64, initial: &mut Vec<Initial>) -> Result<(), ParseError> {
-        let value = match self.cursor.peek() {
-            Token::Word(name) if name != "WARP_SZ" => self.address(None)?,
-            _ => match (self.expression()?, self.cursor.at("(")) {
-                (Value::Integer { bits, .. }, true) => {
-                    self.cursor.take();
-                    let value = self.address(Some(bits))?;
-                    self.cursor.sign(")")?;
-                    value
-                }
-                (value, _) => InitialValue::Constant(value.into()),
-            },
-        };
-        let zeros = [Constant::Integer(0), Constant::Single(0), Constant::Double(0)];
-        if !zeros.map(InitialValue::Constant).contains(&value) {
-            initial.push(Initial { element, value });
-        }
-        Ok(())
-    }
-
-    /// `name`, `name+4`, `generic(name)` or `generic(name)+4`.
-    fn address(&mut self, mask: Option<u64>) -> Result<InitialValue, ParseError> {
-        let mut at = self.cursor.position();
-        let expected = "a declared variable or function";
-        let mut name = self.cursor.word(expected)?;
-        let generic = name == "generic" && self.cursor.take_sign("(");
-        if generic {
-            at = self.cursor.position();
-            name = self.cursor.word(expected)?;
-        }
-        let Some(Named::Symbol(symbol)) = self.names.get(name) else {
-            return Err(self.cursor.error(at, quoted(name), expected));
-        };
-        let mut offset = self.offset()?;
-        if generic {
-            self.cursor.sign(")")?;
-            offset = offset.wrapping_add(self.offset()?);
-        }
-        Ok(InitialValue::Address { symbol, offset, generic, mask })
-    }
-
-    /// `+4` or `-4` after a name, or nothing.
-    pub(super) fn offset(&mut self) -> Result<i64, ParseError> {
-        if self.cursor.take_sign("+") || self.cursor.at("-") { self.integer() } else { Ok(0) }
-    }
-
-    /// A declaration of registers.
-    pub(super) fn registers(&mut self) -> Result<(), ParseError> {
-        let Specifiers { ty, vector, .. } = self.specifiers()?;
-        loop {
-            let at = self.cursor.position();
-            let name = self.cursor.word("the name of a register")?;
-            let family = self.cursor.take_sign("<");
-            let count = if family { Some(self.register_count()?) } else { None };
-            self.declare_registers(name, count, ty, vector, at)?;
-            if !self.cursor.take_sign(",") {
-                return self.cursor.sign(";");
-            }
-        }
-    }
-
-    /// `10>`
-    fn register_count(&mut self) -> Result<u32, ParseError> {
-        let Token::Number(text) = self.cursor.peek() else {
-            return Err(self.cursor.unexpected("a number of registers"));
-        };
-        let count = text.parse().map_err(|_| {
-            self.cursor.unexpected(format!("at most {MOST_REGISTERS} registers in a function"))
-        })?;
-        self.cursor.take();
-        self.cursor.sign(">")?;
-        Ok(count)
-    }
-
-    pub(super) fn declare_registers(
-        &mut self,
-        name: &'a str,
-        count: Option<u32>,
-        ty: Type,
-        vector: u32,
-        at: Position,
-    ) -> Result<(), ParseError> {
-        let more = count.unwrap_or(1);
-        let all = u64::from(self.code.body.registers.count()) + u64::from(more);
-        if all > u64::from(MOST_REGISTERS) {
-            let expected = format!("at most {MOST_REGISTERS} registers in a function");
-            return Err(self.cursor.error(at, format!("{all} registers"), expected));
-        }
-        let first = self.code.body.registers.add(name, count, ty, vector);
-        match count {
-            None => self.declare(name, Named::Register(first), at),
-            Some(_) if self.names.declare_family(name, first, more) => Ok(()),
-            Some(_) => {
-                let found = format!("{} again", quoted(name));
-                Err(self.cursor.error(at, found, "a name that is not declared yet"))
-            }
-        }
     }
 }

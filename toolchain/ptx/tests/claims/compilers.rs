@@ -38,10 +38,13 @@ fn each_instruction_has_its_line_and_the_chain_of_inlined_calls() {
     let mut next = at("membar").location;
     while let Some(index) = next {
         let location = &body.locations[index as usize];
-        chain.push((location.file, location.line, location.function.as_deref()));
+        chain.push((location.file, location.line, module.inlined_function(location)));
         next = location.inlined_at;
     }
-    assert_eq!(chain, [(2, 50, Some("inner")), (2, 40, Some("_Z5outer")), (1, 9, None)]);
+    assert_eq!(
+        chain,
+        [(2, 50, Some("inner".into())), (2, 40, Some("_Z5outer".into())), (1, 9, None)]
+    );
     assert_eq!(&*module.files[&2], "/usr/include/helper.hpp");
     let (_, text) = SAMPLES[0];
     let line = text.lines().position(|line| line.contains("bar.sync")).expect("there");

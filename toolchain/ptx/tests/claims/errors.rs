@@ -81,7 +81,13 @@ fn what_is_too_large_is_refused_with_the_numbers() {
         in_body(".reg .b32 %x<40000000000>;").ends_with(&format!("`40000000000`, expected {most}"))
     );
     let error = refused(".global .b64 x[0x10000][0x10000][0x10000][0x10000][0x10000];");
-    assert!(error.ends_with("`x` of more than 2^40 bytes, expected at most 2^40 bytes"), "{error}");
+    assert!(
+        error.ends_with("a variable of more than 2^40 bytes, expected at most 2^40 bytes"),
+        "{error}"
+    );
+    let rows = "{1},".repeat(100);
+    let error = refused(&format!(".global .b8 x[][0x4000000000] = {{ {rows} }};"));
+    assert!(error.ends_with("of more than 2^40 bytes, expected at most 2^40 bytes"), "{error}");
     let error = refused(".global .u32 x[2] = {1, 2, 3};");
     assert!(
         error.ends_with("column 28: found more values than elements, expected at most 2"),
@@ -118,4 +124,20 @@ fn no_prefix_of_a_module_is_a_panic() {
         }
     }
     assert!(parse(&module("")).is_ok());
+}
+
+#[test]
+fn the_time_is_proportional_to_the_text() {
+    let many = 200_000;
+    let dimensions = "[1]".repeat(many);
+    assert!(parse(&module(&format!(".global .u32 x{dimensions};"))).is_ok());
+    let digits = "1".repeat(many);
+    assert!(in_body(&format!("mov.b32 %r{digits}, 0;")).contains("expected a declared register"));
+    // Each location refers to another end of the same long name.
+    let lines: String = (0..many / 10)
+        .map(|plus| format!(".loc 1 1 1, function_name s+{plus}, inlined_at 1 2 1\n"))
+        .collect();
+    let name = "1,".repeat(many);
+    let text = format!(".entry k() {{ {lines} ret; }}\n.section .debug_str {{ s: .b8 {name}0 }}");
+    assert!(parse(&module(&text)).is_ok());
 }

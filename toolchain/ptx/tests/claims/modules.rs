@@ -149,6 +149,6 @@ fn files_pragmas_and_aliases_are_kept_and_sections_skipped() {
         /* a comment { */ // another {",
     );
     assert_eq!(module.pragmas.len(), 2);
-    assert_eq!(module.files.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [1, 2]);
+    assert_eq!(module.files.keys().copied().collect::<Vec<_>>(), [1, 2]);
     assert_eq!(module.aliases, [(1, 0)]);
 }
