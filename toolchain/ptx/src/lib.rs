@@ -37,12 +37,15 @@
 //! is. So a module with such an instruction can run until a thread reaches it. [`refused`] names
 //! the groups of instructions that an interpreter of threads is not expected to run.
 //!
+//! [`decode`](mod@decode) says what an instruction does, as far as it is known.
+//!
 //! # What is not kept
 //!
 //! Comments, the braces of blocks, the places of pragmas in a body, labels that no instruction
 //! mentions, and sections of debug information, except for the names of inlined functions.
 
 mod cursor;
+pub mod decode;
 mod error;
 mod function;
 mod instruction;

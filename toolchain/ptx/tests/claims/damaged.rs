@@ -1,6 +1,7 @@
 //! Damaged modules: an error with a line, or a module, and never a panic.
 
-use ptx::parse;
+use ptx::decode::decode;
+use ptx::{Module, Operand, parse};
 
 use crate::SAMPLES;
 
@@ -81,6 +82,35 @@ fn damage(text: &[u8], random: &mut Random) -> Vec<u8> {
     text
 }
 
+/// Uses all indices of a module: each must be in its table.
+fn visit(module: &Module, text: &str) {
+    for body in module.functions.iter().filter_map(|function| function.body.as_ref()) {
+        for instruction in &body.instructions {
+            let _decoded = decode(&instruction.mnemonic);
+            assert!(instruction.text(text).contains(instruction.mnemonic.opcode()));
+            if let Some(guard) = instruction.guard {
+                assert!(!body.registers.name(guard.register).is_empty());
+            }
+            if let Some(location) = instruction.location {
+                let _name = module.inlined_function(&body.locations[location as usize]);
+            }
+            for operand in &instruction.operands {
+                match *operand {
+                    Operand::Register(register) | Operand::Not(register) => {
+                        assert!(!body.registers.name(register).is_empty());
+                    }
+                    Operand::Label(label) => {
+                        assert!(body.labels[label.0 as usize].at <= body.instructions.len());
+                    }
+                    Operand::Targets(table) => assert!(!body.targets[table as usize].is_empty()),
+                    Operand::Prototype(table) => assert!(body.prototypes.len() > table as usize),
+                    _ => {}
+                }
+            }
+        }
+    }
+}
+
 /// Parses damaged samples, and checks that an error is one line at a place of the text.
 fn survive(rounds: usize, seed: u64) {
     let mut random = Random(seed);
@@ -89,11 +119,14 @@ fn survive(rounds: usize, seed: u64) {
         let (name, sample) = SAMPLES[round % SAMPLES.len()];
         let text = damage(sample.as_bytes(), &mut random);
         let text = String::from_utf8_lossy(&text);
-        if let Err(error) = parse(&text) {
-            refused += 1;
-            let lines = text.split('\n').count() as u32;
-            assert!((1..=lines).contains(&error.line), "{name}, round {round}: {error}");
-            assert_eq!(error.to_string().lines().count(), 1, "{name}, round {round}");
+        match parse(&text) {
+            Ok(module) => visit(&module, &text),
+            Err(error) => {
+                refused += 1;
+                let lines = text.split('\n').count() as u32;
+                assert!((1..=lines).contains(&error.line), "{name}, round {round}: {error}");
+                assert_eq!(error.to_string().lines().count(), 1, "{name}, round {round}");
+            }
         }
     }
     assert!(refused > rounds / 4 && refused < rounds, "{refused} of {rounds}");

@@ -3,6 +3,7 @@
 mod bodies;
 mod compilers;
 mod damaged;
+mod decoded;
 mod errors;
 mod modules;
 mod nvcc;

@@ -1,9 +1,11 @@
 //! The kernels of this project.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use ptx::{Instruction, parse};
+use ptx::decode::{Operation, decode};
+use ptx::{Mnemonic, parse};
 use ptx_image::{Modules, PtxImage};
 
 fn root() -> PathBuf {
@@ -11,7 +13,7 @@ fn root() -> PathBuf {
 }
 
 /// The committed images: two for each set of kernels.
-pub(crate) fn images() -> Vec<Vec<u8>> {
+fn images() -> Vec<Vec<u8>> {
     let sets =
         [("host/ptx", "kernels"), ("host/lab/ptx", "lab"), ("host/examples/ptx", "examples")];
     let paths = sets.iter().flat_map(|(folder, name)| {
@@ -24,7 +26,7 @@ pub(crate) fn images() -> Vec<Vec<u8>> {
 }
 
 /// The text of the module of each kernel for a device.
-pub(crate) fn texts(compute: u32) -> Vec<(String, String)> {
+fn texts(compute: u32) -> Vec<(String, String)> {
     let files = images();
     let images: Vec<_> = files.iter().map(|file| PtxImage::packed(file)).collect();
     let modules = Modules::of(&images, compute).expect("whole images");
@@ -50,37 +52,32 @@ fn barriers(count: &toml::Value) -> usize {
     count.as_integer().and_then(|count| count.try_into().ok()).expect("a number of barriers")
 }
 
-/// Whether an instruction is a barrier of the block, and not of a warp or a cluster.
-fn is_block_barrier(instruction: &Instruction) -> bool {
-    let mnemonic = &instruction.mnemonic;
-    let other = mnemonic.has("warp") || mnemonic.has("cluster");
-    ["bar", "barrier"].contains(&mnemonic.opcode()) && !other
-}
-
-/// Parses the module of each kernel of the audit for a target.
+/// Parses and decodes the module of each kernel of the audit for a target.
 fn check(compute: u32) {
     let mut missing = audited(compute);
+    let mut decoded: HashMap<Arc<Mnemonic>, Operation> = HashMap::new();
     for (name, text) in texts(compute) {
         let module = parse(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
         let body = module.function(&name).and_then(|kernel| kernel.body.as_ref());
-        let instructions = &body.expect("its own kernel").instructions;
-        let barriers = instructions.iter().filter(|instruction| is_block_barrier(instruction));
-        assert_eq!(Some(barriers.count()), missing.remove(&name), "{name}");
+        let mut barriers = 0;
+        for instruction in &body.expect("its own kernel").instructions {
+            let mnemonic = Arc::clone(&instruction.mnemonic);
+            let operation = decoded.entry(mnemonic).or_insert_with_key(|mnemonic| decode(mnemonic));
+            let known = !matches!(operation, Operation::Unknown(_) | Operation::Refused(_));
+            assert!(known, "{name}, line {}: {operation:?}", instruction.line);
+            barriers += usize::from(matches!(operation, Operation::Barrier { .. }));
+        }
+        assert_eq!(Some(barriers), missing.remove(&name), "{name}");
     }
-    assert!(
-        missing.is_empty(),
-        "{} kernels are missing: {:?}",
-        missing.len(),
-        missing.first_key_value()
-    );
+    assert!(missing.is_empty(), "{} are missing: {:?}", missing.len(), missing.first_key_value());
 }
 
 #[test]
-fn every_shipped_kernel_for_compute_75_has_the_barriers_of_the_audit() {
+fn every_kernel_for_compute_75_is_decoded_and_has_the_barriers_of_the_audit() {
     check(75);
 }
 
 #[test]
-fn every_shipped_kernel_for_compute_90_has_the_barriers_of_the_audit() {
+fn every_kernel_for_compute_90_is_decoded_and_has_the_barriers_of_the_audit() {
     check(90);
 }
