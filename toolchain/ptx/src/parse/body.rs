@@ -13,7 +13,7 @@ use crate::operand::{Label, Symbol};
 use crate::token::Token;
 use crate::variable::{Linkage, Space};
 
-/// A function that is being parsed.
+/// The code of a function that is being parsed.
 #[derive(Default)]
 pub(super) struct Code<'a> {
     pub(super) body: Body,
@@ -109,21 +109,20 @@ impl<'a> Parser<'a> {
         self.cursor.leave();
     }
 
+    /// A declaration, or another directive.
     fn directive(&mut self, word: &str) -> Result<(), ParseError> {
-        match word {
-            "reg" => self.registers(),
-            "loc" => {
-                self.cursor.take();
-                self.location()
-            }
-            "pragma" => {
-                self.cursor.take();
-                let pragmas = self.pragma()?;
-                self.code.pragmas.extend(pragmas);
-                Ok(())
-            }
-            _ if Space::named(word).is_some() => self.variables(Linkage::default(), true),
-            _ => Err(self.cursor.unexpected("an instruction, a label, a directive or `}`")),
+        if word == "reg" {
+            self.registers()
+        } else if Space::named(word).is_some() {
+            self.variables(Linkage::default(), true)
+        } else if self.cursor.take_dot("loc") {
+            self.location()
+        } else if self.cursor.take_dot("pragma") {
+            let pragmas = self.pragma()?;
+            self.code.pragmas.extend(pragmas);
+            Ok(())
+        } else {
+            Err(self.cursor.unexpected("an instruction, a label, a directive or `}`"))
         }
     }
 
@@ -136,9 +135,6 @@ impl<'a> Parser<'a> {
 
     /// A label, or the table that it names.
     fn label(&mut self, name: &'a str, at: Position) -> Result<(), ParseError> {
-        let body = &self.code.body;
-        let (targets, callees, prototypes) =
-            (body.targets.len(), body.callees.len(), body.prototypes.len());
         if self.cursor.take_dot("branchtargets") {
             let mut list = Vec::new();
             self.list(|parser| {
@@ -147,20 +143,23 @@ impl<'a> Parser<'a> {
                 list.push(parser.mention(name, at));
                 Ok(())
             })?;
+            let index = self.code.body.targets.len() as u32;
             self.code.body.targets.push(list);
-            self.declare(name, Named::Targets(targets as u32), at)
+            self.declare(name, Named::Targets(index), at)
         } else if self.cursor.take_dot("calltargets") {
             let mut list = Vec::new();
             self.list(|parser| {
                 list.push(Symbol::Function(parser.declared_function()?));
                 Ok(())
             })?;
+            let index = self.code.body.callees.len() as u32;
             self.code.body.callees.push(list);
-            self.declare(name, Named::Callees(callees as u32), at)
+            self.declare(name, Named::Callees(index), at)
         } else if self.cursor.take_dot("callprototype") {
             let prototype = self.prototype()?;
+            let index = self.code.body.prototypes.len() as u32;
             self.code.body.prototypes.push(prototype);
-            self.declare(name, Named::Prototype(prototypes as u32), at)
+            self.declare(name, Named::Prototype(index), at)
         } else {
             let key = (self.code.block(), name);
             if self.code.defined.insert(key, self.code.body.instructions.len()).is_none() {

@@ -30,13 +30,11 @@ impl<'a> Parser<'a> {
 
     /// A section of debug information. Only its strings are kept.
     pub(super) fn section(&mut self) -> Result<(), ParseError> {
-        let named = self.cursor.peek();
-        if !matches!(named, Token::Dot(_) | Token::Word(_)) {
-            return Err(self.cursor.unexpected("the name of a section"));
+        let is_strings = self.cursor.peek() == Token::Dot("debug_str");
+        while let Token::Dot(_) | Token::Word(_) = self.cursor.peek() {
+            self.cursor.take();
         }
-        self.cursor.take();
         self.cursor.sign("{")?;
-        let is_strings = named == Token::Dot("debug_str");
         while !self.cursor.take_sign("}") {
             match self.cursor.peek() {
                 Token::End | Token::Unclosed(_) => return Err(self.cursor.unexpected("`}`")),

@@ -123,43 +123,37 @@ impl<'a> Parser<'a> {
 
     /// A directive outside of functions.
     fn declaration(&mut self) -> Result<(), ParseError> {
-        let Token::Dot(word) = self.cursor.peek() else {
-            return Err(self.cursor.unexpected("a directive"));
-        };
+        if self.cursor.take_dot("file") {
+            self.file()
+        } else if self.cursor.take_dot("section") {
+            self.section()
+        } else if self.cursor.take_dot("alias") {
+            self.alias()
+        } else if self.cursor.take_dot("pragma") {
+            let pragmas = self.pragma()?;
+            self.module.pragmas.extend(pragmas);
+            Ok(())
+        } else {
+            self.function_or_variable()
+        }
+    }
+
+    fn function_or_variable(&mut self) -> Result<(), ParseError> {
         let at = self.cursor.position();
-        match word {
-            "file" | "section" | "pragma" | "alias" => {
+        let mut linkage = Linkage::default();
+        while let Token::Dot(word) = self.cursor.peek()
+            && let Some(named) = Linkage::named(word)
+        {
+            self.cursor.take();
+            linkage = named;
+        }
+        match self.cursor.peek() {
+            Token::Dot(kind @ ("entry" | "func")) => {
                 self.cursor.take();
-                match word {
-                    "file" => self.file(),
-                    "section" => self.section(),
-                    "pragma" => {
-                        let pragmas = self.pragma()?;
-                        self.module.pragmas.extend(pragmas);
-                        Ok(())
-                    }
-                    _ => self.alias(),
-                }
+                self.function(linkage, kind == "entry", at)
             }
-            _ => {
-                let mut linkage = Linkage::default();
-                while let Token::Dot(word) = self.cursor.peek()
-                    && let Some(named) = Linkage::named(word)
-                {
-                    self.cursor.take();
-                    linkage = named;
-                }
-                match self.cursor.peek() {
-                    Token::Dot(kind @ ("entry" | "func")) => {
-                        self.cursor.take();
-                        self.function(linkage, kind == "entry", at)
-                    }
-                    Token::Dot(word) if Space::named(word).is_some() => {
-                        self.variables(linkage, false)
-                    }
-                    _ => Err(self.cursor.unexpected("a function, a variable or another directive")),
-                }
-            }
+            Token::Dot(word) if Space::named(word).is_some() => self.variables(linkage, false),
+            _ => Err(self.cursor.unexpected("a function, a variable or another directive")),
         }
     }
 
@@ -199,10 +193,11 @@ impl<'a> Parser<'a> {
         if name == "_" || self.names.declare(name, named) {
             return Ok(());
         }
-        Err(self.cursor.error(
-            at,
-            format!("{} again", quoted(name)),
-            "a name that is not declared yet",
-        ))
+        Err(self.declared_twice(name, at))
+    }
+
+    fn declared_twice(&self, name: &str, at: Position) -> ParseError {
+        let found = format!("{} again", quoted(name));
+        self.cursor.error(at, found, "a name that is not declared yet")
     }
 }

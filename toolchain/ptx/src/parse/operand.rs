@@ -76,9 +76,11 @@ impl Parser<'_> {
                     let expected = "a declared register or a special register";
                     return Err(self.cursor.error(at, quoted(name), expected));
                 };
-                if let Some(Part::Element(element)) = self.part()? {
-                    special.element = Some(element);
-                }
+                special.element = match self.part()? {
+                    None => None,
+                    Some(Part::Element(element)) => Some(element),
+                    Some(_) => return Err(self.cursor.error(at, quoted(name), "its element (.x)")),
+                };
                 Ok(Operand::Special(special))
             }
             None => Ok(Operand::Label(self.mention(name, at))),

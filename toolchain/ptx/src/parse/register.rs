@@ -4,7 +4,7 @@ use super::Parser;
 use super::names::Named;
 use super::variable::Specifiers;
 use crate::cursor::Position;
-use crate::error::{ParseError, quoted};
+use crate::error::ParseError;
 use crate::token::Token;
 use crate::variable::Type;
 
@@ -58,10 +58,7 @@ impl<'a> Parser<'a> {
         match count {
             None => self.declare(name, Named::Register(first), at),
             Some(_) if self.names.declare_family(name, first, more) => Ok(()),
-            Some(_) => {
-                let found = format!("{} again", quoted(name));
-                Err(self.cursor.error(at, found, "a name that is not declared yet"))
-            }
+            Some(_) => Err(self.declared_twice(name, at)),
         }
     }
 }

@@ -95,6 +95,9 @@ impl<'a> Parser<'a> {
         at: Position,
     ) -> Result<Variable, ParseError> {
         let &Specifiers { space, align, ty, vector, managed, .. } = specifiers;
+        if ty == Type::Pred && space != Space::Register {
+            return Err(self.cursor.error(at, "a predicate in memory", "a type that has bytes"));
+        }
         let element = u64::from(ty.bytes()) * u64::from(vector);
         let (mut dimensions, mut size, mut bytes) = (Vec::new(), Some(element), element);
         while self.cursor.take_sign("[") {
@@ -108,8 +111,8 @@ impl<'a> Parser<'a> {
                     self.cursor.error(length_at, length.to_string(), "a length of at least 0")
                 })?;
                 dimensions.push(length);
-                // Empty dimensions do not count, so that no product of lengths overflows.
-                bytes = bytes.saturating_mul(length.max(1));
+                // Empty dimensions do not count: the product of some of the lengths must not overflow.
+                bytes = bytes.max(1).saturating_mul(length.max(1));
                 size = size.map(|size| size.saturating_mul(length));
             }
             if bytes > MOST_BYTES {
