@@ -94,6 +94,21 @@ types! {
     Surface, "surfref", 8;
 }
 
+impl Type {
+    /// Whether it is a signed integer.
+    #[must_use]
+    pub fn is_signed(self) -> bool {
+        matches!(self, Self::S8 | Self::S16 | Self::S32 | Self::S64)
+    }
+
+    /// Whether it is a float, or has several.
+    #[must_use]
+    pub fn is_float(self) -> bool {
+        let halves = matches!(self, Self::F16 | Self::F16x2 | Self::Bf16 | Self::Bf16x2);
+        halves || matches!(self, Self::F32 | Self::F32x2 | Self::F64)
+    }
+}
+
 /// Who sees a name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Linkage {

@@ -4,12 +4,14 @@
 //! modifier that is not understood makes the whole instruction [`Operation::Unknown`].
 
 mod arithmetic;
+mod compare;
 mod memory;
 mod operation;
 mod synchronise;
 mod words;
 
-pub use arithmetic::{Arithmetic, Comparison, Convert, Function, Relation, Rounding, Variant};
+pub use arithmetic::{Arithmetic, Function, Rounding, Variant};
+pub use compare::{Comparison, Convert, Relation};
 pub use memory::{Access, AddressSpace, Fence, Order, Scope, Update};
 pub use operation::{BarrierAction, MbarrierAction, Operation, Shuffle, Vote};
 
@@ -61,8 +63,8 @@ fn operation(opcode: &str, words: &mut Words<'_>) -> Option<Operation> {
         "elect" => words.take("sync").then_some(Operation::Elect),
         "mov" => words.ty().map(Operation::Move),
         "selp" => words.ty().map(Operation::Select),
-        "setp" | "set" => arithmetic::comparison(opcode, words),
-        "cvt" => arithmetic::convert(words),
+        "setp" | "set" => compare::comparison(opcode, words),
+        "cvt" => compare::convert(words),
         "cvta" => {
             let to = words.take("to");
             words.ty()?;

@@ -1,6 +1,7 @@
 //! The meaning of instructions.
 
-use super::arithmetic::{Arithmetic, Comparison, Convert};
+use super::arithmetic::Arithmetic;
+use super::compare::{Comparison, Convert};
 use super::memory::{Access, AddressSpace, Fence, Order, Scope, Update};
 use crate::variable::Type;
 

@@ -111,8 +111,16 @@ fn computations_and_conversions_keep_each_modifier() {
 
 #[test]
 fn a_modifier_that_is_not_understood_makes_the_instruction_unknown() {
-    for text in ["ld.acquire.b32", "ld.weak.gpu.b32", "add.frob.s32", "frob", "st.async.b32", "mov"]
-    {
+    for text in [
+        "ld.acquire.b32",
+        "ld.weak.gpu.b32",
+        "add.frob.s32",
+        "frob",
+        "st.async.b32",
+        "mov",
+        "mul.s32",
+        "shf.b32",
+    ] {
         assert_eq!(of(text), Operation::Unknown(text.into()));
     }
     assert_eq!(
