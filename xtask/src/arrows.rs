@@ -15,9 +15,10 @@ use crate::outcome::Outcome;
 use crate::workspace::{cargo, output_of, root, walk};
 
 /// The packages. Each may depend on those before it only; tests are exempt.
-const PACKAGES: [&str; 20] = [
+const PACKAGES: [&str; 21] = [
     "gridsync-simt",
     "gridsync-litmus",
+    "gridsync-ptx",
     "gridsync-image",
     "gridsync-libcuda",
     "gridsync-libnccl",
