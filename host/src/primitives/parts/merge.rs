@@ -90,6 +90,9 @@ pub struct Merge<K> {
     indices: Vec<u64>,
 }
 
+/// Keys in order, and their indices if the runs have any.
+pub type Merged<'a, K> = (&'a [K], &'a [u64]);
+
 /// Some elements of a run.
 struct Window<K> {
     keys: Vec<K>,
@@ -111,8 +114,7 @@ impl<K: Key> Merge<K> {
         }
     }
 
-    /// The next elements of the whole array in the order of `sorter`, and their indices if the runs
-    /// have any. `None` after the last ones.
+    /// The next elements of the whole array in the order of `sorter`, or `None` after the last ones.
     ///
     /// # Errors
     /// As for [`PartSorter::sort`], if a run cannot be read, and [`PartError::Memory`] for the
@@ -121,7 +123,7 @@ impl<K: Key> Merge<K> {
         &mut self,
         sorter: &mut PartSorter<K>,
         runs: &mut R,
-    ) -> Result<Option<(&[K], &[u64])>, R::Error> {
+    ) -> Result<Option<Merged<'_, K>>, R::Error> {
         for (run, window) in self.windows.iter_mut().enumerate() {
             window.fill(run, self.each, runs)?;
         }

@@ -30,7 +30,7 @@ mod value_counts;
 pub use histogram::PartHistogram;
 pub use kendall::{PartCorrelator, kendall_in_parts};
 pub use leaves::{Cut, Leaves, from_leaves, leaves_from_bytes, leaves_to_bytes};
-pub use merge::{Held, Merge, Runs, kth_of_runs};
+pub use merge::{Held, Merge, Merged, Runs, kth_of_runs};
 pub use overflow::{Overflow, Scale, settle};
 pub use range_sum::{PartRangeSums, range_sums_in_parts};
 pub use reduce::{PartReducer, PartReducible};
