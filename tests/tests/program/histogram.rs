@@ -138,6 +138,44 @@ fn edges_of_f32_are_short_in_the_json() {
 }
 
 #[test]
+fn weights_of_each_bin_are_added_with_the_same_bits_everywhere() {
+    let input: Vec<f32> = (0..9001u32).map(|i| (i * 40_503 % 1009) as f32).collect();
+    let weights: Vec<f32> = (0..input.len()).map(|i| 1.0 / (i + 1) as f32).collect();
+    let folder = Folder::new().with("x.npy", npy::of(&input)).with("w.npy", npy::of(&weights));
+    let run = |device| {
+        let args = ["histogram", "x.npy", "--weights", "w.npy", "--check", "--device", device];
+        let json = folder.call(&[&args[..], &["--json", "--bins", "3"]].concat(), b"").json();
+        assert_eq!((&json["check"]["ok"], &json["counts"]), (&true.into(), &Value::Null));
+        let more = ["--bins", "3000", "--range", "100", "900", "-o", "sums.npy"];
+        folder.call(&[&args[..], &more].concat(), b"").says(&[
+            "sums of weights of 9001 f32 elements in 3000 bins",
+            "elements in no bin:",
+            "added again on one core: right",
+            "sums.npy: 3000 elements of f64",
+        ]);
+        (json["sums"].clone(), folder.read("sums.npy"))
+    };
+    let (cpu, emulator) = (run("cpu"), run("emulator"));
+    assert!(cpu == emulator, "{} {}", cpu.0, emulator.0);
+    let sums: Vec<f64> = serde_json::from_value(cpu.0).expect("three numbers");
+    let all: f64 = weights.iter().map(|&weight| f64::from(weight)).sum();
+    assert!((sums.iter().sum::<f64>() - all).abs() < 1e-12, "{sums:?}");
+}
+
+#[test]
+fn weights_have_to_be_floats_and_as_many_as_elements() {
+    let refused = |weights: Vec<u8>, more: &[&str], parts: &[&str]| {
+        let folder = Folder::new().with("x.npy", npy::of(&[3i32, 1])).with("w.npy", weights);
+        let args = ["histogram", "x.npy", "--weights", "w.npy"];
+        folder.call(&[&args, more].concat(), b"").fails(WRONG_USAGE, parts);
+    };
+    refused(npy::of(&[1.0f32]), &[], &["w.npy: 1 weights for 2 elements"]);
+    refused(npy::of(&[1i64, 2]), &[], &["w.npy", "f32 or f64, not i64"]);
+    refused(npy::of(&[1.0f64, 2.0]), &["--part", "1"], &["--weights", "--part"]);
+    refused(npy::of(&[1.0f64, 2.0]), &["--svg", "x.svg"], &["--weights", "--svg"]);
+}
+
+#[test]
 fn elements_that_are_not_finite_need_a_range_and_are_in_no_bin() {
     for (special, ends) in [
         (f32::NAN, "from NaN to NaN"),

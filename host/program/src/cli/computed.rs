@@ -183,10 +183,14 @@ pub(super) enum Fields {
         high: Number,
         /// Number of elements in no bin.
         outside: u64,
-        /// Number of elements in each bin, unless they are in a file.
+        /// Number of elements in each bin, unless they are in a file or have weights.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(with = "Vec<u64>"))]
         counts: Option<Vec<u64>>,
+        /// The sum of the weights in each bin, unless they are in a file.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(with = "Vec<Number>"))]
+        sums: Option<Vec<Number>>,
         /// The file that was written. Null if none was.
         output: Option<String>,
     },

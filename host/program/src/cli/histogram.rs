@@ -5,6 +5,7 @@ mod chart;
 mod check;
 mod in_parts;
 mod table;
+mod weighted;
 
 use super::Global;
 use super::choice::Place;
@@ -24,6 +25,7 @@ use gridsync::device::Device;
 use gridsync::memory;
 use gridsync::parallel;
 use gridsync::primitives::histogram::{Binned, Bins, Histogram as Counter, MOST_BINS};
+use gridsync::primitives::sort::Key;
 use gridsync_lab::count::within;
 use gridsync_lab::display::svg::Columns;
 use gridsync_lab::display::words;
@@ -31,7 +33,7 @@ use gridsync_verify::Widen;
 use std::ffi::OsString;
 use table::{MOST_ROWS, table};
 
-/// Count the elements of an array in bins
+/// Count the elements of an array in bins, or add up their weights
 ///
 /// Each bin is from one edge up to the next one, without it; the last bin includes its upper edge. An
 /// element outside the edges is in no bin, and NaN neither. Without --range, --edges or --numbers, the
@@ -79,7 +81,12 @@ pub(crate) struct Histogram {
         conflicts_with_all = ["bins", "range", "edges"]
     )]
     numbers: Option<Span>,
-    /// Write the counts to this .npy file, and do not print them; `-` is standard output.
+    /// Add up the weights of the elements in each bin, instead of counting them: f32 or f64 from this
+    /// .npy file, as many as there are elements. They are added in f64, in the order of the sorted
+    /// elements, so the bits do not depend on the device.
+    #[arg(long, value_name = "WEIGHTS", conflicts_with = "svg")]
+    weights: Option<OsString>,
+    /// Write the counts or sums to this .npy file, and do not print them; `-` is standard output.
     #[arg(short, long, alias = "out", value_name = "OUT")]
     output: Option<OsString>,
     /// Draw the counts as a bar chart to this file. If there are more than 256 bins, a bar has several of
@@ -99,15 +106,19 @@ pub(crate) struct Histogram {
 
 impl Histogram {
     pub(crate) fn run(self, global: &Global) -> anyhow::Result<()> {
-        let files = Files::default()
+        let mut files = Files::default()
             .reads("INPUT", &self.input)
             .writes("output", self.output.as_ref())
             .writes("svg", self.svg.as_ref());
+        if let Some(weights) = &self.weights {
+            files = files.reads("--weights", weights);
+        }
         let remedy = "a histogram holds all elements and counts: count parts with --part";
         job::run(global, &files, remedy, |job| {
             let input = job.open(&self.input, self.dtype)?;
             let what = About::of(&input).text("elements");
-            let work = Cost::HISTOGRAM.of(input.len());
+            let cost = if self.weights.is_some() { Cost::ARGSORT } else { Cost::HISTOGRAM };
+            let work = cost.of(input.len());
             let input = job.choose_for(input, work, &what)?;
             self.dispatch(job, input)
         })
@@ -127,7 +138,7 @@ impl Histogram {
     }
 
     /// Counts, and checks the counts if `--check` is given.
-    fn count<T: Binned + Widen + data::Scalar>(
+    fn count<T: Binned + Key + Widen + data::Scalar>(
         &self,
         job: &Job<'_>,
         input: Incoming,
@@ -139,6 +150,9 @@ impl Histogram {
         let asked = self.asked();
         let bins = asked.as_ref().map(|asked| asked.bins(numbered)).transpose()?;
         let given = asked.zip(bins);
+        if let Some(path) = &self.weights {
+            return self.weigh(job, path, input, given, numbered);
+        }
         // To read a part while the one before is counted is faster than to hold all.
         let streamed = self.parts.of(job, about.len, size_of::<T>())?;
         let are_few = given.as_ref().is_some_and(|(_, bins)| bins.len() <= streamed / 8);
@@ -257,9 +271,6 @@ impl Histogram {
         let is_printed = self.is_printed();
         let result =
             (is_printed && len <= MOST_ROWS).then(|| table(&asked.labels(dtype, bins), &counts));
-        let unprinted = (is_printed && len > MOST_ROWS)
-            .then(|| format!("{len} bins are too many to print: use -o or --json"));
-        let missing = (outside > 0).then(|| format!("elements in no bin: {outside}"));
         let [low, high] = asked.ends(dtype);
         let fields = Fields::Histogram {
             op: "histogram",
@@ -268,6 +279,7 @@ impl Histogram {
             high,
             outside,
             counts: is_printed.then_some(counts),
+            sums: None,
             output,
         };
         let variant = match job.place() {
@@ -275,11 +287,16 @@ impl Histogram {
             Place::Cpu => "rayon",
         };
         let what = format!("histogram of {} in {len} bins", about.text("elements"));
-        Done {
-            result,
-            lines: unprinted.into_iter().chain(missing).collect(),
-            ..Done::of(fields, what, about, variant)
-        }
+        let lines = self.lines(len, outside);
+        Done { result, lines, ..Done::of(fields, what, about, variant) }
+    }
+
+    /// Lines about bins that are not printed, and about elements outside.
+    fn lines(&self, bins: usize, outside: u64) -> Vec<String> {
+        let unprinted = (self.is_printed() && bins > MOST_ROWS)
+            .then(|| format!("{bins} bins are too many to print: use -o or --json"));
+        let missing = (outside > 0).then(|| format!("elements in no bin: {outside}"));
+        unprinted.into_iter().chain(missing).collect()
     }
 }
 

@@ -146,6 +146,15 @@ impl<T: Binned> Bins<T> {
         }
     }
 
+    /// Whether an element is less than all that are in a bin. NaN is not.
+    pub(super) fn is_below(&self, element: T) -> bool {
+        match &self.kind {
+            Kind::Numbers(first, _) => !first.is_at_most(element),
+            Kind::Even(even, _) => element.to_f64() < T::edge(even.steps.start),
+            Kind::Edges(edges, _) => element.to_f64() < edges[0],
+        }
+    }
+
     /// The number of elements of `input` in each bin, counted on all cores of the CPU.
     #[must_use]
     pub fn count_on_cpu(&self, input: &[T]) -> Vec<u64> {

@@ -1,11 +1,13 @@
-//! Histograms: how many elements of an array are in each bin.
+//! Histograms: how many elements of an array are in each bin, or the sum of their weights.
 
 mod bins;
 mod element;
 mod way;
+mod weights;
 
 pub use bins::{Bins, BinsError, MOST_BINS};
 pub use element::{Binned, Integer};
+pub use weights::{Weight, weighted_histogram};
 
 use super::part_of;
 use crate::device::{Buffer, Device, DeviceError, Geometry};

@@ -7,36 +7,34 @@ use gridsync::memory::{self, NoRoom};
 use gridsync::primitives::histogram::{Binned, Bins};
 use gridsync_verify::{Number, Widen};
 
-/// The counts of `input`, on one core. The bin of each element is found by bisection of all edges, or
-/// is its distance from the first integer.
+/// The bin of an element, if it is in one: found by bisection of all edges, or as the distance from the
+/// first integer.
+type BinOf<T> = Box<dyn Fn(T) -> Option<usize>>;
+
+/// The function that finds it.
+pub(super) fn bin_of<T: Binned + Widen>(asked: &Asked, bins: &Bins<T>) -> Result<BinOf<T>, NoRoom> {
+    let len = bins.len();
+    if let &Asked::Numbers(Span { first, .. }) = asked {
+        return Ok(Box::new(move |element: T| match element.number() {
+            Number::Int(number) => usize::try_from(number - first).ok().filter(|bin| *bin < len),
+            Number::Float(_) => None,
+        }));
+    }
+    memory::probe((len + 1) * size_of::<f64>())?;
+    let edges = bins.edge_list();
+    Ok(Box::new(move |element| by_bisection(&edges, element.to_f64())))
+}
+
+/// The counts of `input`, on one core.
 pub(super) fn count_again<T: Binned + Widen>(
     asked: &Asked,
     bins: &Bins<T>,
     input: &[T],
 ) -> Result<Vec<u64>, NoRoom> {
-    if let Asked::Numbers(Span { first, .. }) = asked {
-        let of = |element: T| match element.number() {
-            Number::Int(number) => usize::try_from(number - first).ok(),
-            Number::Float(_) => None,
-        };
-        return counted(bins.len(), input, of);
-    }
-    memory::probe((bins.len() + 1) * size_of::<f64>())?;
-    let edges = bins.edge_list();
-    counted(bins.len(), input, |element| by_bisection(&edges, element.to_f64()))
-}
-
-/// The number of elements that are in each bin according to `of`.
-fn counted<T: Copy>(
-    bins: usize,
-    input: &[T],
-    of: impl Fn(T) -> Option<usize>,
-) -> Result<Vec<u64>, NoRoom> {
-    let mut counts: Vec<u64> = memory::zeroed(bins)?;
-    for &element in input {
-        if let Some(count) = of(element).and_then(|bin| counts.get_mut(bin)) {
-            *count += 1;
-        }
+    let of = bin_of(asked, bins)?;
+    let mut counts: Vec<u64> = memory::zeroed(bins.len())?;
+    for bin in input.iter().filter_map(|&element| of(element)) {
+        counts[bin] += 1;
     }
     Ok(counts)
 }
