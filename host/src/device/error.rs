@@ -1,7 +1,10 @@
 //! Errors between the host and a device.
 
+mod messages;
+
 use super::{Device, Geometry, NoCuda};
 use libcuda::CUresult;
+use messages::{after_a_line, meaning, offset_fault, paths};
 use std::path::PathBuf;
 
 /// Why a device failed to do what was requested.
@@ -433,27 +436,6 @@ pub enum DeviceError {
     },
 }
 
-/// The driver's description of a result, for the end of a message.
-fn meaning(result: &CUresult) -> &'static str {
-    result
-        .meaning()
-        .map_or("which this program does not know", |meaning| meaning.trim_end_matches('.'))
-}
-
-/// Joins the paths for a message.
-fn paths(paths: &[PathBuf]) -> String {
-    let shown: Vec<_> = paths.iter().map(|path| path.display().to_string()).collect();
-    shown.join(", ")
-}
-
-/// A log as the end of a message, or an empty string if nothing was logged.
-fn after_a_line(log: &str) -> String {
-    match log.trim_end() {
-        "" => String::new(),
-        log => format!("\n{log}"),
-    }
-}
-
 impl DeviceError {
     /// Attributes the error to one of several GPUs, unless it already names one.
     pub(crate) fn on_gpu(self, gpu: usize, device: &Device) -> Self {
@@ -494,14 +476,5 @@ impl DeviceError {
         } else {
             Self::Driver { during, result }
         }
-    }
-}
-
-/// Describes the fault of an offset of segments.
-fn offset_fault(at: usize, offset: Option<u64>, before: u64) -> String {
-    match offset {
-        None => "there is no offset".into(),
-        Some(offset) if at == 0 => format!("offset 0 is {offset}"),
-        Some(offset) => format!("offset {at} is {offset}, and the one before is {before}"),
     }
 }
