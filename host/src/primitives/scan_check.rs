@@ -26,7 +26,7 @@ pub trait ScanChecking<E, A> {
     /// If the numbers of results and elements differ.
     fn next(&mut self, input: &[E], results: &[A]);
 
-    /// The worst result so far; `None` if there are no results.
+    /// The worst result so far; `None` before the first one.
     fn worst(&self) -> Option<ScanCheck<A>>;
 }
 

@@ -23,7 +23,7 @@ impl<K> ValueCounts<K> {
         self.elements.len()
     }
 
-    /// Whether there are no values, because the array was empty.
+    /// Whether the array was empty, and so has no values.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.elements.is_empty()

@@ -13,7 +13,7 @@ use std::marker::PhantomData;
 /// The histograms of arrays of `T`.
 struct Histograms<T>(PhantomData<T>);
 
-/// Those of an integer type, which also has a bin for each number.
+/// The cases of an integer type, which also has a bin for each number.
 struct OfIntegers<T>(Histograms<T>);
 
 impl<T: Binned + Sample> Histograms<T> {

@@ -17,7 +17,7 @@ use gridsync_kernels::op::{
 use std::fmt;
 use std::sync::LazyLock;
 
-/// What the kernels of a kind compute.
+/// The result of the kernels of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Primitive {
     /// The reduction of an array.

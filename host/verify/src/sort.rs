@@ -14,7 +14,7 @@ use std::any::type_name;
 use std::fmt::Debug;
 use std::marker::PhantomData;
 
-/// What the elements of a case are before the sort.
+/// The elements of a case before the sort.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keys {
     /// Any values. Every 16th is zero.

@@ -13,7 +13,7 @@ pub struct Function {
     pub is_kernel: bool,
     /// Who sees it.
     pub linkage: Linkage,
-    /// What it returns.
+    /// The results.
     pub results: Vec<Parameter>,
     /// Its parameters.
     pub parameters: Vec<Parameter>,
@@ -85,7 +85,7 @@ pub struct Target {
 /// The type of a function that is called through its address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prototype {
-    /// What it returns.
+    /// The results.
     pub results: Vec<Parameter>,
     /// Its parameters.
     pub parameters: Vec<Parameter>,

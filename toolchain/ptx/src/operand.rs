@@ -58,7 +58,7 @@ pub enum Operand {
     Label(Label),
     /// The targets of a `brx.idx`: an index into [`Body::targets`](crate::Body::targets).
     Targets(u32),
-    /// What a call may call: an index into [`Body::callees`](crate::Body::callees).
+    /// The functions that a call may call: an index into [`Body::callees`](crate::Body::callees).
     Callees(u32),
     /// The prototype of a call: an index into [`Body::prototypes`](crate::Body::prototypes).
     Prototype(u32),

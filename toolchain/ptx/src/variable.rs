@@ -170,11 +170,11 @@ pub struct Variable {
 pub struct Parameter {
     /// Its name, type and size.
     pub variable: Variable,
-    /// What it points to, if that is stated by `.ptr`.
+    /// The memory that it points to, if stated by `.ptr`.
     pub pointer: Option<Pointer>,
 }
 
-/// What a parameter points to.
+/// The memory that a parameter points to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pointer {
     /// The state space. `None` for a generic address.

@@ -62,7 +62,7 @@ impl Curve {
     /// nanoseconds for a load.
     ///
     /// # Panics
-    /// If there are no points.
+    /// If the curve has no point.
     #[must_use]
     pub fn of(bytes: usize, points: Vec<Point>, ns: f64, multiprocessors: u32) -> Self {
         let best = points.iter().max_by(|a, b| a.gb_per_s.total_cmp(&b.gb_per_s));

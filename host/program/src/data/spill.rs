@@ -45,7 +45,7 @@ impl Spill {
         Ok(at)
     }
 
-    /// Reads the bytes from `at` on.
+    /// Reads the bytes that start at `at`.
     ///
     /// # Errors
     /// [`DataError::Spill`].

@@ -138,7 +138,7 @@ fn starts(below: usize, counts: &[u64]) -> Vec<usize> {
     starts
 }
 
-/// The sums of the bins between `starts`. The weights are those from `first` on.
+/// The sums of the bins between `starts`. The first of the weights is number `first`.
 fn sums<W: Weight>(sorted: &[W], first: usize, starts: &[usize]) -> Vec<f64> {
     let of_bins = parallel::map_chunks(starts.len() - 1, AT_ONCE, &|bins: Range<usize>| {
         let of_bin = |bin: usize| {

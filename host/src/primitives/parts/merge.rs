@@ -135,7 +135,7 @@ impl<K: Key> Merge<K> {
         self.indices.clear();
         let mut parts = 0;
         for (run, window) in self.windows.iter_mut().enumerate() {
-            // Equal keys of later runs come after those of the run that goes on.
+            // Equal keys of later runs come after those of the run that continues.
             let is_next = |key: &K| bound.is_none_or(|bound| (number(key), run) <= bound);
             let count = window.keys.partition_point(is_next);
             parts += usize::from(count > 0);

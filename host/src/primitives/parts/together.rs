@@ -45,7 +45,7 @@ pub(in crate::primitives) fn on_each<W: Send, R: Send, E: Send>(
     all.into_iter().map(result).collect()
 }
 
-/// Calls `work` with each number below `count`, each in a thread of its own. This is built once, not
+/// Calls `work` with each number below `count`, each in another thread. This is built once, not
 /// for each kind of work.
 fn concurrently(count: usize, work: &(dyn Fn(usize) + Sync)) {
     let Some(last) = count.checked_sub(1) else { return };

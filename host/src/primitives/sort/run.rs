@@ -408,7 +408,7 @@ pub(super) struct Listed {
     pub(super) tiles: Global<u64>,
 }
 
-/// What a sort has to do.
+/// The work of a sort.
 #[derive(Clone, Copy)]
 pub(in crate::primitives) struct How<'a> {
     /// Rows, which are sorted separately.

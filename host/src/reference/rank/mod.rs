@@ -22,7 +22,7 @@ const FEW: usize = 1 << 14;
 /// one with the smaller index comes first.
 ///
 /// # Panics
-/// If there is no such rank.
+/// If the array has not so many elements.
 pub fn kth<K: Key>(order: Order, input: &[K], rank: usize) -> usize {
     Array::of(order, input).at(&[rank])[0].1 as usize
 }
@@ -30,7 +30,7 @@ pub fn kth<K: Key>(order: Order, input: &[K], rank: usize) -> usize {
 /// The indices of the elements of these ranks, in any order.
 ///
 /// # Panics
-/// If there is no such rank.
+/// If the array has not so many elements.
 pub fn kths<K: Key>(order: Order, input: &[K], ranks: &[usize]) -> Vec<usize> {
     // A sort takes about as long as a few ranks.
     if ranks.len() > 8 {

@@ -68,7 +68,7 @@ impl QuantileMethod {
     /// Where quantile `q`, from 0 to 1, of `len` elements is, with the roundings of NumPy.
     ///
     /// # Panics
-    /// If there are no elements.
+    /// If the array is empty.
     #[must_use]
     pub fn of(self, q: f64, len: usize) -> Virtual {
         assert!(len > 0, "no elements have no quantile");

@@ -88,7 +88,7 @@ pub struct Access {
     pub scope: Scope,
     /// The type of an element.
     pub ty: Type,
-    /// The number of elements: 1, 2, 4 or 8. Each is an access of its own.
+    /// The number of elements: 1, 2, 4 or 8. Each is a separate access.
     pub vector: u32,
     /// `.nc`: through a cache that does not see later writes.
     pub non_coherent: bool,

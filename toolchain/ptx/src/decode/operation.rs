@@ -21,7 +21,7 @@ pub enum Operation {
     Fence(Fence),
     /// `bar`, `barrier`: the barrier, and possibly a number of threads.
     Barrier {
-        /// What the thread does there.
+        /// The action of the thread.
         action: BarrierAction,
         /// Whether all threads of a warp execute it together.
         aligned: bool,
@@ -39,7 +39,7 @@ pub enum Operation {
     },
     /// `mbarrier`
     Mbarrier {
-        /// What is done with the object.
+        /// The action on the object.
         action: MbarrierAction,
         /// Where the object is.
         space: AddressSpace,
@@ -139,7 +139,7 @@ pub enum Operation {
     Unknown(Box<str>),
 }
 
-/// What a thread does at a barrier of its block.
+/// The action of a thread at a barrier of its block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BarrierAction {
     /// It arrives and waits.
@@ -154,7 +154,7 @@ pub enum BarrierAction {
     Count,
 }
 
-/// What is done with an mbarrier object.
+/// The action on an mbarrier object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MbarrierAction {
     /// Address, number of arrivals.
@@ -194,7 +194,7 @@ pub enum Shuffle {
     Index,
 }
 
-/// What a vote returns.
+/// The result of a vote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Vote {
     /// Whether all predicates are true.

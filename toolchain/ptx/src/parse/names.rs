@@ -14,7 +14,7 @@ pub(super) enum Named {
     Prototype(u32),
 }
 
-/// What is declared: a name, or the prefix of a family of registers, whose names end in a number.
+/// A declared name, or the prefix of a family of registers, whose names end in a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Key<'a> {
     Name(&'a str),

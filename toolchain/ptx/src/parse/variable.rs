@@ -65,7 +65,7 @@ impl<'a> Parser<'a> {
         Ok(Specifiers { space, pointer, align, ty, vector, managed })
     }
 
-    /// What is in parentheses after `.attribute`. Returns whether it has `.managed`.
+    /// The attributes in parentheses after `.attribute`. Returns whether it has `.managed`.
     pub(super) fn attribute(&mut self) -> Result<bool, ParseError> {
         self.cursor.sign("(")?;
         let mut managed = false;
@@ -152,7 +152,7 @@ impl<'a> Parser<'a> {
             } else {
                 self.global(name, variable, at)?
             };
-            // The name is declared already: a value may be the address of its own variable.
+            // The name is declared already, since a value may be the address of the variable.
             if self.cursor.take_sign("=") {
                 self.initialise(local, index, at)?;
             }

@@ -1,4 +1,4 @@
-//! What is outside of bodies.
+//! The parts of a module outside of bodies.
 
 use ptx::{Constant, Initial, InitialValue, Linkage, Space, Symbol, Type};
 

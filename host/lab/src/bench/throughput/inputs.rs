@@ -72,7 +72,7 @@ enum Kind {
     Small,
     /// The two arrays of [`Stock::pairs`], alternating.
     Pairs,
-    /// Those of [`Stock::hashed`].
+    /// The elements of [`Stock::hashed`].
     Hashed,
     Of(Values),
 }

@@ -177,7 +177,7 @@ fn step(least: f64) -> usize {
     }
 }
 
-/// The decimals of a value: none if it is an integer.
+/// The decimals of a value: 0 for an integer.
 fn decimals(value: f64) -> usize {
     if value.fract() == 0.0 { 0 } else { 3 }
 }

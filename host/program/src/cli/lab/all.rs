@@ -37,7 +37,7 @@ struct Listed {
     /// The devices that it runs on. Nothing: it needs no device.
     #[cfg_attr(feature = "schema", schemars(extend("enum" = ["nothing", "a GPU", "a GPU or the emulator", "anything"])))]
     runs_on: &'static str,
-    /// What it does, in a sentence.
+    /// The work of the experiment, in a sentence.
     about: String,
     /// The parameters for `lab all`. Not in the JSON.
     #[serde(skip)]

@@ -1,4 +1,4 @@
-//! What is sorted separately: the whole array, its rows, or its segments.
+//! The groups of elements that are sorted separately: all of an array, its rows, or its segments.
 
 use crate::cli::job;
 use bytemuck::Pod;

@@ -99,7 +99,7 @@ struct Search<K: Key> {
     bracket: Bracket,
 }
 
-/// What a filter has found.
+/// The numbers that a filter has found.
 struct Filtered {
     before: usize,
     inside: usize,
