@@ -5,10 +5,9 @@
 //! library's closure would be reported at the library's own line.
 
 use core::marker::PhantomData;
-use core::panic::Location;
 
-use crate::dim::Place;
 use crate::here::{Here, try_with};
+use crate::place::Place;
 
 /// The library call that a thread is in.
 #[derive(Clone, Copy, Debug, Default)]
@@ -36,7 +35,7 @@ pub struct Calling {
 /// Does nothing outside an emulated thread.
 #[track_caller]
 pub fn library_call() -> Calling {
-    library_call_from(Location::caller())
+    library_call_from(Place::caller())
 }
 
 /// Like [`library_call`], for a call that began at `caller`: a destructor has no caller, so it
@@ -48,7 +47,7 @@ pub fn library_call_from(caller: Place) -> Calling {
 /// The line that called the current library; outside of libraries, the line of the caller.
 #[track_caller]
 pub fn caller() -> Place {
-    let own = Location::caller();
+    let own = Place::caller();
     try_with(|here| here.library.get().caller).flatten().unwrap_or(own)
 }
 
@@ -59,7 +58,7 @@ pub fn caller() -> Place {
 /// blamed on them. For nested protocols, the outermost counts.
 #[track_caller]
 pub fn protocol_call(name: &'static str) -> Calling {
-    let caller = Location::caller();
+    let caller = Place::caller();
     Calling::begin(|here, before| LibraryCall {
         caller: before.caller.or(Some(caller)),
         protocol: match (before.protocol, &here.world.races) {
@@ -67,6 +66,15 @@ pub fn protocol_call(name: &'static str) -> Calling {
             (number, _) => number,
         },
     })
+}
+
+/// From now on, all in-thread calls of this thread are at `place`, a location in a program that the
+/// kernel interprets: for faults, races, sites, and the comparison of calls by lanes of a warp. The
+/// lines of the interpreter are not named.
+///
+/// Does nothing outside an emulated thread.
+pub fn interpret_at(place: Place) {
+    try_with(|here| here.interpreted.set(Some(place)));
 }
 
 /// Declares that the block of the calling thread takes part in a barrier between blocks. Messages
