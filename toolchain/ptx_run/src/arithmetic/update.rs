@@ -1,0 +1,53 @@
+//! The functions of atomics.
+
+use ptx::Type;
+use ptx::decode::{Arithmetic, Function, Update};
+
+use super::{Binary, Compute, bits, float, integer};
+
+/// The new value of an atomic from the old one and the operand. `None` for an unsupported one, and
+/// for a comparison, which has two operands.
+pub(crate) fn update(update: Update, ty: Type) -> Option<Binary> {
+    let function = match update {
+        Update::Add => Function::Add,
+        Update::Min => Function::Min,
+        Update::Max => Function::Max,
+        Update::And => Function::And,
+        Update::Or => Function::Or,
+        Update::Xor => Function::Xor,
+        Update::Exchange => return Some(|_, new| new),
+        Update::Increment => return Some(|old, limit| if old >= limit { 0 } else { old + 1 }),
+        Update::Decrement => {
+            return Some(|old, limit| if old == 0 || old > limit { limit } else { old - 1 });
+        }
+        Update::CompareAndSwap => return None,
+    };
+    of(function, ty)
+}
+
+/// A function of two values, such as `redux` and atomics have.
+pub(crate) fn of(function: Function, ty: Type) -> Option<Binary> {
+    let plain = Arithmetic {
+        function,
+        ty,
+        second: None,
+        rounding: None,
+        variant: None,
+        flush: false,
+        saturate: false,
+        relu: false,
+        nan: false,
+        absolute: false,
+        xor_sign: false,
+        sets_carry: false,
+    };
+    match compute(&plain)? {
+        Compute::Two(function) => Some(function),
+        _ => None,
+    }
+}
+
+/// A computation of any type, if it is supported.
+pub(crate) fn compute(it: &Arithmetic) -> Option<Compute> {
+    float::compute(it).or_else(|| integer::compute(it)).or_else(|| bits::compute(it))
+}

@@ -1,0 +1,88 @@
+//! Calls of functions of the module.
+
+use super::{Caller, FUNCTIONS, Thread};
+use crate::code::{Calling, Code, Given, Instruction, Op, Received};
+
+/// Calls may be nested this deeply. Hardware stops at the end of the stack.
+const DEPTH: usize = 4096;
+
+impl<'a> Thread<'a> {
+    /// Makes room for the registers and variables of a function, all undefined. Values of the last
+    /// call there remain, so that a loop which calls functions can be seen to change nothing.
+    pub(super) fn enter_frame(&mut self, code: &Code) {
+        let end = self.registers + code.slots();
+        if self.values.len() < end {
+            self.values.resize(end, 0);
+            self.undefined.resize(end, 0);
+        }
+        self.undefined[self.registers..end].fill(u8::MAX);
+        self.private.resize(self.frame, self.frame + code.frame);
+    }
+
+    pub(super) fn call(&mut self, call: &Calling, instruction: &Instruction) {
+        let callee = self.used(call.callee, 8, instruction, "the address of a call");
+        let Some(code) = self.kernel.function(callee.wrapping_sub(FUNCTIONS)) else {
+            let message = format!(
+                "a call of {callee:#x}, which is not the address of a function with a body and with \
+                 parameters in memory"
+            );
+            self.trap(instruction, &message);
+        };
+        let counts = (code.parameters.len(), code.results.len());
+        if counts != (call.arguments.len(), call.results.len()) {
+            let message = format!(
+                "a call of {} with {} arguments and {} results, but it has {} and {}",
+                code.name,
+                call.arguments.len(),
+                call.results.len(),
+                counts.0,
+                counts.1
+            );
+            self.trap(instruction, &message);
+        }
+        if self.calls.len() == DEPTH {
+            self.trap(instruction, &format!("more than {DEPTH} nested calls"));
+        }
+        let (registers, frame) = (self.registers, self.frame);
+        let values = call.arguments.iter().map(|argument| match *argument {
+            Given::Value(source) => self.read(source),
+            Given::Bytes(_) => (0, 0),
+        });
+        let values: Vec<(u64, u8)> = values.collect();
+        self.calls.push(Caller { code: self.code, at: self.next - 1, registers, frame });
+        self.registers += self.code.slots();
+        self.frame += self.code.frame;
+        self.enter_frame(code);
+        for ((argument, value), &(at, bytes)) in
+            call.arguments.iter().zip(values).zip(&code.parameters)
+        {
+            let to = self.frame + at;
+            self.changed |= match argument {
+                Given::Value(_) => self.private.write(to, bytes.min(8), value.0, value.1),
+                Given::Bytes(from) => self.private.copy(frame + from, to, bytes),
+            };
+        }
+        self.code = code;
+        self.next = 0;
+    }
+
+    /// Returns from a function. Returns whether that was the kernel.
+    pub(super) fn leave(&mut self) -> bool {
+        let Some(Caller { code, at, registers, frame }) = self.calls.pop() else { return true };
+        let (callee, callee_frame) = (self.code, self.frame);
+        (self.code, self.next) = (code, at + 1);
+        (self.registers, self.frame) = (registers, frame);
+        let Op::Call(call) = &code.instructions[at].op else { return false };
+        for (result, &(place, bytes)) in call.results.iter().zip(&callee.results) {
+            let from = callee_frame + place;
+            match *result {
+                Received::Bytes(to) => self.changed |= self.private.copy(from, frame + to, bytes),
+                Received::Register(slot) => {
+                    let (value, undefined) = self.private.read(from, bytes.min(8));
+                    self.write(slot, value, undefined);
+                }
+            }
+        }
+        false
+    }
+}

@@ -1,0 +1,256 @@
+//! Loads, stores, atomics, and the windows of generic addresses.
+
+use std::ops::Range;
+
+use ptx::Type;
+use ptx::decode::{Access, AddressSpace, Order};
+use simt::AccessKind;
+
+use super::Thread;
+use crate::arithmetic::{extended, low_bits};
+use crate::code::{Address, Instruction, Loading, Source, Updating, Window};
+use crate::layout::GAP;
+use crate::resolve::{order_of, scope_of};
+
+/// A generic address has the number of its window in the highest byte. The window of global memory
+/// is 0, because the emulator's addresses are those of the host.
+const WINDOW: u32 = 56;
+
+fn number(window: Window) -> u64 {
+    match window {
+        Window::Global => 0,
+        Window::Shared => 1,
+        Window::Local => 2,
+        Window::Parameter => 3,
+    }
+}
+
+/// Where an access goes.
+enum Place {
+    /// To memory that the emulator checks.
+    Checked(*mut u8, simt::Space),
+    /// To the memory of the thread.
+    Private(usize),
+}
+
+impl Thread<'_> {
+    /// The generic address of an address in a window.
+    pub(super) fn generic(&self, address: u64, window: Window) -> u64 {
+        address | number(window) << WINDOW
+    }
+
+    /// The reverse, for an address in that window.
+    pub(super) fn specific(&self, address: u64, window: Window, instruction: &Instruction) -> u64 {
+        if address >> WINDOW != number(window) {
+            let message = format!("the generic address {address:#x} is not in {window:?} memory");
+            self.trap(instruction, &message);
+        }
+        low_bits(address, WINDOW)
+    }
+
+    /// Whether a generic address is in a window. Parameters of a kernel are in global memory too.
+    pub(super) fn is_in(&self, address: u64, window: Window) -> bool {
+        let found = address >> WINDOW;
+        let of_kernel = window == Window::Global && found == number(Window::Parameter);
+        found == number(window) || of_kernel
+    }
+
+    fn address(&self, address: Address, instruction: &Instruction) -> u64 {
+        let base = self.used(address.base, 8, instruction, "an address");
+        base.wrapping_add_signed(address.offset)
+    }
+
+    /// The place of `bytes` bytes.
+    fn place(&self, access: &Access, address: u64, bytes: usize, at: &Instruction) -> Place {
+        let (window, address) = match access.space {
+            AddressSpace::Generic => (address >> WINDOW, low_bits(address, WINDOW)),
+            AddressSpace::Shared => (number(Window::Shared), address),
+            AddressSpace::Local | AddressSpace::Parameter => (number(Window::Local), address),
+            _ => (0, address),
+        };
+        match window {
+            0 => {
+                let pointer = core::ptr::with_exposed_provenance_mut(address as usize);
+                let space =
+                    if access.non_coherent { simt::Space::ReadOnly } else { simt::Space::Global };
+                Place::Checked(pointer, space)
+            }
+            1 => Place::Checked(self.in_shared(address, at), simt::Space::Shared),
+            2 | 3 => {
+                let end = (address as usize).saturating_add(bytes);
+                let aligned = (address as usize).is_multiple_of(bytes);
+                if end > self.private.len() || !aligned {
+                    let message = format!(
+                        "{bytes} bytes at {address:#x} of the {} bytes of local memory: out of bounds or \
+                         not aligned",
+                        self.private.len()
+                    );
+                    self.trap(at, &message);
+                }
+                Place::Private(address as usize)
+            }
+            _ => self.trap(at, &format!("an access to {address:#x}, which is not in any memory")),
+        }
+    }
+
+    /// The pointer to an address in shared memory. Slightly beyond a variable, it is one with which
+    /// the emulator reports the access as out of its bounds.
+    fn in_shared(&self, address: u64, at: &Instruction) -> *mut u8 {
+        let window = self.kernel.window();
+        let offset = usize::try_from(address).unwrap_or(usize::MAX);
+        let (dynamic, bytes) = self.dynamic;
+        let (pointer, offset, room) = match offset.checked_sub(window.dynamic) {
+            Some(offset) if bytes > 0 => (dynamic, offset, bytes),
+            _ => {
+                let after = window.variables.partition_point(|it| it.offset <= offset);
+                match after.checked_sub(1).map(|index| (index, &window.variables[index])) {
+                    Some((index, it)) => (self.shared[index], offset - it.offset, it.bytes + GAP),
+                    None => (core::ptr::null_mut(), offset, 0),
+                }
+            }
+        };
+        if offset > room || pointer.is_null() {
+            let end = window.dynamic + bytes;
+            let message =
+                format!("{address:#x} is not in the block's shared memory, which ends at {end:#x}");
+            self.trap(at, &message);
+        }
+        pointer.wrapping_add(offset)
+    }
+
+    pub(super) fn load(&mut self, it: &Loading, instruction: &Instruction) {
+        let bytes = it.access.ty.bytes() as usize;
+        let address = self.address(it.address, instruction);
+        let before = std::mem::take(&mut self.changed);
+        for part in parts(&it.access) {
+            let at = address.wrapping_add((part.start * bytes) as u64);
+            let size = part.len() * bytes;
+            let place = self.place(&it.access, at, size, instruction);
+            let mut read = [0; 16];
+            if let Place::Checked(pointer, space) = place
+                && announce(&it.access, AccessKind::Read, pointer, size, space)
+            {
+                // SAFETY: the emulator found these bytes live, aligned and written.
+                unsafe { pointer.copy_to_nonoverlapping(read.as_mut_ptr(), size) };
+            }
+            for (index, &slot) in it.to[part].iter().enumerate() {
+                let (value, undefined) = match place {
+                    Place::Checked(..) => (number_at(&read[index * bytes..], bytes), 0),
+                    Place::Private(at) => self.private.read(at + index * bytes, bytes),
+                };
+                let value = match it.extend_to {
+                    Some(width) => low_bits(extended(value, bytes as u32 * 8) as u64, width),
+                    None => value,
+                };
+                self.write(slot, value, undefined);
+            }
+        }
+        self.poll(&it.access, address, before);
+    }
+
+    /// Yields if the thread polls. `changed_before` is what [`Thread::changed`] was before the load.
+    fn poll(&mut self, access: &Access, address: u64, changed_before: bool) {
+        if self.changed {
+            self.polls.reset();
+        } else if access.order != Order::Weak && self.polls.add(address) {
+            simt::spin();
+        }
+        self.changed |= changed_before;
+    }
+
+    pub(super) fn store(
+        &mut self,
+        access: Access,
+        address: Address,
+        values: &[Source],
+        instruction: &Instruction,
+    ) {
+        let bytes = access.ty.bytes() as usize;
+        let address = self.address(address, instruction);
+        for part in parts(&access) {
+            let at = address.wrapping_add((part.start * bytes) as u64);
+            let size = part.len() * bytes;
+            let place = self.place(&access, at, size, instruction);
+            let mut written = [0; 16];
+            for (index, &source) in values[part].iter().enumerate() {
+                if let Place::Private(at) = place {
+                    let (value, undefined) = self.read(source);
+                    let at = at + index * bytes;
+                    self.changed |= self.private.write(at, bytes, value, undefined);
+                    continue;
+                }
+                let value = self.used(source, bytes as u32, instruction, "stored");
+                written[index * bytes..][..bytes].copy_from_slice(&value.to_le_bytes()[..bytes]);
+            }
+            if let Place::Checked(pointer, space) = place {
+                self.changed = true;
+                self.polls.reset();
+                if announce(&access, AccessKind::Write, pointer, size, space) {
+                    // SAFETY: the emulator found these bytes live and aligned.
+                    unsafe { pointer.copy_from_nonoverlapping(written.as_ptr(), size) };
+                }
+            }
+        }
+    }
+
+    pub(super) fn update(&mut self, it: &Updating, instruction: &Instruction) {
+        let bytes = it.access.ty.bytes();
+        let address = self.address(it.address, instruction);
+        let [first, second] = it
+            .sources
+            .map(|source| self.used(source, bytes, instruction, "an operand of an atomic"));
+        let size = bytes as usize;
+        let Place::Checked(pointer, space) = self.place(&it.access, address, size, instruction)
+        else {
+            self.trap(instruction, "an atomic on local memory");
+        };
+        if !announce(&it.access, AccessKind::Atomic, pointer, size, space) {
+            return;
+        }
+        let mut old = [0; 8];
+        // SAFETY: the emulator found these bytes live, aligned and written.
+        unsafe { pointer.copy_to_nonoverlapping(old.as_mut_ptr(), size) };
+        let old = u64::from_le_bytes(old);
+        let new = match it.function {
+            Some(function) => function(old, first),
+            None if old == low_bits(first, bytes * 8) => second,
+            None => old,
+        };
+        self.changed |= low_bits(new, bytes * 8) != old;
+        // SAFETY: as above; no other thread runs before the next call of the emulator.
+        unsafe { pointer.copy_from_nonoverlapping(new.to_le_bytes().as_ptr(), size) };
+        self.write(it.to, old, 0);
+    }
+}
+
+/// The elements of each access: up to 16 bytes of a weak one, and each one of a strong one.
+fn parts(access: &Access) -> impl Iterator<Item = Range<usize>> + use<> {
+    let all = access.vector as usize;
+    let weak = access.order == Order::Weak;
+    let step = if weak { all.min(16 / access.ty.bytes() as usize) } else { 1 };
+    (0..all).step_by(step).map(move |start| start..start + step)
+}
+
+/// Reports an access to the emulator. Returns whether it must be performed.
+fn announce(
+    access: &Access,
+    kind: AccessKind,
+    pointer: *const u8,
+    bytes: usize,
+    space: simt::Space,
+) -> bool {
+    let order = order_of(access.order);
+    let told = simt::Access { kind, order, scope: scope_of(access.scope), space };
+    if matches!(access.ty, Type::F32 | Type::F64) {
+        simt::access_float(pointer, bytes, told)
+    } else {
+        simt::access(pointer, bytes, told)
+    }
+}
+
+/// The number in the first bytes.
+fn number_at(bytes: &[u8], count: usize) -> u64 {
+    let mut number = [0; 8];
+    number[..count].copy_from_slice(&bytes[..count]);
+    u64::from_le_bytes(number)
+}

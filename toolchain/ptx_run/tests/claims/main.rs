@@ -1,0 +1,13 @@
+//! Kernels of PTX run as the ISA and its memory model say, and errors in them are named with their
+//! lines.
+
+mod calls;
+mod conversions;
+mod faults;
+mod floats;
+mod integers;
+mod kernels;
+mod memory;
+mod races;
+mod speed;
+mod support;

@@ -1,0 +1,40 @@
+//! How fast instructions are interpreted. Run it in release, alone:
+//! `cargo test --release -p gridsync-ptx-run -- --ignored --nocapture`
+
+use std::io::Write as _;
+use std::time::Instant;
+
+use simt::{LaunchConfig, Policy, Schedule};
+
+use crate::support::{filled, kernel, pointers};
+
+#[test]
+#[ignore = "a measurement, for release builds"]
+fn a_loop_of_computations_and_one_of_loads() {
+    let cases = [
+        (
+            "computations",
+            6,
+            "mad.lo.u32 %r3, %r3, 5, %r2; xor.b32 %r3, %r3, %r1; shr.u32 %r4, %r3, 7;",
+        ),
+        ("loads", 4, "ld.global.u32 %r4, [%rd1];"),
+    ];
+    for (what, instructions, inside) in cases {
+        let (kernel, mut memory) = kernel(&format!(
+            ".reg .b32 %r<9>; .reg .b64 %rd<3>; .reg .pred %p1;
+            ld.param.u64 %rd1, [a]; mov.u32 %r1, %tid.x; mov.u32 %r2, 0; mov.u32 %r3, %r1;
+        NEXT:
+            {inside}
+            add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 100000; @%p1 bra NEXT;"
+        ));
+        let a = filled(&mut memory, &[0]);
+        let schedule = Schedule::new(Policy::Coarse);
+        let config = LaunchConfig { schedule, ..LaunchConfig::new("k", 1, 128) };
+        let start = Instant::now();
+        kernel.launch(&mut memory, &config, &pointers(a, a)).expect("no fault");
+        let seconds = start.elapsed().as_secs_f64();
+        let millions = 128.0 * 100_000.0 * f64::from(instructions) / seconds / 1e6;
+        writeln!(std::io::stderr(), "{what}: {millions:.0} million instructions a second")
+            .expect("stderr is open");
+    }
+}
