@@ -6,21 +6,19 @@ use ptx::decode::{Access, BarrierAction, Convert, Shuffle, Vote};
 use simt::{Place, Position};
 
 use crate::arithmetic::carry::Carry;
-use crate::arithmetic::compare::Compare;
+use crate::arithmetic::compare::{Combine, Compare};
 use crate::arithmetic::{Binary, Compute};
 
-/// The number of a register in its function. One more than there are is a register that is only
-/// written: the sink.
+/// The number of a register in its function. After its own registers a function has one that is only
+/// written, the sink, and then its constants.
 pub(crate) type Slot = u32;
 
-/// An operand that is read.
+/// A value that does not change during a call of a function. It is in a register, so that all
+/// operands are read in the same way.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Source {
-    Register(Slot),
-    /// The negation of a predicate.
-    Not(Slot),
+pub(crate) enum Constant {
     /// Already as wide as its type.
-    Constant(u64),
+    Value(u64),
     /// The address of a variable of the module: its index among all, and an offset.
     Variable(u32, i64),
     /// The address of a parameter or local variable: the offset in the frame of its function.
@@ -28,10 +26,17 @@ pub(crate) enum Source {
     Special(fn(&Position) -> u64),
 }
 
+/// A predicate that is read, possibly negated.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Predicate {
+    pub(crate) slot: Slot,
+    pub(crate) negated: bool,
+}
+
 /// The base of an address, and bytes to add.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Address {
-    pub(crate) base: Source,
+    pub(crate) base: Slot,
     pub(crate) offset: i64,
 }
 
@@ -41,58 +46,70 @@ pub(crate) struct Instruction {
     pub(crate) op: Op,
     /// Executed if this register has this value.
     pub(crate) guard: Option<(Slot, bool)>,
+    /// Its line in the source of the kernel.
     pub(crate) place: Place,
+    /// Its line in a function that was inlined there, or the same.
+    pub(crate) inside: Place,
+}
+
+impl Instruction {
+    /// Tells the emulator the line of its next calls.
+    pub(crate) fn announce(&self) {
+        simt::interpret_at(self.place, self.inside);
+    }
 }
 
 /// What an instruction does. Vectors are boxed, so that an instruction stays small.
 #[derive(Debug)]
 pub(crate) enum Op {
-    Compute(Compute, Slot, [Source; 4]),
-    Carry(Carry, Slot, [Source; 3]),
+    Compute(Compute, Slot, [Slot; 4]),
+    Carry(Carry, Slot, [Slot; 3]),
     /// A copy of the lowest bits.
-    Move(Slot, Source, u32),
+    Move(Slot, Slot, u32),
+    /// The value of a clock.
+    Clock(Slot, fn() -> u64),
     /// Parts of these bits each, the first lowest, as one register.
-    Pack(Slot, Box<[Source]>, u32),
+    Pack(Slot, Box<[Slot]>, u32),
     /// The reverse.
-    Unpack(Box<[Slot]>, Source, u32),
+    Unpack(Box<[Slot]>, Slot, u32),
     /// The first source if the predicate is true, otherwise the second.
-    Select(Slot, [Source; 3]),
+    Select(Slot, [Slot; 2], Predicate),
     Compare(Box<Comparing>),
     /// An integer of these bits, signed or not, made one of `to` bits.
     Extend {
         to: Slot,
-        from: Source,
+        from: Slot,
         bits: u32,
         signed: bool,
         to_bits: u32,
     },
     Convert(Box<Converting>),
     Load(Box<Loading>),
-    Store(Access, Address, Box<[Source]>),
+    Store(Box<Storing>),
     Update(Box<Updating>),
     Fence(simt::Scope, simt::Order),
     Barrier(Box<Meeting>),
-    WarpBarrier(Source),
+    WarpBarrier(Slot),
     Shuffle(Box<Shuffling>),
-    Vote(Vote, Slot, [Source; 2]),
-    Match(Slot, [Source; 2]),
-    Redux(Binary, Slot, [Source; 2]),
+    Vote(Vote, Slot, Predicate, Slot),
+    Match(Slot, [Slot; 2]),
+    Redux(Binary, Slot, [Slot; 2]),
     ActiveMask(Slot),
     /// From a generic address to one in the space, or the reverse.
     ConvertAddress {
         to: Slot,
-        from: Source,
+        from: Slot,
         space: Window,
         to_space: bool,
     },
-    IsInSpace(Slot, Source, Window),
+    IsInSpace(Slot, Slot, Window),
     Branch(usize),
-    BranchIndexed(Source, Box<[usize]>),
+    BranchIndexed(Slot, Box<[usize]>),
     Call(Box<Calling>),
     Return,
     Exit,
     Trap,
-    Sleep(Source),
+    Sleep(Slot),
     Nothing,
     /// An instruction that cannot be run: its text.
     Unsupported(Box<str>),
@@ -110,12 +127,11 @@ pub(crate) enum Window {
 #[derive(Debug)]
 pub(crate) struct Comparing {
     pub(crate) compare: Compare,
-    pub(crate) combine: Option<fn(bool, bool) -> bool>,
+    pub(crate) combine: Option<(Combine, Predicate)>,
     pub(crate) to: Slot,
     /// Gets the result for the opposite comparison.
     pub(crate) opposite: Slot,
-    /// Two values, and the predicate to combine with.
-    pub(crate) sources: [Source; 3],
+    pub(crate) sources: [Slot; 2],
     /// The bits of a true result.
     pub(crate) truth: u64,
 }
@@ -127,7 +143,7 @@ pub(crate) struct Converting {
     /// The bits of the destination if it is wider than the type, and the type is signed.
     pub(crate) extend_to: Option<u32>,
     /// The second one is the lower half of a pair.
-    pub(crate) sources: [Source; 2],
+    pub(crate) sources: [Slot; 2],
 }
 
 #[derive(Debug)]
@@ -137,6 +153,13 @@ pub(crate) struct Loading {
     pub(crate) to: Box<[Slot]>,
     /// The bits of the destination if the type is signed.
     pub(crate) extend_to: Option<u32>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Storing {
+    pub(crate) access: Access,
+    pub(crate) address: Address,
+    pub(crate) values: Box<[Slot]>,
 }
 
 /// `atom` or `red`.
@@ -149,17 +172,17 @@ pub(crate) struct Updating {
     /// The new value from the old one and the operand. `None` compares with the first operand and
     /// swaps with the second.
     pub(crate) function: Option<Binary>,
-    pub(crate) sources: [Source; 2],
+    pub(crate) sources: [Slot; 2],
 }
 
 #[derive(Debug)]
 pub(crate) struct Meeting {
     pub(crate) action: BarrierAction,
     pub(crate) to: Slot,
-    pub(crate) predicate: Source,
-    pub(crate) barrier: Source,
+    pub(crate) predicate: Predicate,
+    pub(crate) barrier: Slot,
     /// The number of threads, if it is stated.
-    pub(crate) threads: Option<Source>,
+    pub(crate) threads: Option<Slot>,
 }
 
 #[derive(Debug)]
@@ -168,12 +191,12 @@ pub(crate) struct Shuffling {
     pub(crate) to: Slot,
     pub(crate) found: Slot,
     /// Value, lane, clamp and mask of segments, mask of lanes.
-    pub(crate) sources: [Source; 4],
+    pub(crate) sources: [Slot; 4],
 }
 
 #[derive(Debug)]
 pub(crate) struct Calling {
-    pub(crate) callee: Source,
+    pub(crate) callee: Slot,
     pub(crate) arguments: Box<[Given]>,
     pub(crate) results: Box<[Received]>,
 }
@@ -181,7 +204,7 @@ pub(crate) struct Calling {
 /// An argument of a call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Given {
-    Value(Source),
+    Value(Slot),
     /// A variable at this offset of the frame.
     Bytes(usize),
 }
@@ -200,6 +223,7 @@ pub(crate) struct Code {
     pub(crate) name: Box<str>,
     pub(crate) instructions: Box<[Instruction]>,
     pub(crate) registers: Registers,
+    pub(crate) constants: Box<[Constant]>,
     /// Bytes of its parameters, results and local variables.
     pub(crate) frame: usize,
     /// Where its parameters and results are in the frame: offset and bytes.
@@ -208,8 +232,13 @@ pub(crate) struct Code {
 }
 
 impl Code {
-    /// Registers, with the sink.
-    pub(crate) fn slots(&self) -> usize {
+    /// The first constant: the register after the sink.
+    pub(crate) fn first_constant(&self) -> usize {
         self.registers.count() as usize + 1
+    }
+
+    /// All registers.
+    pub(crate) fn slots(&self) -> usize {
+        self.first_constant() + self.constants.len()
     }
 }

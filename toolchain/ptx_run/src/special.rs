@@ -3,7 +3,7 @@
 use ptx::Special;
 use simt::{Dim3, Position, WARP_LANES};
 
-/// How a thread gets the value of a special register, if it has it.
+/// How a thread gets the value of a special register that does not change, if it has it.
 pub(crate) fn special(it: Special) -> Option<fn(&Position) -> u64> {
     if let Some(element) = it.element {
         return vector(it.name, element);
@@ -19,13 +19,20 @@ pub(crate) fn special(it: Special) -> Option<fn(&Position) -> u64> {
         "%lanemask_le" => |at| (2 << at.lane()) - 1,
         "%lanemask_gt" => |at| u64::from(u32::MAX) & !((2 << at.lane()) - 1),
         "%lanemask_ge" => |at| u64::from(u32::MAX) & !((1 << at.lane()) - 1),
-        "%clock" => |_| simt::clock() & u64::from(u32::MAX),
-        "%clock_hi" => |_| simt::clock() >> 32,
-        "%clock64" => |_| simt::clock(),
-        "%globaltimer" => |_| simt::global_timer(),
-        "%globaltimer_lo" => |_| simt::global_timer() & u64::from(u32::MAX),
-        "%globaltimer_hi" => |_| simt::global_timer() >> 32,
         "%dynamic_smem_size" => |_| simt::dynamic_shared().1 as u64,
+        _ => return None,
+    })
+}
+
+/// How a thread reads a clock, if the special register is one.
+pub(crate) fn clock(it: Special) -> Option<fn() -> u64> {
+    Some(match it.name {
+        "%clock" => || simt::clock() & u64::from(u32::MAX),
+        "%clock_hi" => || simt::clock() >> 32,
+        "%clock64" => simt::clock,
+        "%globaltimer" => simt::global_timer,
+        "%globaltimer_lo" => || simt::global_timer() & u64::from(u32::MAX),
+        "%globaltimer_hi" => || simt::global_timer() >> 32,
         _ => return None,
     })
 }

@@ -56,7 +56,7 @@ pub(crate) struct Here<'a> {
     /// The library call that the thread is in, if any.
     pub(crate) library: Cell<LibraryCall>,
     /// The location in the program that the thread interprets, if it does.
-    pub(crate) interpreted: Cell<Option<Place>>,
+    pub(crate) interpreted: Cell<Option<Spot>>,
     /// The last panic of this thread that the hook saw.
     pub(crate) note: Cell<Option<Note>>,
     /// The thread's result is no longer needed: it is only being unwound.
@@ -120,8 +120,8 @@ pub(crate) fn with<R>(name: &str, body: impl FnOnce(&Here<'_>, Spot) -> R) -> R 
     // thread's fiber runs while it is set. `body` cannot keep the reference, because its lifetime
     // is limited to that call.
     let here = unsafe { current.as_ref() };
-    if let Some(place) = here.interpreted.get() {
-        return body(here, Spot::at(place));
+    if let Some(spot) = here.interpreted.get() {
+        return body(here, spot);
     }
     // A call in the file that calls the library is in one of the caller's closures.
     let caller = here.library.get().caller.filter(|caller| caller.file() != call.file());

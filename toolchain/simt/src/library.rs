@@ -6,6 +6,7 @@
 
 use core::marker::PhantomData;
 
+use crate::dim::Spot;
 use crate::here::{Here, try_with};
 use crate::place::Place;
 
@@ -70,11 +71,12 @@ pub fn protocol_call(name: &'static str) -> Calling {
 
 /// From now on, all in-thread calls of this thread are at `place`, a location in a program that the
 /// kernel interprets: for faults, races, sites, and the comparison of calls by lanes of a warp. The
-/// lines of the interpreter are not named.
+/// lines of the interpreter are not named. `inside` is the location in a library of that program, or
+/// the same.
 ///
 /// Does nothing outside an emulated thread.
-pub fn interpret_at(place: Place) {
-    try_with(|here| here.interpreted.set(Some(place)));
+pub fn interpret_at(place: Place, inside: Place) {
+    try_with(|here| here.interpreted.set(Some(Spot { place, call: inside })));
 }
 
 /// Declares that the block of the calling thread takes part in a barrier between blocks. Messages

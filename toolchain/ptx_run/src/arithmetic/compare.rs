@@ -64,8 +64,11 @@ pub(crate) fn compare(it: &Comparison) -> Option<Compare> {
     }
 }
 
+/// A combination of two predicates.
+pub(crate) type Combine = fn(bool, bool) -> bool;
+
 /// How the result is combined with a predicate.
-pub(crate) fn combination(function: Function) -> fn(bool, bool) -> bool {
+pub(crate) fn combination(function: Function) -> Combine {
     match function {
         Function::And => |a, b| a & b,
         Function::Or => |a, b| a | b,

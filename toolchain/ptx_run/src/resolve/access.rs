@@ -5,7 +5,7 @@ use ptx::{Operand, Type};
 
 use super::operands::Operands;
 use crate::arithmetic::update::update;
-use crate::code::{Loading, Op, Slot, Updating, Window};
+use crate::code::{Loading, Op, Slot, Storing, Updating, Window};
 
 /// Whether an access is to a space that is supported, with elements of at most 64 bits.
 fn is_supported(access: Access) -> bool {
@@ -27,7 +27,7 @@ pub(super) fn store(access: Access, operands: &[Operand], on: &Operands<'_>) -> 
         on.elements(value).iter().map(|it| on.source(it, access.ty)).collect();
     let (address, values) = (on.address(address)?, values?);
     let fits = is_supported(access) && values.len() == access.vector as usize;
-    fits.then_some(Op::Store(access, address, values))
+    fits.then(|| Op::Store(Box::new(Storing { access, address, values })))
 }
 
 pub(super) fn atomic(

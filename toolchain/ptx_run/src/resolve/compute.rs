@@ -9,7 +9,8 @@ use crate::arithmetic::carry::Carry;
 use crate::arithmetic::compare;
 use crate::arithmetic::convert::{half_of, is_integer, is_supported};
 use crate::arithmetic::update;
-use crate::code::{Comparing, Converting, Op, Slot, Source};
+use crate::code::{Comparing, Converting, Op, Slot};
+use crate::special::clock;
 
 pub(super) fn movement(ty: Type, operands: &[Operand], on: &Operands<'_>) -> Option<Op> {
     let [to, from] = operands else { return None };
@@ -24,8 +25,11 @@ pub(super) fn movement(ty: Type, operands: &[Operand], on: &Operands<'_>) -> Opt
             Some(Op::Unpack(slots?, on.source(from, ty)?, part(to.len())?))
         }
         (to, Operand::Vector(from)) => {
-            let sources: Option<Box<[Source]>> = from.iter().map(|it| on.source(it, ty)).collect();
+            let sources: Option<Box<[Slot]>> = from.iter().map(|it| on.source(it, ty)).collect();
             Some(Op::Pack(on.slot(to)?, sources?, part(from.len())?))
+        }
+        (to, Operand::Special(name)) if let Some(clock) = clock(*name) => {
+            Some(Op::Clock(on.slot(to)?, clock))
         }
         (to, from) => Some(Op::Move(on.slot(to)?, on.source(from, ty)?, width.max(1))),
     }
@@ -33,25 +37,25 @@ pub(super) fn movement(ty: Type, operands: &[Operand], on: &Operands<'_>) -> Opt
 
 pub(super) fn select(ty: Type, operands: &[Operand], on: &Operands<'_>) -> Option<Op> {
     let [to, first, second, predicate] = operands else { return None };
-    let predicate = on.source(predicate, Type::Pred)?;
-    let sources = [on.source(first, ty)?, on.source(second, ty)?, predicate];
-    (ty.bytes() <= 8).then_some(Op::Select(on.slot(to)?, sources))
+    let sources = [on.source(first, ty)?, on.source(second, ty)?];
+    let predicate = on.predicate(predicate)?;
+    (ty.bytes() <= 8).then_some(Op::Select(on.slot(to)?, sources, predicate))
 }
 
 pub(super) fn compare(it: &Comparison, operands: &[Operand], on: &Operands<'_>) -> Option<Op> {
     let (to, opposite) = on.pair(operands.first()?)?;
     let first = on.source_at(operands, 1, it.ty)?;
     let second = on.source_at(operands, 2, it.ty)?;
-    let third = match it.combined {
-        Some(_) => on.source_at(operands, 3, Type::Pred)?,
-        None => Source::Constant(1),
+    let combine = match it.combined {
+        Some(function) => Some((compare::combination(function), on.predicate(operands.get(3)?)?)),
+        None => None,
     };
     Some(Op::Compare(Box::new(Comparing {
         compare: compare::compare(it)?,
-        combine: it.combined.map(compare::combination),
+        combine,
         to,
         opposite,
-        sources: [first, second, third],
+        sources: [first, second],
         truth: match it.result {
             None => 1,
             Some(Type::F32) => 1f32.to_bits().into(),
@@ -85,7 +89,7 @@ pub(super) fn convert(it: &Convert, operands: &[Operand], on: &Operands<'_>) -> 
 pub(super) fn compute(it: &Arithmetic, operands: &[Operand], on: &Operands<'_>) -> Option<Op> {
     let to = on.slot(operands.first()?)?;
     let source = |at: usize| on.source_at(operands, at, operand_type(it, at));
-    let none = Source::Constant(0);
+    let none = on.value(0);
     if let Some(carry) = Carry::of(it) {
         let third = if carry.operands() == 3 { source(3)? } else { none };
         return Some(Op::Carry(carry, to, [source(1)?, source(2)?, third]));

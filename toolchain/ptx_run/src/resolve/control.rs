@@ -3,7 +3,7 @@
 use ptx::{Label, Operand, Space, Symbol, Type};
 
 use super::operands::Operands;
-use crate::code::{Calling, Given, Op, Received, Source};
+use crate::code::{Calling, Given, Op, Received};
 
 /// The index of the instruction at a label.
 fn target(label: Label, on: &Operands<'_>) -> usize {
@@ -54,24 +54,16 @@ pub(crate) fn is_callable(function: &ptx::Function) -> bool {
     function.body.is_some() && all.all(|it| it.variable.space == Space::Parameter)
 }
 
-/// The offset of a variable in the frame.
-fn bytes(operand: &Operand, on: &Operands<'_>) -> Option<usize> {
-    match on.source(operand, Type::U64)? {
-        Source::Frame(offset) => usize::try_from(offset).ok(),
-        _ => None,
-    }
-}
-
 fn given(operand: &Operand, on: &Operands<'_>) -> Option<Given> {
     if matches!(operand, Operand::Symbol(..)) {
-        return bytes(operand, on).map(Given::Bytes);
+        return on.offset(operand).map(Given::Bytes);
     }
     on.source(operand, Type::B64).map(Given::Value)
 }
 
 fn received(operand: &Operand, on: &Operands<'_>) -> Option<Received> {
     if matches!(operand, Operand::Symbol(..)) {
-        return bytes(operand, on).map(Received::Bytes);
+        return on.offset(operand).map(Received::Bytes);
     }
     on.slot(operand).map(Received::Register)
 }

@@ -9,11 +9,13 @@ mod control;
 mod operands;
 mod warp;
 
+use std::cell::RefCell;
 use std::collections::HashMap;
+use std::iter::successors;
 use std::sync::Arc;
 
 use ptx::decode::{Operation, decode};
-use ptx::{Body, Function, Mnemonic, Module};
+use ptx::{Body, Function, Location, Mnemonic, Module};
 use simt::Place;
 
 pub(crate) use self::access::{order_of, scope_of};
@@ -46,6 +48,7 @@ impl<'a> Resolver<'a> {
             function: index,
             frame: &frame,
             body,
+            constants: RefCell::default(),
         };
         let instructions =
             body.instructions.iter().map(|it| self.instruction(it, &operands)).collect();
@@ -53,6 +56,7 @@ impl<'a> Resolver<'a> {
             name: function.name.clone(),
             instructions,
             registers: body.registers.clone(),
+            constants: operands.constants.into_inner().all.into(),
             frame: frame.bytes,
             parameters: frame.parameters,
             results: frame.results,
@@ -67,17 +71,25 @@ impl<'a> Resolver<'a> {
             Op::Unsupported(text.into())
         });
         let guard = it.guard.map(|guard| (guard.register.0, !guard.negated));
-        Instruction { op, guard, place: self.place(it, operands.body) }
+        let (place, inside) = self.places(it, operands.body);
+        Instruction { op, guard, place, inside }
     }
 
-    /// The line of the source, or of the PTX if that is not known.
-    fn place(&self, it: &ptx::Instruction, body: &Body) -> Place {
-        let location = it.location.map(|index| &body.locations[index as usize]);
-        let known = location.filter(|location| location.line > 0).and_then(|location| {
-            let file = self.module.files.get(&location.file)?;
-            Some(Place::in_program(file, location.line, location.column))
-        });
-        known.unwrap_or_else(|| Place::in_program(&self.file, it.line, 0))
+    /// The line of the source, or of the PTX if that is not known. If functions were inlined, it is
+    /// the innermost one in the file of the kernel, and the second one is the innermost in any file.
+    fn places(&self, it: &ptx::Instruction, body: &Body) -> (Place, Place) {
+        let at = |index: u32| &body.locations[index as usize];
+        let inlined = |it: &&Location| it.inlined_at.map(at);
+        let chain = || successors(it.location.map(at), inlined).filter(|it| it.line > 0);
+        let file = chain().last().map(|outermost| outermost.file);
+        let place = |it: &Location| {
+            let name = self.module.files.get(&it.file)?;
+            Some(Place::in_program(name, it.line, it.column))
+        };
+        let own = chain().find(|it| Some(it.file) == file).and_then(place);
+        let inside = chain().next().and_then(place);
+        let place = own.unwrap_or_else(|| Place::in_program(&self.file, it.line, 0));
+        (place, inside.unwrap_or(place))
     }
 }
 

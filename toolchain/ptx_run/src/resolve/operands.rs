@@ -1,11 +1,14 @@
 //! Operands as registers, constants and addresses.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 use ptx::decode::Rounding;
 use ptx::{Base, Body, Linkage, Module, Operand, Register, Space, Symbol, Type};
 
 use crate::arithmetic::low_bits;
 use crate::arithmetic::round::Format;
-use crate::code::{Address, Slot, Source};
+use crate::code::{Address, Constant, Predicate, Slot};
 use crate::layout::{Frame, Window};
 use crate::special::special;
 use crate::thread::function_address;
@@ -18,6 +21,14 @@ pub(super) struct Operands<'a> {
     pub(super) function: usize,
     pub(super) frame: &'a Frame,
     pub(super) body: &'a Body,
+    pub(super) constants: RefCell<Constants>,
+}
+
+/// The constants of a function, each once.
+#[derive(Debug, Default)]
+pub(super) struct Constants {
+    pub(super) all: Vec<Constant>,
+    values: HashMap<u64, Slot>,
 }
 
 impl Operands<'_> {
@@ -62,47 +73,88 @@ impl Operands<'_> {
         }
     }
 
+    /// The register of a constant.
+    fn constant(&self, constant: Constant) -> Slot {
+        let constants = &mut *self.constants.borrow_mut();
+        let next = self.sink() + 1 + constants.all.len() as u32;
+        let slot = match constant {
+            Constant::Value(value) => *constants.values.entry(value).or_insert(next),
+            _ => next,
+        };
+        if slot == next {
+            constants.all.push(constant);
+        }
+        slot
+    }
+
+    /// The register of a number.
+    pub(super) fn value(&self, value: u64) -> Slot {
+        self.constant(Constant::Value(value))
+    }
+
     /// A value of this type.
-    pub(super) fn source(&self, operand: &Operand, ty: Type) -> Option<Source> {
+    pub(super) fn source(&self, operand: &Operand, ty: Type) -> Option<Slot> {
         let width = ty.bytes() * 8;
-        Some(match operand {
-            Operand::Register(register) => Source::Register(self.register(*register)?),
-            Operand::Not(register) => Source::Not(register.0),
-            Operand::Integer(value) if ty == Type::Pred => Source::Constant((*value != 0).into()),
-            Operand::Integer(value) => Source::Constant(low_bits(value.cast_unsigned(), width)),
-            Operand::Single(bits) => Source::Constant((*bits).into()),
+        let bits = match operand {
+            Operand::Register(register) => return self.register(*register),
+            Operand::Special(name) => {
+                return Some(self.constant(Constant::Special(special(*name)?)));
+            }
+            Operand::Symbol(symbol, offset) => {
+                return Some(self.constant(self.address_of(*symbol, *offset)?));
+            }
+            Operand::Integer(value) if ty == Type::Pred => (*value != 0).into(),
+            Operand::Integer(value) => low_bits(value.cast_unsigned(), width),
+            Operand::Single(bits) => (*bits).into(),
             // A decimal number may stand for an `f32` too.
             Operand::Double(bits) if ty == Type::F32 => {
-                let value = f64::from_bits(*bits);
-                Source::Constant(Format::of(ty)?.round(value, Rounding::Nearest))
+                Format::of(ty)?.round(f64::from_bits(*bits), Rounding::Nearest)
             }
-            Operand::Double(bits) => Source::Constant(*bits),
-            Operand::Special(name) => Source::Special(special(*name)?),
-            Operand::Symbol(symbol, offset) => self.address_of(*symbol, *offset)?,
+            Operand::Double(bits) => *bits,
             _ => return None,
-        })
+        };
+        Some(self.value(bits))
     }
 
     /// A value of the type at this index of the operands.
-    pub(super) fn source_at(&self, operands: &[Operand], at: usize, ty: Type) -> Option<Source> {
+    pub(super) fn source_at(&self, operands: &[Operand], at: usize, ty: Type) -> Option<Slot> {
         self.source(operands.get(at)?, ty)
+    }
+
+    /// A predicate.
+    pub(super) fn predicate(&self, operand: &Operand) -> Option<Predicate> {
+        match operand {
+            Operand::Not(register) => {
+                Some(Predicate { slot: self.register(*register)?, negated: true })
+            }
+            other => Some(Predicate { slot: self.source(other, Type::Pred)?, negated: false }),
+        }
+    }
+
+    /// The offset in the frame of a parameter or local variable.
+    pub(super) fn offset(&self, operand: &Operand) -> Option<usize> {
+        let Operand::Symbol(symbol, offset) = operand else { return None };
+        match self.address_of(*symbol, *offset)? {
+            Constant::Frame(offset) => usize::try_from(offset).ok(),
+            _ => None,
+        }
     }
 
     /// An address in brackets.
     pub(super) fn address(&self, operand: &Operand) -> Option<Address> {
         let Operand::Memory(address) = operand else { return None };
         let base = match address.base {
-            Base::Register(register) => Source::Register(self.register(register)?),
-            Base::Symbol(symbol) => self.address_of(symbol, 0)?,
-            Base::Zero => Source::Constant(0),
+            Base::Register(register) => self.register(register)?,
+            Base::Symbol(symbol) => self.constant(self.address_of(symbol, 0)?),
+            Base::Zero => self.value(0),
         };
         Some(Address { base, offset: address.offset })
     }
 
     /// The address of a variable in its space, or of a function.
-    fn address_of(&self, symbol: Symbol, offset: i64) -> Option<Source> {
+    fn address_of(&self, symbol: Symbol, offset: i64) -> Option<Constant> {
         if let Some(address) = self.window.address(self.function, symbol) {
-            return Some(Source::Constant((address as u64).wrapping_add_signed(offset)));
+            return Some(Constant::Value((address as u64).wrapping_add_signed(offset)));
         }
         Some(match symbol {
             Symbol::Global(index) => {
@@ -111,9 +163,9 @@ impl Operands<'_> {
                 if !is_memory || variable.linkage == Linkage::Extern {
                     return None;
                 }
-                Source::Variable(index, offset)
+                Constant::Variable(index, offset)
             }
-            Symbol::Function(index) => Source::Constant(function_address(index)),
+            Symbol::Function(index) => Constant::Value(function_address(index)),
             Symbol::Parameter(index) => frame(self.frame.parameters[index as usize].0, offset),
             Symbol::Result(index) => frame(self.frame.results[index as usize].0, offset),
             Symbol::Local(index) => frame(self.frame.variables[index as usize]?, offset),
@@ -121,6 +173,6 @@ impl Operands<'_> {
     }
 }
 
-fn frame(at: usize, offset: i64) -> Source {
-    Source::Frame((at as i64).wrapping_add(offset))
+fn frame(at: usize, offset: i64) -> Constant {
+    Constant::Frame((at as i64).wrapping_add(offset))
 }

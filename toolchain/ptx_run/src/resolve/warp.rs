@@ -5,7 +5,7 @@ use ptx::{Operand, Type};
 
 use super::operands::Operands;
 use crate::arithmetic::update;
-use crate::code::{Meeting, Op, Shuffling, Source};
+use crate::code::{Meeting, Op, Predicate, Shuffling, Slot};
 
 pub(super) fn barrier(
     action: BarrierAction,
@@ -27,8 +27,8 @@ pub(super) fn barrier(
         None => None,
     };
     let predicate = match predicate {
-        Some(predicate) => on.source(predicate, Type::Pred)?,
-        None => Source::Constant(1),
+        Some(predicate) => on.predicate(predicate)?,
+        None => Predicate { slot: on.value(1), negated: false },
     };
     let barrier = number(barrier)?;
     Some(Op::Barrier(Box::new(Meeting { action, to, predicate, barrier, threads })))
@@ -41,15 +41,15 @@ pub(super) fn warp_barrier(operands: &[Operand], on: &Operands<'_>) -> Option<Op
 pub(super) fn shuffle(mode: Shuffle, operands: &[Operand], on: &Operands<'_>) -> Option<Op> {
     // Without a mask of lanes it is the old form, which no longer exists.
     let [to, sources @ ..] = operands else { return None };
-    let sources: Option<Vec<Source>> = sources.iter().map(|it| on.source(it, Type::B32)).collect();
+    let sources: Option<Vec<Slot>> = sources.iter().map(|it| on.source(it, Type::B32)).collect();
     let (to, found) = on.pair(to)?;
     Some(Op::Shuffle(Box::new(Shuffling { mode, to, found, sources: sources?.try_into().ok()? })))
 }
 
 pub(super) fn vote(vote: Vote, operands: &[Operand], on: &Operands<'_>) -> Option<Op> {
     let [to, predicate, mask] = operands else { return None };
-    let sources = [on.source(predicate, Type::Pred)?, on.source(mask, Type::B32)?];
-    Some(Op::Vote(vote, on.slot(to)?, sources))
+    let (predicate, mask) = (on.predicate(predicate)?, on.source(mask, Type::B32)?);
+    Some(Op::Vote(vote, on.slot(to)?, predicate, mask))
 }
 
 pub(super) fn matching(bytes: u32, operands: &[Operand], on: &Operands<'_>) -> Option<Op> {

@@ -7,8 +7,7 @@ use crate::code::{Calling, Code, Given, Instruction, Op, Received};
 const DEPTH: usize = 4096;
 
 impl<'a> Thread<'a> {
-    /// Makes room for the registers and variables of a function, all undefined. Values of the last
-    /// call there remain, so that a loop which calls functions can be seen to change nothing.
+    /// Makes room for the registers and variables of a function, all undefined but the constants.
     pub(super) fn enter_frame(&mut self, code: &Code) {
         let end = self.registers + code.slots();
         if self.values.len() < end {
@@ -17,6 +16,7 @@ impl<'a> Thread<'a> {
         }
         self.undefined[self.registers..end].fill(u8::MAX);
         self.private.resize(self.frame, self.frame + code.frame);
+        self.write_constants(code);
     }
 
     pub(super) fn call(&mut self, call: &Calling, instruction: &Instruction) {
@@ -45,11 +45,12 @@ impl<'a> Thread<'a> {
         }
         let (registers, frame) = (self.registers, self.frame);
         let values = call.arguments.iter().map(|argument| match *argument {
-            Given::Value(source) => self.read(source),
+            Given::Value(slot) => self.register(slot),
             Given::Bytes(_) => (0, 0),
         });
         let values: Vec<(u64, u8)> = values.collect();
-        self.calls.push(Caller { code: self.code, at: self.next - 1, registers, frame });
+        let changes = std::mem::take(&mut self.changes);
+        self.calls.push(Caller { code: self.code, at: self.next - 1, registers, frame, changes });
         self.registers += self.code.slots();
         self.frame += self.code.frame;
         self.enter_frame(code);
@@ -57,7 +58,7 @@ impl<'a> Thread<'a> {
             call.arguments.iter().zip(values).zip(&code.parameters)
         {
             let to = self.frame + at;
-            self.changed |= match argument {
+            match argument {
                 Given::Value(_) => self.private.write(to, bytes.min(8), value.0, value.1),
                 Given::Bytes(from) => self.private.copy(frame + from, to, bytes),
             };
@@ -68,15 +69,20 @@ impl<'a> Thread<'a> {
 
     /// Returns from a function. Returns whether that was the kernel.
     pub(super) fn leave(&mut self) -> bool {
-        let Some(Caller { code, at, registers, frame }) = self.calls.pop() else { return true };
+        let Some(caller) = self.calls.pop() else { return true };
+        let Caller { code, at, registers, frame, changes } = caller;
         let (callee, callee_frame) = (self.code, self.frame);
         (self.code, self.next) = (code, at + 1);
         (self.registers, self.frame) = (registers, frame);
+        self.changes = changes.after_call(self.changes, callee_frame);
         let Op::Call(call) = &code.instructions[at].op else { return false };
         for (result, &(place, bytes)) in call.results.iter().zip(&callee.results) {
             let from = callee_frame + place;
             match *result {
-                Received::Bytes(to) => self.changed |= self.private.copy(from, frame + to, bytes),
+                Received::Bytes(to) => {
+                    let changed = self.private.copy(from, frame + to, bytes);
+                    self.changes.private(frame + to, changed);
+                }
                 Received::Register(slot) => {
                     let (value, undefined) = self.private.read(from, bytes.min(8));
                     self.write(slot, value, undefined);

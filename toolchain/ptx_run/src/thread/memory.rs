@@ -8,7 +8,7 @@ use simt::AccessKind;
 
 use super::Thread;
 use crate::arithmetic::{extended, low_bits};
-use crate::code::{Address, Instruction, Loading, Source, Updating, Window};
+use crate::code::{Address, Instruction, Loading, Storing, Updating, Window};
 use crate::layout::GAP;
 use crate::resolve::{order_of, scope_of};
 
@@ -121,7 +121,7 @@ impl Thread<'_> {
     pub(super) fn load(&mut self, it: &Loading, instruction: &Instruction) {
         let bytes = it.access.ty.bytes() as usize;
         let address = self.address(it.address, instruction);
-        let before = std::mem::take(&mut self.changed);
+        let before = std::mem::take(&mut self.changes.any);
         for part in parts(&it.access) {
             let at = address.wrapping_add((part.start * bytes) as u64);
             let size = part.len() * bytes;
@@ -148,42 +148,38 @@ impl Thread<'_> {
         self.poll(&it.access, address, before);
     }
 
-    /// Yields if the thread polls. `changed_before` is what [`Thread::changed`] was before the load.
+    /// Yields if the thread polls. `changed_before` is what `changes.any` was before the load.
     fn poll(&mut self, access: &Access, address: u64, changed_before: bool) {
-        if self.changed {
+        if self.changes.any {
             self.polls.reset();
         } else if access.order != Order::Weak && self.polls.add(address) {
             simt::spin();
         }
-        self.changed |= changed_before;
+        self.changes.any |= changed_before;
     }
 
-    pub(super) fn store(
-        &mut self,
-        access: Access,
-        address: Address,
-        values: &[Source],
-        instruction: &Instruction,
-    ) {
+    pub(super) fn store(&mut self, it: &Storing, instruction: &Instruction) {
+        let access = it.access;
         let bytes = access.ty.bytes() as usize;
-        let address = self.address(address, instruction);
+        let address = self.address(it.address, instruction);
         for part in parts(&access) {
             let at = address.wrapping_add((part.start * bytes) as u64);
             let size = part.len() * bytes;
             let place = self.place(&access, at, size, instruction);
             let mut written = [0; 16];
-            for (index, &source) in values[part].iter().enumerate() {
+            for (index, &source) in it.values[part].iter().enumerate() {
                 if let Place::Private(at) = place {
-                    let (value, undefined) = self.read(source);
+                    let (value, undefined) = self.register(source);
                     let at = at + index * bytes;
-                    self.changed |= self.private.write(at, bytes, value, undefined);
+                    let changed = self.private.write(at, bytes, value, undefined);
+                    self.changes.private(at, changed);
                     continue;
                 }
                 let value = self.used(source, bytes as u32, instruction, "stored");
                 written[index * bytes..][..bytes].copy_from_slice(&value.to_le_bytes()[..bytes]);
             }
             if let Place::Checked(pointer, space) = place {
-                self.changed = true;
+                self.changes.memory();
                 self.polls.reset();
                 if announce(&access, AccessKind::Write, pointer, size, space) {
                     // SAFETY: the emulator found these bytes live and aligned.
@@ -216,7 +212,9 @@ impl Thread<'_> {
             None if old == low_bits(first, bytes * 8) => second,
             None => old,
         };
-        self.changed |= low_bits(new, bytes * 8) != old;
+        if low_bits(new, bytes * 8) != old {
+            self.changes.memory();
+        }
         // SAFETY: as above; no other thread runs before the next call of the emulator.
         unsafe { pointer.copy_from_nonoverlapping(new.to_le_bytes().as_ptr(), size) };
         self.write(it.to, old, 0);

@@ -1,6 +1,7 @@
 //! One thread: its registers, its private memory, and the loop that runs instructions.
 
 mod calls;
+mod changes;
 mod memory;
 mod polls;
 mod private;
@@ -10,6 +11,7 @@ mod warp;
 
 use simt::Position;
 
+use self::changes::Changes;
 use self::polls::Polls;
 use self::private::Private;
 use crate::code::{Code, Instruction};
@@ -41,8 +43,7 @@ pub(crate) struct Thread<'a> {
     /// The calls that have not returned.
     calls: Vec<Caller<'a>>,
     carry: bool,
-    /// Whether the thread has changed a register or memory since its last jump backwards.
-    changed: bool,
+    changes: Changes,
     /// Jumps backwards, for loops without any call of the emulator.
     jumps: u32,
     polls: Polls,
@@ -58,6 +59,7 @@ struct Caller<'a> {
     at: usize,
     registers: usize,
     frame: usize,
+    changes: Changes,
 }
 
 /// How an instruction ends.
@@ -84,7 +86,7 @@ impl<'a> Thread<'a> {
             private: Private::default(),
             calls: Vec::new(),
             carry: false,
-            changed: true,
+            changes: Changes::default(),
             jumps: 0,
             polls: Polls::default(),
             shared: Vec::new(),
@@ -93,7 +95,7 @@ impl<'a> Thread<'a> {
         thread.enter_frame(code);
         thread.private.write_all(0, arguments);
         if let Some(first) = code.instructions.first() {
-            simt::interpret_at(first.place);
+            first.announce();
         }
         let variables = kernel.window().variables.iter();
         thread.shared =
@@ -131,22 +133,22 @@ impl<'a> Thread<'a> {
     fn jump(&mut self, to: usize, instruction: &Instruction) {
         if to < self.next {
             self.jumps += 1;
-            if !self.changed {
-                simt::interpret_at(instruction.place);
+            if !self.changes.any {
+                instruction.announce();
                 simt::spin();
             } else if self.jumps.is_multiple_of(1 << 16) {
                 // The emulator stops a loop that never ends at its limit of steps.
-                simt::interpret_at(instruction.place);
+                instruction.announce();
                 simt::nanosleep(0);
             }
-            self.changed = false;
+            self.changes.any = false;
         }
         self.next = to;
     }
 
     /// Ends the launch at an instruction.
     fn trap(&self, instruction: &Instruction, message: &str) -> ! {
-        simt::interpret_at(instruction.place);
+        instruction.announce();
         simt::trap(message)
     }
 }

@@ -14,8 +14,7 @@ impl Private {
         self.bytes.len()
     }
 
-    /// Adds or removes frames at the end. All bytes of new ones are undefined. Their values are
-    /// those of the last call there, so that equal calls change nothing.
+    /// Makes the bytes from `old` to `new` a new frame, all undefined.
     pub(super) fn resize(&mut self, old: usize, new: usize) {
         if self.bytes.len() < new {
             self.bytes.resize(new, 0);

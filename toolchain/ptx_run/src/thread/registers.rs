@@ -2,7 +2,7 @@
 //! computation with an undefined operand has an undefined result. Only its use is a fault.
 
 use super::Thread;
-use crate::code::{Instruction, Slot, Source};
+use crate::code::{Code, Constant, Instruction, Predicate, Slot};
 
 /// All bytes of a register.
 const ALL: u8 = u8::MAX;
@@ -19,39 +19,52 @@ impl Thread<'_> {
     #[inline]
     pub(super) fn write(&mut self, slot: Slot, value: u64, undefined: u8) {
         let at = self.registers + slot as usize;
-        self.changed |= self.values[at] != value;
+        self.changes.any |= self.values[at] != value;
         self.values[at] = value;
         self.undefined[at] = undefined;
     }
 
-    /// The value of an operand and its undefined bytes.
+    /// Whether a predicate is true, and its undefined bytes.
     #[inline]
-    pub(super) fn read(&self, source: Source) -> (u64, u8) {
-        match source {
-            Source::Register(slot) => self.register(slot),
-            Source::Constant(value) => (value, 0),
-            Source::Not(slot) => {
-                let (value, undefined) = self.register(slot);
-                (value ^ 1, undefined)
-            }
-            Source::Variable(index, offset) => {
-                (self.kernel.variable(index).wrapping_add_signed(offset), 0)
-            }
-            Source::Frame(offset) => ((self.frame as u64).wrapping_add_signed(offset), 0),
-            Source::Special(value) => (value(&self.position), 0),
+    pub(super) fn predicate(&self, it: Predicate) -> (bool, u8) {
+        let (value, undefined) = self.register(it.slot);
+        ((value != 0) != it.negated, undefined)
+    }
+
+    /// Writes the constants of a function.
+    pub(super) fn write_constants(&mut self, code: &Code) {
+        let first = self.registers + code.first_constant();
+        for (index, constant) in code.constants.iter().enumerate() {
+            self.values[first + index] = match *constant {
+                Constant::Value(value) => value,
+                Constant::Variable(index, offset) => {
+                    self.kernel.variable(index).wrapping_add_signed(offset)
+                }
+                Constant::Frame(offset) => (self.frame as u64).wrapping_add_signed(offset),
+                Constant::Special(value) => value(&self.position),
+            };
+            self.undefined[first + index] = 0;
         }
     }
 
     /// The values of operands, and whether the result is undefined.
     #[inline]
-    pub(super) fn read_all<const N: usize>(&self, sources: [Source; N]) -> ([u64; N], u8) {
+    pub(super) fn read_all<const N: usize>(&self, sources: [Slot; N]) -> ([u64; N], u8) {
         let mut undefined = 0;
         let values = sources.map(|source| {
-            let (value, bytes) = self.read(source);
+            let (value, bytes) = self.register(source);
             undefined |= bytes;
             value
         });
         (values, if undefined == 0 { 0 } else { ALL })
+    }
+
+    /// Whether a predicate that is voted is true.
+    ///
+    /// # Panics
+    /// With a fault, if it is undefined.
+    pub(super) fn voted(&self, it: Predicate, instruction: &Instruction) -> bool {
+        (self.used(it.slot, 1, instruction, "voted") != 0) != it.negated
     }
 
     /// The value of an operand of which `bytes` bytes are used.
@@ -61,16 +74,14 @@ impl Thread<'_> {
     #[inline]
     pub(super) fn used(
         &self,
-        source: Source,
+        source: Slot,
         bytes: u32,
         instruction: &Instruction,
         what: &str,
     ) -> u64 {
-        let (value, undefined) = self.read(source);
-        if undefined << (8 - bytes) != 0
-            && let Source::Register(slot) | Source::Not(slot) = source
-        {
-            self.refuse_undefined(slot, instruction, what);
+        let (value, undefined) = self.register(source);
+        if undefined << (8 - bytes) != 0 {
+            self.refuse_undefined(source, instruction, what);
         }
         value
     }

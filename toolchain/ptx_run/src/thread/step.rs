@@ -2,7 +2,7 @@
 
 use super::{Flow, Thread};
 use crate::arithmetic::{Compute, convert, extended, low_bits};
-use crate::code::{Comparing, Converting, Instruction, Op, Slot, Source};
+use crate::code::{Comparing, Converting, Instruction, Op, Slot};
 
 impl Thread<'_> {
     /// Executes an instruction whose guard is true.
@@ -15,31 +15,31 @@ impl Thread<'_> {
                 let (value, out) = carry.compute(values, self.carry);
                 self.write(*to, value, undefined);
                 if carry.sets {
-                    self.changed |= self.carry != out;
+                    self.changes.any |= self.carry != out;
                     self.carry = out;
                 }
             }
             Op::Move(to, from, width) => {
-                let (value, undefined) = self.read(*from);
+                let (value, undefined) = self.register(*from);
                 self.write(*to, low_bits(value, *width), undefined);
             }
             Op::Pack(to, from, width) => self.pack(*to, from, *width),
             Op::Unpack(to, from, width) => {
-                let (value, undefined) = self.read(*from);
+                let (value, undefined) = self.register(*from);
                 for (part, slot) in to.iter().enumerate() {
                     let shift = part as u32 * width;
                     let bytes = undefined >> (shift / 8);
                     self.write(*slot, low_bits(value >> shift, *width), bytes);
                 }
             }
-            Op::Select(to, [first, second, predicate]) => {
-                let (chosen, unknown) = self.read(*predicate);
-                let (value, undefined) = self.read(if chosen != 0 { *first } else { *second });
+            Op::Select(to, [first, second], predicate) => {
+                let (is_first, unknown) = self.predicate(*predicate);
+                let (value, undefined) = self.register(if is_first { *first } else { *second });
                 self.write(*to, value, if unknown == 0 { undefined } else { u8::MAX });
             }
             Op::Compare(comparing) => self.compare(comparing),
             Op::Extend { to, from, bits, signed, to_bits } => {
-                let (value, undefined) = self.read(*from);
+                let (value, undefined) = self.register(*from);
                 let value = if *signed {
                     extended(value, *bits).cast_unsigned()
                 } else {
@@ -68,7 +68,7 @@ impl Thread<'_> {
             Op::Exit => return Flow::Exit,
             Op::Nothing => {}
             _ => {
-                simt::interpret_at(instruction.place);
+                instruction.announce();
                 self.effect(instruction);
             }
         }
@@ -79,9 +79,7 @@ impl Thread<'_> {
     fn effect(&mut self, instruction: &Instruction) {
         match &instruction.op {
             Op::Load(loading) => self.load(loading, instruction),
-            Op::Store(access, address, values) => {
-                self.store(*access, *address, values, instruction);
-            }
+            Op::Store(storing) => self.store(storing, instruction),
             Op::Update(updating) => self.update(updating, instruction),
             Op::Fence(scope, order) => simt::fence(*scope, *order),
             Op::Barrier(meeting) => self.barrier(meeting, instruction),
@@ -89,7 +87,10 @@ impl Thread<'_> {
                 simt::warp_barrier(self.used(*mask, 4, instruction, "a mask of lanes") as u32);
             }
             Op::Shuffle(shuffling) => self.shuffle(shuffling, instruction),
-            Op::Vote(vote, to, sources) => self.vote(*vote, *to, *sources, instruction),
+            Op::Vote(vote, to, predicate, mask) => {
+                self.vote(*vote, *to, *predicate, *mask, instruction);
+            }
+            Op::Clock(to, clock) => self.write(*to, clock(), 0),
             Op::Match(to, sources) => self.matching(*to, *sources, instruction),
             Op::Redux(function, to, sources) => {
                 self.redux(*function, *to, *sources, instruction);
@@ -118,7 +119,7 @@ impl Thread<'_> {
     }
 
     #[inline]
-    fn compute(&mut self, compute: Compute, to: Slot, [a, b, c, d]: &[Source; 4]) {
+    fn compute(&mut self, compute: Compute, to: Slot, [a, b, c, d]: &[Slot; 4]) {
         let (value, undefined) = match compute {
             Compute::One(function) => {
                 let ([a], undefined) = self.read_all([*a]);
@@ -140,10 +141,10 @@ impl Thread<'_> {
         self.write(to, value, undefined);
     }
 
-    fn pack(&mut self, to: Slot, from: &[Source], width: u32) {
+    fn pack(&mut self, to: Slot, from: &[Slot], width: u32) {
         let (mut value, mut undefined) = (0, 0);
         for (part, source) in from.iter().enumerate() {
-            let (bits, bytes) = self.read(*source);
+            let (bits, bytes) = self.register(*source);
             let shift = part as u32 * width;
             value |= low_bits(bits, width) << shift;
             undefined |= (low_bits(bytes.into(), width / 8) << (shift / 8)) as u8;
@@ -153,15 +154,17 @@ impl Thread<'_> {
 
     #[inline]
     fn compare(&mut self, it: &Comparing) {
-        let ([a, b, predicate], undefined) = self.read_all(it.sources);
+        let ([a, b], mut undefined) = self.read_all(it.sources);
         let result = (it.compare)(a, b);
-        let combined = |result: bool| match it.combine {
-            Some(combine) => combine(result, predicate != 0),
-            None => result,
-        };
-        let bits = |result: bool| if combined(result) { it.truth } else { 0 };
-        self.write(it.to, bits(result), undefined);
-        self.write(it.opposite, bits(!result), undefined);
+        let mut results = [result, !result];
+        if let Some((combine, predicate)) = it.combine {
+            let (other, unknown) = self.predicate(predicate);
+            results = results.map(|result| combine(result, other));
+            undefined |= unknown;
+        }
+        let [value, opposite] = results.map(|result| if result { it.truth } else { 0 });
+        self.write(it.to, value, undefined);
+        self.write(it.opposite, opposite, undefined);
     }
 
     fn convert(&mut self, it: &Converting) {

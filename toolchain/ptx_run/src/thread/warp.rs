@@ -4,7 +4,7 @@ use ptx::decode::{BarrierAction, Shuffle, Vote};
 
 use super::Thread;
 use crate::arithmetic::Binary;
-use crate::code::{Instruction, Meeting, Shuffling, Slot, Source};
+use crate::code::{Instruction, Meeting, Predicate, Shuffling, Slot};
 
 const MASK: &str = "a mask of lanes";
 
@@ -24,8 +24,7 @@ impl Thread<'_> {
         if it.action == BarrierAction::Sync {
             return simt::block_barrier();
         }
-        let predicate = self.used(it.predicate, 1, instruction, "voted");
-        let votes = simt::block_vote(predicate as u32);
+        let votes = simt::block_vote(self.voted(it.predicate, instruction).into());
         let result = match it.action {
             BarrierAction::And => votes.all.into(),
             BarrierAction::Or => votes.any.into(),
@@ -39,7 +38,7 @@ impl Thread<'_> {
         let by = self.used(by, 4, instruction, "the lane of a shuffle") as u32 & 31;
         let control = self.used(control, 4, instruction, "the clamp of a shuffle") as u32;
         let mask = self.used(mask, 4, instruction, MASK) as u32;
-        let (value, undefined) = self.read(value);
+        let (value, undefined) = self.register(value);
         // PTX ISA, "shfl.sync": bits 8..13 are the mask of segments, bits 0..5 the clamp.
         let (segment, clamp) = (control >> 8 & 31, control & 31);
         let lane = self.position.lane();
@@ -75,10 +74,11 @@ impl Thread<'_> {
         &mut self,
         vote: Vote,
         to: Slot,
-        [predicate, mask]: [Source; 2],
+        predicate: Predicate,
+        mask: Slot,
         instruction: &Instruction,
     ) {
-        let predicate = self.used(predicate, 1, instruction, "voted");
+        let predicate = self.voted(predicate, instruction).into();
         let mask = self.used(mask, 4, instruction, MASK) as u32;
         let kind = match vote {
             Vote::All => "vote.sync.all",
@@ -99,7 +99,7 @@ impl Thread<'_> {
     pub(super) fn matching(
         &mut self,
         to: Slot,
-        [value, mask]: [Source; 2],
+        [value, mask]: [Slot; 2],
         instruction: &Instruction,
     ) {
         let value = self.used(value, 8, instruction, "compared with other lanes");
@@ -112,7 +112,7 @@ impl Thread<'_> {
         &mut self,
         function: Binary,
         to: Slot,
-        [value, mask]: [Source; 2],
+        [value, mask]: [Slot; 2],
         instruction: &Instruction,
     ) {
         let value = self.used(value, 4, instruction, "reduced");

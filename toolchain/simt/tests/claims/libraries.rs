@@ -37,7 +37,7 @@ fn a_fault_in_an_interpreter_names_the_line_of_its_program_only() {
     let lines = [7, 8].map(|line| Place::in_program("kernel.ptx", line, 0));
     let fault = launch(&mut memory, &config(1, 2, Policy::RoundRobin), &|| {
         for (index, line) in [3, 4].into_iter().zip(lines) {
-            interpret_at(line);
+            interpret_at(line, line);
             words.get(index);
         }
     })
