@@ -46,17 +46,10 @@ pub(crate) struct Instruction {
     pub(crate) op: Op,
     /// Executed if this register has this value.
     pub(crate) guard: Option<(Slot, bool)>,
-    /// Its line in the source of the kernel.
-    pub(crate) place: Place,
-    /// Its line in a function that was inlined there, or the same.
+    /// Its line in the file of the kernel, unless it is in a function of another file.
+    pub(crate) own: Option<Place>,
+    /// Its line in the function that it belongs to, also if that was inlined.
     pub(crate) inside: Place,
-}
-
-impl Instruction {
-    /// Tells the emulator the line of its next calls.
-    pub(crate) fn announce(&self) {
-        simt::interpret_at(self.place, self.inside);
-    }
 }
 
 /// What an instruction does. Vectors are boxed, so that an instruction stays small.

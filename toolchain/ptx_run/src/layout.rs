@@ -2,6 +2,8 @@
 
 use ptx::{Body, Function, Module, Parameter, Space, Symbol, Variable};
 
+use crate::uses::{Uses, key};
+
 /// Alignment of frames and of dynamic shared memory.
 pub(crate) const FRAME_ALIGN: usize = 16;
 
@@ -69,17 +71,22 @@ pub(crate) struct Window {
 pub(crate) const GAP: usize = 64;
 
 impl Window {
-    pub(crate) fn of(module: &Module) -> Self {
+    /// The shared variables that are used.
+    pub(crate) fn of(module: &Module, uses: &Uses) -> Self {
         let outer = module.variables.iter().enumerate();
-        let outer = outer.map(|(at, it)| ((None, Symbol::Global(at as u32)), it));
+        let outer = outer.map(|(at, it)| (0, Symbol::Global(at as u32), it));
         let inner = module.functions.iter().enumerate().flat_map(|(function, it)| {
             let variables = it.body.iter().flat_map(|body| body.variables.iter().enumerate());
-            variables.map(move |(at, it)| ((Some(function), Symbol::Local(at as u32)), it))
+            variables.map(move |(at, it)| (function, Symbol::Local(at as u32), it))
         });
+        let used = |&(function, symbol, it): &(usize, Symbol, &Variable)| {
+            it.space == Space::Shared && uses.has(function, symbol)
+        };
         let mut window = Self::default();
         let mut layout = Layout::default();
         let mut dynamic = Vec::new();
-        for (key, variable) in outer.chain(inner).filter(|(_, it)| it.space == Space::Shared) {
+        for (function, symbol, variable) in outer.chain(inner).filter(used) {
+            let key = key(function, symbol);
             if variable.size.is_none_or(|size| size == 0) {
                 dynamic.push(key);
                 continue;
@@ -97,8 +104,8 @@ impl Window {
 
     /// The address of a variable of the module, or of this function.
     pub(crate) fn address(&self, function: usize, symbol: Symbol) -> Option<usize> {
-        let inner = matches!(symbol, Symbol::Local(_)).then_some(function);
-        let found = self.symbols.iter().find(|(key, _)| *key == (inner, symbol));
+        let key = key(function, symbol);
+        let found = self.symbols.iter().find(|(known, _)| *known == key);
         found.map(|&(_, address)| address)
     }
 }

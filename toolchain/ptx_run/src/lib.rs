@@ -49,6 +49,7 @@ mod program;
 mod resolve;
 mod special;
 mod thread;
+mod uses;
 
 pub use error::Error;
 pub use program::{Kernel, Program};

@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::layout::Window;
 use crate::resolve::{Resolver, is_callable};
 use crate::thread::{Thread, function_address};
+use crate::uses::Uses;
 
 /// A kernel of a module, resolved. It does not refer to the module.
 #[derive(Debug)]
@@ -40,11 +41,13 @@ impl Program {
             name: entry.to_owned(),
             kernels: module.kernels().map(|kernel| kernel.name.to_string()).collect(),
         })?;
-        let window = Window::of(module);
-        let mut resolver = Resolver::new(module, &window, entry);
+        let uses = Uses::of(module, found);
+        let window = Window::of(module, &uses);
+        let mut resolver = Resolver::new(module, &window, &module.functions[found]);
         let mut resolve = |index: usize, body: &Body| {
             let function = &module.functions[index];
-            let runs = index == found || !function.is_kernel && is_callable(function);
+            let calls = || !function.is_kernel && is_callable(function);
+            let runs = index == found || uses.functions.contains(&index) && calls();
             runs.then(|| resolver.code(index, function, body))
         };
         let functions = module.functions.iter().enumerate();

@@ -30,13 +30,17 @@ pub(crate) struct Resolver<'a> {
     window: &'a Window,
     /// The file that messages name for instructions without a line of a source.
     file: String,
+    /// The number of the file that has the source of the kernel, if the module has its lines.
+    own: Option<u32>,
     decoded: HashMap<Arc<Mnemonic>, Operation>,
 }
 
 impl<'a> Resolver<'a> {
-    pub(crate) fn new(module: &'a Module, window: &'a Window, entry: &str) -> Self {
-        let file = format!("{entry}.ptx");
-        Self { module, window, file, decoded: HashMap::new() }
+    pub(crate) fn new(module: &'a Module, window: &'a Window, entry: &Function) -> Self {
+        let file = format!("{}.ptx", entry.name);
+        let locations = entry.body.iter().flat_map(|body| &body.locations);
+        let own = locations.filter(|it| it.inlined_at.is_none()).map(|it| it.file).next();
+        Self { module, window, file, own, decoded: HashMap::new() }
     }
 
     /// The code of the function with this index, which has this body.
@@ -71,25 +75,26 @@ impl<'a> Resolver<'a> {
             Op::Unsupported(text.into())
         });
         let guard = it.guard.map(|guard| (guard.register.0, !guard.negated));
-        let (place, inside) = self.places(it, operands.body);
-        Instruction { op, guard, place, inside }
+        let (own, inside) = self.places(it, operands.body);
+        Instruction { op, guard, own, inside }
     }
 
-    /// The line of the source, or of the PTX if that is not known. If functions were inlined, it is
-    /// the innermost one in the file of the kernel, and the second one is the innermost in any file.
-    fn places(&self, it: &ptx::Instruction, body: &Body) -> (Place, Place) {
+    /// The line in the file of the kernel, where the instruction was inlined, and the innermost line.
+    /// Without lines of a source both are the line of the PTX.
+    fn places(&self, it: &ptx::Instruction, body: &Body) -> (Option<Place>, Place) {
         let at = |index: u32| &body.locations[index as usize];
         let inlined = |it: &&Location| it.inlined_at.map(at);
         let chain = || successors(it.location.map(at), inlined).filter(|it| it.line > 0);
-        let file = chain().last().map(|outermost| outermost.file);
         let place = |it: &Location| {
             let name = self.module.files.get(&it.file)?;
             Some(Place::in_program(name, it.line, it.column))
         };
-        let own = chain().find(|it| Some(it.file) == file).and_then(place);
         let inside = chain().next().and_then(place);
-        let place = own.unwrap_or_else(|| Place::in_program(&self.file, it.line, 0));
-        (place, inside.unwrap_or(place))
+        let inside = inside.unwrap_or_else(|| Place::in_program(&self.file, it.line, 0));
+        match self.own {
+            Some(own) => (chain().find(|it| it.file == own).and_then(place), inside),
+            None => (Some(inside), inside),
+        }
     }
 }
 

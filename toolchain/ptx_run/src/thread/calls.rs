@@ -50,7 +50,10 @@ impl<'a> Thread<'a> {
         });
         let values: Vec<(u64, u8)> = values.collect();
         let changes = std::mem::take(&mut self.changes);
-        self.calls.push(Caller { code: self.code, at: self.next - 1, registers, frame, changes });
+        let (caller, line) = (self.code, self.line);
+        let at = self.next - 1;
+        self.calls.push(Caller { code: caller, at, registers, frame, changes, line });
+        self.line = instruction.own.or(line);
         self.registers += self.code.slots();
         self.frame += self.code.frame;
         self.enter_frame(code);
@@ -70,8 +73,9 @@ impl<'a> Thread<'a> {
     /// Returns from a function. Returns whether that was the kernel.
     pub(super) fn leave(&mut self) -> bool {
         let Some(caller) = self.calls.pop() else { return true };
-        let Caller { code, at, registers, frame, changes } = caller;
+        let Caller { code, at, registers, frame, changes, line } = caller;
         let (callee, callee_frame) = (self.code, self.frame);
+        self.line = line;
         (self.code, self.next) = (code, at + 1);
         (self.registers, self.frame) = (registers, frame);
         self.changes = changes.after_call(self.changes, callee_frame);

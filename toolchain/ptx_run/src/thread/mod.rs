@@ -9,7 +9,7 @@ mod registers;
 mod step;
 mod warp;
 
-use simt::Position;
+use simt::{Place, Position};
 
 use self::changes::Changes;
 use self::polls::Polls;
@@ -40,6 +40,8 @@ pub(crate) struct Thread<'a> {
     registers: usize,
     frame: usize,
     private: Private,
+    /// The line in the file of the kernel that has called the current function.
+    line: Option<Place>,
     /// The calls that have not returned.
     calls: Vec<Caller<'a>>,
     carry: bool,
@@ -60,6 +62,7 @@ struct Caller<'a> {
     registers: usize,
     frame: usize,
     changes: Changes,
+    line: Option<Place>,
 }
 
 /// How an instruction ends.
@@ -84,6 +87,7 @@ impl<'a> Thread<'a> {
             registers: 0,
             frame: 0,
             private: Private::default(),
+            line: None,
             calls: Vec::new(),
             carry: false,
             changes: Changes::default(),
@@ -95,7 +99,7 @@ impl<'a> Thread<'a> {
         thread.enter_frame(code);
         thread.private.write_all(0, arguments);
         if let Some(first) = code.instructions.first() {
-            first.announce();
+            thread.announce(first);
         }
         let variables = kernel.window().variables.iter();
         thread.shared =
@@ -134,11 +138,11 @@ impl<'a> Thread<'a> {
         if to < self.next {
             self.jumps += 1;
             if !self.changes.any {
-                instruction.announce();
+                self.announce(instruction);
                 simt::spin();
             } else if self.jumps.is_multiple_of(1 << 16) {
                 // The emulator stops a loop that never ends at its limit of steps.
-                instruction.announce();
+                self.announce(instruction);
                 simt::nanosleep(0);
             }
             self.changes.any = false;
@@ -146,9 +150,16 @@ impl<'a> Thread<'a> {
         self.next = to;
     }
 
+    /// Tells the emulator the line of its next calls: the last one in the file of the kernel, and the
+    /// innermost one.
+    fn announce(&self, instruction: &Instruction) {
+        let place = instruction.own.or(self.line).unwrap_or(instruction.inside);
+        simt::interpret_at(place, instruction.inside);
+    }
+
     /// Ends the launch at an instruction.
     fn trap(&self, instruction: &Instruction, message: &str) -> ! {
-        instruction.announce();
+        self.announce(instruction);
         simt::trap(message)
     }
 }

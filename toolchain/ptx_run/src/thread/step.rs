@@ -68,7 +68,7 @@ impl Thread<'_> {
             Op::Exit => return Flow::Exit,
             Op::Nothing => {}
             _ => {
-                instruction.announce();
+                self.announce(instruction);
                 self.effect(instruction);
             }
         }

@@ -8,6 +8,8 @@ mod floats;
 mod integers;
 mod kernels;
 mod memory;
+mod nvcc;
 mod races;
+mod shipped;
 mod speed;
 mod support;
