@@ -3,7 +3,7 @@
 use ptx::{Body, Constant, Initial, InitialValue, Module, Space, Symbol, Type, Variable};
 use simt::{Dim3, LaunchConfig, Memory, Stats};
 
-use crate::code::Code;
+use crate::code::{Code, Op};
 use crate::error::Error;
 use crate::layout::Window;
 use crate::resolve::{Resolver, is_callable};
@@ -72,6 +72,16 @@ impl Program {
     /// Where each parameter is among the bytes of the arguments: its offset and size.
     pub fn parameters(&self) -> &[(usize, usize)] {
         &self.code().parameters
+    }
+
+    /// The instructions that are not supported, of the kernel and of the functions that it can call:
+    /// their mnemonics and lines. A thread that reaches one ends the launch with a fault.
+    pub fn unsupported(&self) -> impl Iterator<Item = &str> {
+        let instructions = self.functions.iter().flatten().flat_map(|code| &code.instructions);
+        instructions.filter_map(|instruction| match &instruction.op {
+            Op::Unsupported(text) => Some(&**text),
+            _ => None,
+        })
     }
 
     /// Allocates the variables of the module in `memory` and initialises them, as loading the

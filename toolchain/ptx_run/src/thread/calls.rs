@@ -1,5 +1,6 @@
 //! Calls of functions of the module.
 
+use super::registers::Register;
 use super::{Caller, FUNCTIONS, Thread};
 use crate::code::{Calling, Code, Given, Instruction, Op, Received};
 
@@ -11,10 +12,9 @@ impl<'a> Thread<'a> {
     pub(super) fn enter_frame(&mut self, code: &Code) {
         let end = self.registers + code.slots();
         if self.values.len() < end {
-            self.values.resize(end, 0);
-            self.undefined.resize(end, 0);
+            self.values.resize(end, Register::UNDEFINED);
         }
-        self.undefined[self.registers..end].fill(u8::MAX);
+        self.values[self.registers..end].fill(Register::UNDEFINED);
         self.private.resize(self.frame, self.frame + code.frame);
         self.write_constants(code);
     }

@@ -1,12 +1,10 @@
 //! Loads, stores, atomics, and the windows of generic addresses.
 
-use std::ops::Range;
-
 use ptx::Type;
 use ptx::decode::{Access, AddressSpace, Order};
 use simt::AccessKind;
 
-use super::Thread;
+use super::{Thread, number};
 use crate::arithmetic::{extended, low_bits};
 use crate::code::{Address, Instruction, Loading, Storing, Updating, Window};
 use crate::layout::GAP;
@@ -122,21 +120,25 @@ impl Thread<'_> {
         let bytes = it.access.ty.bytes() as usize;
         let address = self.address(it.address, instruction);
         let before = std::mem::take(&mut self.changes.any);
-        for part in parts(&it.access) {
-            let at = address.wrapping_add((part.start * bytes) as u64);
-            let size = part.len() * bytes;
+        let together = together(&it.access);
+        for (part, slots) in it.to.chunks(together).enumerate() {
+            let at = address.wrapping_add((part * together * bytes) as u64);
+            let size = slots.len() * bytes;
             let place = self.place(&it.access, at, size, instruction);
-            let mut read = [0; 16];
-            if let Place::Checked(pointer, space) = place
-                && announce(&it.access, AccessKind::Read, pointer, size, space)
-            {
-                // SAFETY: the emulator found these bytes live, aligned and written.
-                unsafe { pointer.copy_to_nonoverlapping(read.as_mut_ptr(), size) };
-            }
-            for (index, &slot) in it.to[part].iter().enumerate() {
+            let is_good = match place {
+                Place::Checked(pointer, space) => {
+                    announce(&it.access, AccessKind::Read, pointer, size, space)
+                }
+                Place::Private(_) => true,
+            };
+            for (index, &slot) in slots.iter().enumerate() {
                 let (value, undefined) = match place {
-                    Place::Checked(..) => (number_at(&read[index * bytes..], bytes), 0),
                     Place::Private(at) => self.private.read(at + index * bytes, bytes),
+                    Place::Checked(pointer, _) if is_good => {
+                        // SAFETY: the emulator found these bytes live, aligned and written.
+                        (unsafe { number::read(pointer.wrapping_add(index * bytes), bytes) }, 0)
+                    }
+                    Place::Checked(..) => (0, 0),
                 };
                 let value = match it.extend_to {
                     Some(width) => low_bits(extended(value, bytes as u32 * 8) as u64, width),
@@ -159,31 +161,34 @@ impl Thread<'_> {
     }
 
     pub(super) fn store(&mut self, it: &Storing, instruction: &Instruction) {
-        let access = it.access;
-        let bytes = access.ty.bytes() as usize;
+        let bytes = it.access.ty.bytes() as usize;
         let address = self.address(it.address, instruction);
-        for part in parts(&access) {
-            let at = address.wrapping_add((part.start * bytes) as u64);
-            let size = part.len() * bytes;
-            let place = self.place(&access, at, size, instruction);
-            let mut written = [0; 16];
-            for (index, &source) in it.values[part].iter().enumerate() {
-                if let Place::Private(at) = place {
-                    let (value, undefined) = self.register(source);
-                    let at = at + index * bytes;
-                    let changed = self.private.write(at, bytes, value, undefined);
-                    self.changes.private(at, changed);
-                    continue;
+        let together = together(&it.access);
+        for (part, values) in it.values.chunks(together).enumerate() {
+            let at = address.wrapping_add((part * together * bytes) as u64);
+            let size = values.len() * bytes;
+            match self.place(&it.access, at, size, instruction) {
+                Place::Private(at) => {
+                    for (index, &slot) in values.iter().enumerate() {
+                        let ((value, undefined), at) = (self.register(slot), at + index * bytes);
+                        let changed = self.private.write(at, bytes, value, undefined);
+                        self.changes.private(at, changed);
+                    }
                 }
-                let value = self.used(source, bytes as u32, instruction, "stored");
-                written[index * bytes..][..bytes].copy_from_slice(&value.to_le_bytes()[..bytes]);
-            }
-            if let Place::Checked(pointer, space) = place {
-                self.changes.memory();
-                self.polls.reset();
-                if announce(&access, AccessKind::Write, pointer, size, space) {
-                    // SAFETY: the emulator found these bytes live and aligned.
-                    unsafe { pointer.copy_from_nonoverlapping(written.as_ptr(), size) };
+                Place::Checked(pointer, space) => {
+                    for &slot in values {
+                        self.used(slot, bytes as u32, instruction, "stored");
+                    }
+                    self.changes.memory();
+                    self.polls.reset();
+                    if !announce(&it.access, AccessKind::Write, pointer, size, space) {
+                        return;
+                    }
+                    for (index, &slot) in values.iter().enumerate() {
+                        let (value, _) = self.register(slot);
+                        // SAFETY: the emulator found these bytes live and aligned.
+                        unsafe { number::write(pointer.wrapping_add(index * bytes), bytes, value) };
+                    }
                 }
             }
         }
@@ -203,10 +208,8 @@ impl Thread<'_> {
         if !announce(&it.access, AccessKind::Atomic, pointer, size, space) {
             return;
         }
-        let mut old = [0; 8];
         // SAFETY: the emulator found these bytes live, aligned and written.
-        unsafe { pointer.copy_to_nonoverlapping(old.as_mut_ptr(), size) };
-        let old = u64::from_le_bytes(old);
+        let old = unsafe { number::read(pointer, size) };
         let new = match it.function {
             Some(function) => function(old, first),
             None if old == low_bits(first, bytes * 8) => second,
@@ -216,17 +219,15 @@ impl Thread<'_> {
             self.changes.memory();
         }
         // SAFETY: as above; no other thread runs before the next call of the emulator.
-        unsafe { pointer.copy_from_nonoverlapping(new.to_le_bytes().as_ptr(), size) };
+        unsafe { number::write(pointer, size, new) };
         self.write(it.to, old, 0);
     }
 }
 
-/// The elements of each access: up to 16 bytes of a weak one, and each one of a strong one.
-fn parts(access: &Access) -> impl Iterator<Item = Range<usize>> + use<> {
-    let all = access.vector as usize;
-    let weak = access.order == Order::Weak;
-    let step = if weak { all.min(16 / access.ty.bytes() as usize) } else { 1 };
-    (0..all).step_by(step).map(move |start| start..start + step)
+/// The elements that are accessed together: up to 16 bytes of a weak vector, and each one of a
+/// strong one.
+fn together(access: &Access) -> usize {
+    if access.order == Order::Weak { 16 / access.ty.bytes() as usize } else { 1 }
 }
 
 /// Reports an access to the emulator. Returns whether it must be performed.
@@ -244,11 +245,4 @@ fn announce(
     } else {
         simt::access(pointer, bytes, told)
     }
-}
-
-/// The number in the first bytes.
-fn number_at(bytes: &[u8], count: usize) -> u64 {
-    let mut number = [0; 8];
-    number[..count].copy_from_slice(&bytes[..count]);
-    u64::from_le_bytes(number)
 }

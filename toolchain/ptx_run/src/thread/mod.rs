@@ -3,6 +3,7 @@
 mod calls;
 mod changes;
 mod memory;
+mod number;
 mod polls;
 mod private;
 mod registers;
@@ -14,6 +15,7 @@ use simt::{Place, Position};
 use self::changes::Changes;
 use self::polls::Polls;
 use self::private::Private;
+use self::registers::Register;
 use crate::code::{Code, Instruction};
 use crate::program::Kernel;
 
@@ -32,10 +34,8 @@ pub(crate) struct Thread<'a> {
     code: &'a Code,
     /// The next instruction.
     next: usize,
-    /// The registers of all functions that are being called, and for each byte of a register
-    /// whether it is undefined.
-    values: Vec<u64>,
-    undefined: Vec<u8>,
+    /// The registers of all functions that are being called.
+    values: Vec<Register>,
     /// Where the registers and the private memory of the current function begin.
     registers: usize,
     frame: usize,
@@ -83,7 +83,6 @@ impl<'a> Thread<'a> {
             code,
             next: 0,
             values: Vec::new(),
-            undefined: Vec::new(),
             registers: 0,
             frame: 0,
             private: Private::default(),

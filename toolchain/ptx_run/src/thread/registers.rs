@@ -4,6 +4,18 @@
 use super::Thread;
 use crate::code::{Code, Constant, Instruction, Predicate, Slot};
 
+/// A register.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Register {
+    value: u64,
+    /// The bytes that are undefined, the lowest first.
+    undefined: u8,
+}
+
+impl Register {
+    pub(super) const UNDEFINED: Self = Self { value: 0, undefined: ALL };
+}
+
 /// All bytes of a register.
 const ALL: u8 = u8::MAX;
 
@@ -12,16 +24,17 @@ impl Thread<'_> {
     #[inline]
     pub(super) fn register(&self, slot: Slot) -> (u64, u8) {
         let at = self.registers + slot as usize;
-        (self.values[at], self.undefined[at])
+        let Register { value, undefined } = self.values[at];
+        (value, undefined)
     }
 
     /// Writes a register.
     #[inline]
     pub(super) fn write(&mut self, slot: Slot, value: u64, undefined: u8) {
         let at = self.registers + slot as usize;
-        self.changes.any |= self.values[at] != value;
-        self.values[at] = value;
-        self.undefined[at] = undefined;
+        let register = &mut self.values[at];
+        self.changes.any |= register.value != value;
+        *register = Register { value, undefined };
     }
 
     /// Whether a predicate is true, and its undefined bytes.
@@ -35,7 +48,7 @@ impl Thread<'_> {
     pub(super) fn write_constants(&mut self, code: &Code) {
         let first = self.registers + code.first_constant();
         for (index, constant) in code.constants.iter().enumerate() {
-            self.values[first + index] = match *constant {
+            let value = match *constant {
                 Constant::Value(value) => value,
                 Constant::Variable(index, offset) => {
                     self.kernel.variable(index).wrapping_add_signed(offset)
@@ -43,19 +56,20 @@ impl Thread<'_> {
                 Constant::Frame(offset) => (self.frame as u64).wrapping_add_signed(offset),
                 Constant::Special(value) => value(&self.position),
             };
-            self.undefined[first + index] = 0;
+            self.values[first + index] = Register { value, undefined: 0 };
         }
     }
 
     /// The values of operands, and whether the result is undefined.
     #[inline]
     pub(super) fn read_all<const N: usize>(&self, sources: [Slot; N]) -> ([u64; N], u8) {
-        let mut undefined = 0;
-        let values = sources.map(|source| {
-            let (value, bytes) = self.register(source);
+        // `array::map` is not inlined here.
+        let (mut values, mut undefined) = ([0; N], 0);
+        for (place, slot) in values.iter_mut().zip(sources) {
+            let (value, bytes) = self.register(slot);
+            *place = value;
             undefined |= bytes;
-            value
-        });
+        }
         (values, if undefined == 0 { 0 } else { ALL })
     }
 

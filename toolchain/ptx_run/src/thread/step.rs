@@ -156,15 +156,15 @@ impl Thread<'_> {
     fn compare(&mut self, it: &Comparing) {
         let ([a, b], mut undefined) = self.read_all(it.sources);
         let result = (it.compare)(a, b);
-        let mut results = [result, !result];
+        let (mut value, mut opposite) = (result, !result);
         if let Some((combine, predicate)) = it.combine {
             let (other, unknown) = self.predicate(predicate);
-            results = results.map(|result| combine(result, other));
+            (value, opposite) = (combine(value, other), combine(opposite, other));
             undefined |= unknown;
         }
-        let [value, opposite] = results.map(|result| if result { it.truth } else { 0 });
-        self.write(it.to, value, undefined);
-        self.write(it.opposite, opposite, undefined);
+        let bits = |result: bool| if result { it.truth } else { 0 };
+        self.write(it.to, bits(value), undefined);
+        self.write(it.opposite, bits(opposite), undefined);
     }
 
     fn convert(&mut self, it: &Converting) {

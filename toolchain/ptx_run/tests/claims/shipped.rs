@@ -3,24 +3,35 @@
 use std::path::Path;
 
 use ptx_image::{Modules, PtxImage};
-use ptx_run::{Kernel, Program};
+use ptx_run::Program;
 use simt::{LaunchConfig, Memory};
 
 use crate::support::{checked, filled, numbers};
 
-/// A kernel as the images have it for a device.
-fn shipped(name: &str, compute: u32, memory: &mut Memory) -> Kernel {
+/// A sum of `u32` in `u64`.
+const SUM: &str = "reduce_sum_u32_in_u64";
+
+/// The committed images of the kernels of primitives.
+fn files() -> [Vec<u8>; 2] {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../host/ptx");
-    let read = |compute: u32| {
+    [75, 90].map(|compute| {
         let path = folder.join(format!("kernels_compute_{compute}.ptxz"));
         std::fs::read(&path).unwrap_or_else(|error| panic!("{path:?}: {error}"))
-    };
-    let files = [75, 90].map(read);
+    })
+}
+
+/// The text of a kernel's module for a device.
+fn text(name: &str, compute: u32) -> String {
+    let files = files();
     let images = files.each_ref().map(|file| PtxImage::packed(file));
     let modules = Modules::of(&images, compute).expect("whole images");
-    let text = modules.module(name).expect("a whole module").expect("it is in the images").text;
-    let module = ptx::parse(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
-    Program::new(&module, name).expect("it is a kernel").load(memory).expect("it fits")
+    modules.module(name).expect("a whole module").expect("it is in the images").text
+}
+
+/// The kernel of a text.
+fn program(name: &str, text: &str) -> Program {
+    let module = ptx::parse(text).unwrap_or_else(|error| panic!("{name}: {error}"));
+    Program::new(&module, name).expect("it is a kernel")
 }
 
 /// An array of zeros of so many elements, as an argument: its address and length.
@@ -41,7 +52,8 @@ fn a_shipped_sum_is_right_under_all_schedules_and_has_no_race() {
     const LEN: u32 = 8 * 1024 - 5;
     for compute in [75, 90] {
         let mut memory = Memory::new(1 << 24);
-        let kernel = shipped("reduce_sum_u32_in_u64", compute, &mut memory);
+        let program = program(SUM, &text(SUM, compute));
+        let kernel = program.load(&mut memory).expect("it fits");
         let words = zeros(&mut memory, 2 << 12, 8);
         let state = zeros(&mut memory, 65, 4);
         for (launch, config) in checked(4, 64).take(12).enumerate() {
@@ -62,22 +74,40 @@ fn a_shipped_sum_is_right_under_all_schedules_and_has_no_race() {
 
 #[test]
 fn a_shipped_sum_without_its_barrier_has_a_race() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../host/ptx");
-    let file = std::fs::read(folder.join("kernels_compute_75.ptxz")).expect("it is committed");
-    let images = [PtxImage::packed(&file)];
-    let modules = Modules::of(&images, 75).expect("a whole image");
-    let name = "reduce_sum_u32_in_u64";
-    let text = modules.module(name).expect("a whole module").expect("it is in the image").text;
+    let text = text(SUM, 75);
     let line = text.lines().find(|line| line.contains("bar.sync")).expect("it has barriers");
-    let module = ptx::parse(&text.replacen(line, "", 1)).expect("it is still a module");
+    let program = program(SUM, &text.replacen(line, "", 1));
     let mut memory = Memory::new(1 << 24);
-    let kernel = Program::new(&module, name).expect("a kernel").load(&mut memory).expect("it fits");
+    let kernel = program.load(&mut memory).expect("it fits");
     let words = zeros(&mut memory, 2 << 12, 8);
     let state = zeros(&mut memory, 65, 4);
     let input = [filled(&mut memory, &[1; 8192]), 8192];
     let result = zeros(&mut memory, 2, 4);
     let arguments = bytes(&[input, words, state, result], &[1, 0]);
-    let config = LaunchConfig { races: true, zeroed: true, ..LaunchConfig::new(name, 4, 64) };
+    let config = LaunchConfig { races: true, zeroed: true, ..LaunchConfig::new(SUM, 4, 64) };
     let fault = crate::support::fault(kernel.launch(&mut memory, &config, &arguments));
     assert!(matches!(fault, simt::Fault::Race(_)), "{fault}");
+}
+
+/// The kernels for a target that have an instruction which is not supported.
+fn kernels_with_unsupported(compute: u32) -> Vec<String> {
+    let files = files();
+    let images = files.each_ref().map(|file| PtxImage::packed(file));
+    let modules = Modules::of(&images, compute).expect("whole images");
+    let is_partial = |name: &&str| {
+        let text = modules.module(name).expect("a whole module").expect("it is listed").text;
+        program(name, &text).unsupported().next().is_some()
+    };
+    modules.kernels().filter(is_partial).map(str::to_owned).collect()
+}
+
+#[test]
+fn all_shipped_kernels_for_compute_75_have_only_supported_instructions() {
+    assert_eq!(kernels_with_unsupported(75), [""; 0]);
+}
+
+#[test]
+fn shipped_kernels_for_compute_90_lack_only_bulk_copies() {
+    let found = kernels_with_unsupported(90);
+    assert!(!found.is_empty() && found.iter().all(|name| name.contains("bulk")), "{found:?}");
 }

@@ -16,14 +16,18 @@ fn processor_time() -> f64 {
 
 #[test]
 #[ignore = "a measurement, for release builds"]
-fn a_loop_of_computations_and_one_of_loads() {
+fn a_loop_of_computations_and_one_of_accesses() {
     let cases = [
         (
             "computations",
             6,
             "mad.lo.u32 %r3, %r3, 5, %r2; xor.b32 %r3, %r3, %r1; shr.u32 %r4, %r3, 7;",
         ),
-        ("loads", 4, "ld.global.u32 %r4, [%rd1];"),
+        (
+            "accesses",
+            6,
+            "ld.global.u32 %r4, [%rd1]; add.u32 %r4, %r4, 1; st.global.u32 [%rd1], %r4;",
+        ),
     ];
     for (what, instructions, inside) in cases {
         let (kernel, mut memory) = kernel(&format!(
