@@ -11,6 +11,9 @@ use crate::support::{checked, filled, numbers};
 /// A sum of `u32` in `u64`.
 const SUM: &str = "reduce_sum_u32_in_u64";
 
+/// Words of the state of a scan: three of its tiles, and eight for the next launch.
+const SCAN_STATE: usize = 11;
+
 /// The committed images of the kernels of primitives.
 fn files() -> [Vec<u8>; 2] {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../host/ptx");
@@ -110,4 +113,35 @@ fn all_shipped_kernels_for_compute_75_have_only_supported_instructions() {
 fn shipped_kernels_for_compute_90_lack_only_bulk_copies() {
     let found = kernels_with_unsupported(90);
     assert!(!found.is_empty() && found.iter().all(|name| name.contains("bulk")), "{found:?}");
+}
+
+#[test]
+fn a_shipped_scan_looks_back_over_several_launches_without_a_race() {
+    // Six tiles of one warp with 64 elements each, in groups of two.
+    const LEN: u32 = 5 * 64 + 9;
+    let name = "scan_sum_u64";
+    let text = text(name, 75);
+    for config in checked(6, 32) {
+        let mut memory = Memory::new(1 << 24);
+        let kernel = program(name, &text).load(&mut memory).expect("it fits");
+        let words = zeros(&mut memory, 2 * (6 + 3), 8);
+        let state = zeros(&mut memory, SCAN_STATE, 4);
+        for launch in 1..4 {
+            let values: Vec<u64> = (0..u64::from(LEN)).map(|it| it * launch << 20).collect();
+            let halves = values.iter().flat_map(|&it| [it as u32, (it >> 32) as u32]);
+            let input = [filled(&mut memory, &halves.collect::<Vec<_>>()), LEN.into()];
+            let output = zeros(&mut memory, LEN as usize, 8);
+            let arguments = bytes(&[input, output, words, state], &[1, 2, 0, 0]);
+            kernel
+                .launch(&mut memory, &config, &arguments)
+                .unwrap_or_else(|error| panic!("{:?}: {error}", config.schedule));
+            let found = numbers(&memory, output[0], 2 * LEN as usize);
+            let found = found.chunks(2).map(|it| u64::from(it[1]) << 32 | u64::from(it[0]));
+            let sums = values.iter().scan(0, |sum, value| {
+                *sum += value;
+                Some(*sum)
+            });
+            assert!(found.eq(sums), "launch {launch}, {:?}", config.schedule);
+        }
+    }
 }
