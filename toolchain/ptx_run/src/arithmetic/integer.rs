@@ -8,9 +8,6 @@ use super::{Binary, Compute, Ternary, Unary, extended, integers, low_bits};
 /// The computation, if it is one of integers that is supported.
 pub(crate) fn compute(it: &Arithmetic) -> Option<Compute> {
     use Compute::{One, Three, Two};
-    if it.saturate {
-        return saturating(it);
-    }
     let ty = it.ty;
     match it.function {
         Function::Add => integers!(ty, Binary, |a, b; _w| a.wrapping_add(b)).map(Two),
@@ -41,7 +38,7 @@ pub(crate) fn compute(it: &Arithmetic) -> Option<Compute> {
 }
 
 /// Computations whose results are bounded to their type.
-fn saturating(it: &Arithmetic) -> Option<Compute> {
+pub(super) fn saturating(it: &Arithmetic) -> Option<Compute> {
     match (it.function, it.ty) {
         (Function::Add, Type::S32) => {
             Some(Compute::Two(|a, b| u64::from((a as i32).saturating_add(b as i32) as u32)))

@@ -47,7 +47,21 @@ pub(crate) fn of(function: Function, ty: Type) -> Option<Binary> {
     }
 }
 
-/// A computation of any type, if it is supported.
+/// A computation of any type, if it is supported with all its modifiers.
 pub(crate) fn compute(it: &Arithmetic) -> Option<Compute> {
+    let is_integer = !it.ty.is_float();
+    let of_floats = it.flush || it.relu || it.nan || it.absolute || it.xor_sign;
+    if is_integer && (of_floats || it.rounding.is_some()) || !takes_variant(it) {
+        return None;
+    }
+    if it.saturate {
+        return integer::saturating(it);
+    }
     float::compute(it).or_else(|| integer::compute(it)).or_else(|| bits::compute(it))
+}
+
+/// Whether a computation has no variant, or its function chooses one.
+fn takes_variant(it: &Arithmetic) -> bool {
+    use Function::{FunnelShift, Mad, Mul, Permute};
+    it.variant.is_none() || matches!(it.function, FunnelShift | Mad | Mul | Permute)
 }

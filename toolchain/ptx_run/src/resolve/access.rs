@@ -16,7 +16,7 @@ pub(super) fn load(access: Access, operands: &[Operand], on: &Operands<'_>) -> O
     let [to, address, ..] = operands else { return None };
     let to: Option<Box<[Slot]>> = on.elements(to).iter().map(|it| on.slot(it)).collect();
     let (to, address) = (to?, on.address(address)?);
-    let extend_to = access.ty.is_signed().then(|| on.width(to[0]));
+    let extend_to = access.ty.is_signed().then_some(on.width(*to.first()?));
     let fits = is_supported(access) && to.len() == access.vector as usize;
     fits.then(|| Op::Load(Box::new(Loading { access, address, to, extend_to })))
 }

@@ -6,8 +6,24 @@ use crate::code::{Calling, Code, Given, Instruction, Op, Received};
 
 /// Calls may be nested this deeply. Hardware stops at the end of the stack.
 const DEPTH: usize = 4096;
+/// Bytes of local memory of a thread (CUDA C++ Programming Guide, "Compute Capabilities").
+const LOCAL: usize = 512 << 10;
+/// Registers of all calls of a thread.
+const REGISTERS: usize = 1 << 21;
 
 impl<'a> Thread<'a> {
+    /// Why this function cannot be called, if its frame does not fit.
+    pub(super) fn overflow(&self, code: &Code) -> Option<String> {
+        let (frame, registers) = (self.frame + code.frame, self.registers + code.slots());
+        if frame > LOCAL {
+            Some(format!("{frame} bytes of local memory, and a thread has {LOCAL} at most"))
+        } else if self.calls.len() >= DEPTH || registers > REGISTERS {
+            Some(format!("more than {DEPTH} nested calls, or {REGISTERS} registers in all of them"))
+        } else {
+            None
+        }
+    }
+
     /// Makes room for the registers and variables of a function, all undefined but the constants.
     pub(super) fn enter_frame(&mut self, code: &Code) {
         let end = self.registers + code.slots();
@@ -40,22 +56,22 @@ impl<'a> Thread<'a> {
             );
             self.trap(instruction, &message);
         }
-        if self.calls.len() == DEPTH {
-            self.trap(instruction, &format!("more than {DEPTH} nested calls"));
-        }
-        let (registers, frame) = (self.registers, self.frame);
         let values = call.arguments.iter().map(|argument| match *argument {
             Given::Value(slot) => self.register(slot),
             Given::Bytes(_) => (0, 0),
         });
         let values: Vec<(u64, u8)> = values.collect();
+        let (registers, frame) = (self.registers, self.frame);
+        self.registers += self.code.slots();
+        self.frame += self.code.frame;
+        if let Some(problem) = self.overflow(code) {
+            self.trap(instruction, &problem);
+        }
         let changes = std::mem::take(&mut self.changes);
         let (caller, line) = (self.code, self.line);
         let at = self.next - 1;
         self.calls.push(Caller { code: caller, at, registers, frame, changes, line });
         self.line = instruction.own.or(line);
-        self.registers += self.code.slots();
-        self.frame += self.code.frame;
         self.enter_frame(code);
         for ((argument, value), &(at, bytes)) in
             call.arguments.iter().zip(values).zip(&code.parameters)

@@ -95,11 +95,14 @@ impl<'a> Thread<'a> {
             shared: Vec::new(),
             dynamic: simt::dynamic_shared(),
         };
-        thread.enter_frame(code);
-        thread.private.write_all(0, arguments);
         if let Some(first) = code.instructions.first() {
             thread.announce(first);
         }
+        if let Some(problem) = thread.overflow(code) {
+            simt::trap(&problem);
+        }
+        thread.enter_frame(code);
+        thread.private.write_all(0, arguments);
         let variables = kernel.window().variables.iter();
         thread.shared =
             variables.map(|it| simt::static_shared(it.name, it.bytes, it.align)).collect();

@@ -52,6 +52,34 @@ fn groups_of_instructions_that_are_not_supported_are_named() {
 }
 
 #[test]
+fn a_modifier_that_is_not_supported_is_not_ignored() {
+    for text in [
+        "min.relu.s32 %r1, 1, 2;",
+        "add.rz.f32 %r1, %r2, %r3;",
+        "add.ftz.f32 %r1, %r2, %r3;",
+        "fma.rn.sat.f32 %r1, %r2, %r3, %r4;",
+        "div.approx.f32 %r1, %r2, %r3;",
+        "cvt.rn.relu.f16.f32 %h1, %r3;",
+        "mul.sat.lo.s32 %r1, %r2, %r3;",
+        "setp.lt.ftz.f32 %p1, %r2, %r3;",
+        "add.f16 %h1, %h2, %h3;",
+        "shfl.up.b32 %r1, %r2, 1, 0;",
+        "ld.global.b128 %rd1, [%rd1];",
+        "match.all.sync.b32 %r1, %r2, -1;",
+    ] {
+        let mnemonic = text.split(' ').next().expect("a word");
+        assert_trap(text, &format!("`{mnemonic}` in line 7 of the PTX is not supported"));
+    }
+}
+
+#[test]
+fn local_memory_beyond_that_of_a_gpu_is_a_fault() {
+    let found = fault_of(".local .b8 frame[600000];\nmov.u64 %rd1, frame;");
+    let expected = "600016 bytes of local memory, and a thread has 524288 at most";
+    assert!(found.to_string().contains(expected), "{found}");
+}
+
+#[test]
 fn using_a_register_that_was_not_written_is_a_fault_that_names_it() {
     assert_trap("st.global.u32 [%rd1], %r5;", "register %r5 of k is stored");
     assert_trap("ld.global.u32 %r1, [%rd5];", "register %rd5 of k is an address");

@@ -3,6 +3,7 @@
 
 mod calls;
 mod conversions;
+mod damaged;
 mod faults;
 mod floats;
 mod integers;

@@ -2,7 +2,7 @@
 
 use simt::LaunchConfig;
 
-use crate::support::{filled, kernel, load, numbers, pointers, results};
+use crate::support::{EDGES, check, filled, kernel, load, numbers, pairs, pointers, results};
 
 #[test]
 fn loads_extend_to_their_register_and_stores_cut() {
@@ -151,4 +151,46 @@ fn special_registers_describe_the_thread() {
         assert!(found[8] > 0 && found[9] == 0);
         assert_eq!(found[10..], [32, 1 << lane]);
     }
+}
+
+#[test]
+fn atomics_return_the_old_value_and_store_the_new_one() {
+    type Of = fn(u64, u64, u64) -> u64;
+    let low = |a: u64| a & 0xffff_ffff;
+    let cases: [(&str, &str, Of); 14] = [
+        ("add.u32 %d, [%rd4], %b", "b32", |a, b, _| (a as u32).wrapping_add(b as u32).into()),
+        ("add.u64 %d, [%rd4], %b", "b64", |a, b, _| a.wrapping_add(b)),
+        ("min.s32 %d, [%rd4], %b", "b32", |a, b, _| u64::from((a as i32).min(b as i32) as u32)),
+        ("max.u32 %d, [%rd4], %b", "b32", |a, b, _| (a as u32).max(b as u32).into()),
+        ("max.s64 %d, [%rd4], %b", "b64", |a, b, _| (a as i64).max(b as i64) as u64),
+        ("min.u64 %d, [%rd4], %b", "b64", |a, b, _| a.min(b)),
+        ("inc.u32 %d, [%rd4], %b", "b32", |a, b, _| {
+            if a as u32 >= b as u32 { 0 } else { u64::from(a as u32 + 1) }
+        }),
+        ("dec.u32 %d, [%rd4], %b", "b32", |a, b, _| {
+            let (a, b) = (a as u32, b as u32);
+            u64::from(if a == 0 || a > b { b } else { a - 1 })
+        }),
+        ("and.b64 %d, [%rd4], %b", "b64", |a, b, _| a & b),
+        ("or.b32 %d, [%rd4], %b", "b32", |a, b, _| (a as u32 | b as u32).into()),
+        ("xor.b64 %d, [%rd4], %b", "b64", |a, b, _| a ^ b),
+        ("exch.b64 %d, [%rd4], %b", "b64", |_, b, _| b),
+        ("cas.b32 %d, [%rd4], %b, %c", "b32", |a, b, c| {
+            u64::from(if a as u32 == b as u32 { c as u32 } else { a as u32 })
+        }),
+        ("cas.b64 %d, [%rd4], %b, %c", "b64", |a, b, c| if a == b { c } else { a }),
+    ];
+    for (text, ty, new) in cases {
+        let before = format!("st.global.{ty} [%rd4], %a; atom.global.{text};");
+        let is_short = ty == "b32";
+        check(&before, [ty; 4], &pairs(&EDGES), |a, _, _| if is_short { low(a) } else { a });
+        let after = format!("{before} ld.global.{ty} %d, [%rd4];");
+        check(&after, [ty; 4], &pairs(&EDGES), new);
+    }
+    let floats = [[1.5f32.to_bits().into(), 0.25f32.to_bits().into(), 0]];
+    let text = "st.f32 [%rd4], %a; red.add.f32 [%rd4], %b; ld.f32 %d, [%rd4];";
+    check(text, ["f32"; 4], &floats, |_, _, _| 1.75f32.to_bits().into());
+    let floats = [[0.1f64.to_bits(), 0.2f64.to_bits(), 0]];
+    let text = "st.f64 [%rd4], %a; atom.add.f64 %d, [%rd4], %b; ld.f64 %d, [%rd4];";
+    check(text, ["f64"; 4], &floats, |_, _, _| (0.1f64 + 0.2).to_bits());
 }

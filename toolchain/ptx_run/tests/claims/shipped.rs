@@ -127,7 +127,7 @@ fn a_shipped_scan_looks_back_over_several_launches_without_a_race() {
         let words = zeros(&mut memory, 2 * (6 + 3), 8);
         let state = zeros(&mut memory, SCAN_STATE, 4);
         for launch in 1..4 {
-            let values: Vec<u64> = (0..u64::from(LEN)).map(|it| it * launch << 20).collect();
+            let values: Vec<u64> = (0..u64::from(LEN)).map(|it| (it * launch) << 20).collect();
             let halves = values.iter().flat_map(|&it| [it as u32, (it >> 32) as u32]);
             let input = [filled(&mut memory, &halves.collect::<Vec<_>>()), LEN.into()];
             let output = zeros(&mut memory, LEN as usize, 8);
