@@ -12,6 +12,8 @@ pub(crate) fn special(it: Special) -> Option<fn(&Position) -> u64> {
         "%laneid" => |at| at.lane().into(),
         "%warpid" => |at| at.warp().into(),
         "%nwarpid" => |at| at.block_dim.count().div_ceil(WARP_LANES.into()),
+        "%smid" => |at| at.linear_block() % u64::from(simt::multiprocessors().max(1)),
+        "%nsmid" => |_| simt::multiprocessors().into(),
         "%cluster_ctarank" => |at| at.cluster_rank().into(),
         "%cluster_nctarank" => |at| at.cluster_blocks.into(),
         "%lanemask_eq" => |at| 1 << at.lane(),

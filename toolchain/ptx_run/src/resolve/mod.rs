@@ -71,7 +71,9 @@ impl<'a> Resolver<'a> {
         let mnemonic = Arc::clone(&it.mnemonic);
         let operation = self.decoded.entry(mnemonic).or_insert_with_key(|it| decode(it));
         let op = op(operation, it, operands).unwrap_or_else(|| {
-            let text = format!("`{}` in line {} of the PTX", it.mnemonic.text(), it.line);
+            let name = control::declared(it, self.module);
+            let of = name.map_or_else(String::new, |name| format!(" of `{name}`"));
+            let text = format!("`{}`{of} in line {} of the PTX", it.mnemonic.text(), it.line);
             Op::Unsupported(text.into())
         });
         let guard = it.guard.map(|guard| (guard.register.0, !guard.negated));
