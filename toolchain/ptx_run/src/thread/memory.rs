@@ -150,7 +150,7 @@ impl Thread<'_> {
         self.poll(&it.access, address, before);
     }
 
-    /// Yields if the thread polls. `changed_before` is what `changes.any` was before the load.
+    /// Yields if the thread polls. `changed_before` is what `changes.any` was before the access.
     fn poll(&mut self, access: &Access, address: u64, changed_before: bool) {
         if self.changes.any {
             self.polls.reset();
@@ -208,6 +208,7 @@ impl Thread<'_> {
         if !announce(&it.access, AccessKind::Atomic, pointer, size, space) {
             return;
         }
+        let before = std::mem::take(&mut self.changes.any);
         // SAFETY: the emulator found these bytes live, aligned and written.
         let old = unsafe { number::read(pointer, size) };
         let new = match it.function {
@@ -221,6 +222,7 @@ impl Thread<'_> {
         // SAFETY: as above; no other thread runs before the next call of the emulator.
         unsafe { number::write(pointer, size, new) };
         self.write(it.to, old, 0);
+        self.poll(&it.access, address, before);
     }
 }
 

@@ -1,6 +1,7 @@
 //! Finds loops that poll although they change registers: that count their polls, or read a clock.
 
-/// Strong loads in a row that returned what their registers held already.
+/// Strong loads, and atomics that changed nothing, in a row that returned what their registers held
+/// already.
 #[derive(Debug, Default)]
 pub(super) struct Polls {
     loads: u32,
@@ -20,7 +21,7 @@ impl Polls {
         *self = Self::default();
     }
 
-    /// Another such load. Returns whether the thread should let others run.
+    /// Another such access. Returns whether the thread should let others run.
     pub(super) fn add(&mut self, address: u64) -> bool {
         self.loads += 1;
         self.same += u32::from(self.address == address);

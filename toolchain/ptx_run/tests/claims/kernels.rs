@@ -171,6 +171,7 @@ fn a_barrier_that_polls_lets_other_blocks_run() {
         "atom.global.or.b32 %r7, [%rd2], 0;",
         "ld.relaxed.sys.u32 %r7, [%rd2]; nanosleep.u32 20;",
         counted,
+        "mov.u32 %r14, %r10; add.u32 %r10, %r14, 1; atom.global.add.u32 %r7, [%rd2], 0;",
         timed,
     ] {
         let (kernel, mut memory) = kernel(&grid_barrier(poll));
@@ -202,7 +203,7 @@ fn a_wait_that_never_ends_is_a_deadlock() {
 
 #[test]
 fn an_empty_endless_loop_is_a_deadlock_and_one_that_counts_ends_at_the_limit() {
-    let config = LaunchConfig { step_limit: 1000, ..LaunchConfig::new("k", 1, 1) };
+    let config = LaunchConfig { step_limit: 100, ..LaunchConfig::new("k", 1, 1) };
     let (empty, mut memory) = kernel("LOOP: bra LOOP;");
     let found = fault(empty.launch(&mut memory, &config, &pointers(0, 0)));
     assert!(matches!(found, Fault::Deadlock(_)), "{found}");
