@@ -241,10 +241,10 @@ fn announce(
     space: simt::Space,
 ) -> bool {
     let order = order_of(access.order);
-    let told = simt::Access { kind, order, scope: scope_of(access.scope), space };
+    let announced = simt::Access { kind, order, scope: scope_of(access.scope), space };
     if matches!(access.ty, Type::F32 | Type::F64) {
-        simt::access_float(pointer, bytes, told)
+        simt::access_float(pointer, bytes, announced)
     } else {
-        simt::access(pointer, bytes, told)
+        simt::access(pointer, bytes, announced)
     }
 }

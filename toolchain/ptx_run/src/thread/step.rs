@@ -75,7 +75,7 @@ impl Thread<'_> {
         Flow::Next
     }
 
-    /// An instruction that calls the emulator, which has been told its line.
+    /// An instruction that calls the emulator, which knows its line.
     fn effect(&mut self, instruction: &Instruction) {
         match &instruction.op {
             Op::Load(loading) => self.load(loading, instruction),

@@ -9,7 +9,7 @@ pub(crate) fn module(declarations: &str) -> ptx::Module {
     ptx::parse(&text).unwrap_or_else(|error| panic!("{declarations}\n{error}"))
 }
 
-/// A kernel of these declarations, loaded into memory of its own.
+/// A kernel of these declarations, loaded into its memory.
 pub(crate) fn load(declarations: &str, entry: &str) -> (Kernel, Memory) {
     let mut memory = Memory::new(1 << 24);
     let program = Program::new(&module(declarations), entry).expect("it is in the module");
