@@ -179,15 +179,20 @@ impl Thread<'_> {
                     for &slot in values {
                         self.used(slot, bytes as u32, instruction, "stored");
                     }
-                    self.changes.memory();
-                    self.polls.reset();
                     if !announce(&it.access, AccessKind::Write, pointer, size, space) {
                         return;
                     }
                     for (index, &slot) in values.iter().enumerate() {
                         let (value, _) = self.register(slot);
+                        let pointer = pointer.wrapping_add(index * bytes);
                         // SAFETY: the emulator found these bytes live and aligned.
-                        unsafe { number::write(pointer.wrapping_add(index * bytes), bytes, value) };
+                        let old = unsafe { number::read(pointer, bytes) };
+                        // SAFETY: as above.
+                        unsafe { number::write(pointer, bytes, value) };
+                        if low_bits(value, bytes as u32 * 8) != old {
+                            self.changes.memory();
+                            self.polls.reset();
+                        }
                     }
                 }
             }

@@ -170,6 +170,7 @@ fn a_barrier_that_polls_lets_other_blocks_run() {
         "ld.volatile.global.u32 %r7, [%rd2];",
         "atom.global.or.b32 %r7, [%rd2], 0;",
         "ld.relaxed.sys.u32 %r7, [%rd2]; nanosleep.u32 20;",
+        "st.global.u32 [%rd5+128], 7; ld.acquire.gpu.global.u32 %r7, [%rd2];",
         counted,
         "mov.u32 %r14, %r10; add.u32 %r10, %r14, 1; atom.global.add.u32 %r7, [%rd2], 0;",
         timed,
