@@ -11,7 +11,7 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 /// A source location. Of a call in Rust it comes from `#[track_caller]`.
 ///
 /// One pointer, because the race detector keeps one for each access: to a [`Location`], or with its
-/// lowest bit set to a [`Line`].
+/// lowest bit set to a `Line`.
 #[derive(Clone, Copy)]
 pub struct Place(NonNull<()>);
 
@@ -26,8 +26,9 @@ enum At {
     Program(&'static Line),
 }
 
-/// The bit that marks a [`Line`]. Both types have the alignment of a pointer.
+/// The bit that marks a `Line`, which no aligned address has.
 const PROGRAM: usize = 1;
+const _: () = assert!(align_of::<Location<'_>>() > PROGRAM && align_of::<Line>() > PROGRAM);
 
 /// A location in a program that is not compiled Rust.
 #[derive(PartialEq, Eq, Hash, PartialOrd, Ord)]
