@@ -28,7 +28,7 @@ pub fn join_barrier<T: Scalar>(name: &'static str, words: Global<T>) {
 #[derive(Clone, Copy, Debug)]
 pub struct Caller {
     #[cfg(not(target_arch = "nvptx64"))]
-    place: simt::Place,
+    place: &'static core::panic::Location<'static>,
 }
 
 impl Caller {

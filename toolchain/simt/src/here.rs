@@ -124,7 +124,8 @@ pub(crate) fn with<R>(name: &str, body: impl FnOnce(&Here<'_>, Spot) -> R) -> R 
         return body(here, spot);
     }
     // A call in the file that calls the library is in one of the caller's closures.
-    let caller = here.library.get().caller.filter(|caller| caller.file() != call.file());
+    let caller = here.library.get().caller.map(Place::from);
+    let caller = caller.filter(|caller| caller.file() != call.file());
     body(here, Spot { place: caller.unwrap_or(call), call })
 }
 
@@ -291,7 +292,7 @@ impl<'a> Here<'a> {
             block: at.block_number(),
             thread: at.linear_thread(),
             lane: at.lane(),
-            place: (spot.call, self.library.get().caller),
+            place: (spot.call, self.library.get().caller.map(Place::from)),
             what,
         }
     }

@@ -5,6 +5,7 @@
 //! library's closure would be reported at the library's own line.
 
 use core::marker::PhantomData;
+use core::panic::Location;
 
 use crate::dim::Spot;
 use crate::here::{Here, try_with};
@@ -14,7 +15,7 @@ use crate::place::Place;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LibraryCall {
     /// The line that calls it; `None` outside of libraries.
-    pub(crate) caller: Option<Place>,
+    pub(crate) caller: Option<&'static Location<'static>>,
     /// The number of the protocol that the call is part of; 0 for none.
     pub(crate) protocol: u8,
 }
@@ -36,19 +37,19 @@ pub struct Calling {
 /// Does nothing outside an emulated thread.
 #[track_caller]
 pub fn library_call() -> Calling {
-    library_call_from(Place::caller())
+    library_call_from(Location::caller())
 }
 
 /// Like [`library_call`], for a call that began at `caller`: a destructor has no caller, so it
 /// names the line that created the value.
-pub fn library_call_from(caller: Place) -> Calling {
+pub fn library_call_from(caller: &'static Location<'static>) -> Calling {
     Calling::begin(|_, before| LibraryCall { caller: before.caller.or(Some(caller)), ..before })
 }
 
 /// The line that called the current library; outside of libraries, the line of the caller.
 #[track_caller]
-pub fn caller() -> Place {
-    let own = Place::caller();
+pub fn caller() -> &'static Location<'static> {
+    let own = Location::caller();
     try_with(|here| here.library.get().caller).flatten().unwrap_or(own)
 }
 
@@ -59,7 +60,7 @@ pub fn caller() -> Place {
 /// blamed on them. For nested protocols, the outermost counts.
 #[track_caller]
 pub fn protocol_call(name: &'static str) -> Calling {
-    let caller = Place::caller();
+    let caller = Location::caller();
     Calling::begin(|here, before| LibraryCall {
         caller: before.caller.or(Some(caller)),
         protocol: match (before.protocol, &here.world.races) {
