@@ -15,10 +15,11 @@ use crate::outcome::Outcome;
 use crate::workspace::{cargo, output_of, root, walk};
 
 /// The packages. Each may depend on those before it only; tests are exempt.
-const PACKAGES: [&str; 21] = [
+const PACKAGES: [&str; 22] = [
     "gridsync-simt",
     "gridsync-litmus",
     "gridsync-ptx",
+    "gridsync-ptx-run",
     "gridsync-image",
     "gridsync-libcuda",
     "gridsync-libnccl",

@@ -4,12 +4,13 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::cluster::ClusterBarrier;
-use crate::dim::{Dim3, Place, Position, Spot, WARP_LANES};
+use crate::dim::{Dim3, Position, Spot, WARP_LANES};
 use crate::fault::{Arrival, Fault, Missing, Site, Waiting, WaitingFor};
 use crate::fiber::{Call, Fiber, Reply, Request, Stop, Turn};
 use crate::here::Here;
 use crate::peers::Peers;
 use crate::picker::{Party, Picker};
+use crate::place::Place;
 use crate::quiet::Quiet;
 use crate::stack::Pool;
 use crate::thread::BarrierVotes;

@@ -4,7 +4,8 @@ use core::cell::RefCell;
 use core::fmt;
 use std::collections::HashMap;
 
-use crate::dim::{Dim3, Place};
+use crate::dim::Dim3;
+use crate::place::Place;
 
 /// Maximum launch depth. The host's launch has depth 0 (CUDA C++ Programming Guide, "CUDA Dynamic
 /// Parallelism", "Technical Specifications").

@@ -4,9 +4,9 @@
 
 use crate::access::Order;
 use crate::block::{Block, Machine};
-use crate::dim::Place;
 use crate::fault::{Fault, WaitingFor};
 use crate::fiber::Reply;
+use crate::place::Place;
 use crate::warp::{Aligned, Wait};
 use crate::world::World;
 

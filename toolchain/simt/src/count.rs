@@ -9,7 +9,8 @@ use core::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
 use crate::access::{AccessKind, Space};
-use crate::dim::{Place, WARP_LANES};
+use crate::dim::WARP_LANES;
+use crate::place::Place;
 
 /// Banks of shared memory, each one word wide (CUDA C++ Programming Guide, "Shared Memory").
 const BANKS: usize = 32;

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use crate::block::Block;
-use crate::dim::Place;
 use crate::fault::{Deadlock, Fault, Missing, Waiting, WaitingFor};
 use crate::fiber::Fiber;
+use crate::place::Place;
 use crate::warp::{Lane, Wait};
 use crate::world::World;
 

@@ -1,13 +1,11 @@
 //! Positions of a thread: in its block, in the grid, in the source.
 
 use core::fmt;
-use core::ptr;
+
+use crate::place::Place;
 
 /// Lanes of a warp on every CUDA device so far (PTX ISA, special register `WARP_SZ`).
 pub const WARP_LANES: u32 = 32;
-
-/// A source location, from `#[track_caller]`.
-pub type Place = &'static core::panic::Location<'static>;
 
 /// Source location of an in-thread call.
 #[derive(Clone, Copy, Debug)]
@@ -22,7 +20,7 @@ pub(crate) struct Spot {
 impl PartialEq for Spot {
     fn eq(&self, other: &Self) -> bool {
         // One call nearly always has one address, which is compared faster than the file's name.
-        let same = |a: Place, b: Place| ptr::eq(a, b) || a == b;
+        let same = |a: Place, b: Place| a.is(b) || a == b;
         same(self.place, other.place) && same(self.call, other.call)
     }
 }

@@ -14,9 +14,10 @@ use core::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
 use crate::access::AccessKind;
-use crate::dim::{Dim3, Place, Position, Spot};
+use crate::dim::{Dim3, Position, Spot};
 use crate::here::Here;
 use crate::last_access::bits;
+use crate::place::Place;
 
 /// The widest access. It is aligned, so it does not cross a multiple of this.
 const WIDEST: usize = size_of::<u128>();

@@ -5,7 +5,7 @@
 //! chooses among the grids that may begin; seed 0 chooses the one launched first.
 
 use crate::children::{Child, Launched};
-use crate::dim::Place;
+use crate::place::Place;
 use crate::schedule::SplitMix;
 
 /// A grid that was launched by another.

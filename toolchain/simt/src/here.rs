@@ -1,7 +1,6 @@
 //! The context of an in-thread call: the calling thread, its block and its launch.
 
 use core::cell::{Cell, RefCell};
-use core::panic::Location;
 use core::ptr::NonNull;
 use std::panic::resume_unwind;
 use std::rc::Rc;
@@ -23,6 +22,7 @@ use crate::looks::{Looks, QUIET};
 use crate::memory::Proxy;
 use crate::panics::Note;
 use crate::peers::{Life, Peers};
+use crate::place::Place;
 use crate::race::{Act as RacingAct, Found, RacingAccess, Span};
 use crate::shared::SharedMemory;
 use crate::weaken::{Change, Orders};
@@ -55,6 +55,8 @@ pub(crate) struct Here<'a> {
     pub(crate) spot: Cell<Spot>,
     /// The library call that the thread is in, if any.
     pub(crate) library: Cell<LibraryCall>,
+    /// The location in the program that the thread interprets, if it does.
+    pub(crate) interpreted: Cell<Option<Spot>>,
     /// The last panic of this thread that the hook saw.
     pub(crate) note: Cell<Option<Note>>,
     /// The thread's result is no longer needed: it is only being unwound.
@@ -108,7 +110,7 @@ impl Drop for Entered<'_> {
 /// Outside a launch.
 #[track_caller]
 pub(crate) fn with<R>(name: &str, body: impl FnOnce(&Here<'_>, Spot) -> R) -> R {
-    let call = Location::caller();
+    let call = Place::caller();
     let Some(current) = CURRENT.get() else {
         panic!(
             "simt::{name} called outside an emulated thread: call it in a kernel run by simt::launch"
@@ -118,8 +120,12 @@ pub(crate) fn with<R>(name: &str, body: impl FnOnce(&Here<'_>, Spot) -> R) -> R 
     // thread's fiber runs while it is set. `body` cannot keep the reference, because its lifetime
     // is limited to that call.
     let here = unsafe { current.as_ref() };
+    if let Some(spot) = here.interpreted.get() {
+        return body(here, spot);
+    }
     // A call in the file that calls the library is in one of the caller's closures.
-    let caller = here.library.get().caller.filter(|caller| caller.file() != call.file());
+    let caller = here.library.get().caller.map(Place::from);
+    let caller = caller.filter(|caller| caller.file() != call.file());
     body(here, Spot { place: caller.unwrap_or(call), call })
 }
 
@@ -148,6 +154,7 @@ impl<'a> Here<'a> {
             yielder: Cell::new(None),
             spot: Cell::new(spot),
             library: Cell::default(),
+            interpreted: Cell::new(None),
             note: Cell::new(None),
             dropping: Cell::new(false),
             stores: RefCell::default(),
@@ -285,7 +292,7 @@ impl<'a> Here<'a> {
             block: at.block_number(),
             thread: at.linear_thread(),
             lane: at.lane(),
-            place: (spot.call, self.library.get().caller),
+            place: (spot.call, self.library.get().caller.map(Place::from)),
             what,
         }
     }

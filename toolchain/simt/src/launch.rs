@@ -2,19 +2,19 @@
 
 use core::cell::Cell;
 use core::ops::AddAssign;
-use core::panic::Location;
 use std::sync::Arc;
 
 use crate::bulk::Copies;
 use crate::children::{Child, Children, Launched};
 use crate::count::{Counter, Counts};
-use crate::dim::{Dim3, Place, WARP_LANES};
+use crate::dim::{Dim3, WARP_LANES};
 use crate::early::{EarlyWait, Waits};
 use crate::family::{Family, Next};
 use crate::fault::Fault;
 use crate::here::active;
 use crate::memory::Memory;
 use crate::panics;
+use crate::place::Place;
 use crate::race::{self, Draws, MAX_THREADS, Races};
 use crate::replay;
 use crate::schedule::{Policy, Schedule};
@@ -289,8 +289,7 @@ pub fn launch_on_gpus(
         None => (config.schedule, config.step_limit),
     };
     let config = &LaunchConfig { schedule, step_limit, ..*config };
-    let (mut stats, launched) =
-        run(memory, config, Location::caller(), bodies, Children::default())?;
+    let (mut stats, launched) = run(memory, config, Place::caller(), bodies, Children::default())?;
     let mut family = Family::new(config.schedule.seed);
     family.ran(None, launched);
     while let Some(Next { member, depth, child, place }) = family.next() {

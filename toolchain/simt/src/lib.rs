@@ -59,6 +59,7 @@ mod observed;
 mod panics;
 mod peers;
 mod picker;
+mod place;
 mod quiet;
 mod race;
 mod ready;
@@ -84,12 +85,15 @@ pub use count::Counts;
 pub use device_runtime::{
     create_event, create_stream, launch_child, multiprocessors, record_event, wait_event,
 };
-pub use dim::{Dim3, Place, Position, WARP_LANES};
+pub use dim::{Dim3, Position, WARP_LANES};
 pub use early::EarlyWait;
 pub use fault::{Arrival, Deadlock, Fault, Missing, Phase, Site, Target, Waiting, WaitingFor};
 pub use launch::{LaunchConfig, Stats, launch, launch_on_gpus};
-pub use library::{Calling, caller, join_barrier, library_call, library_call_from, protocol_call};
+pub use library::{
+    Calling, caller, interpret_at, join_barrier, library_call, library_call_from, protocol_call,
+};
 pub use memory::{Label, Memory, MemoryError};
+pub use place::Place;
 pub use race::{Flaw, Link, MissingOrder, Race, RacingAccess};
 pub use schedule::{Lanes, Policy, Schedule};
 pub use thread::{

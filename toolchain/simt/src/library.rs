@@ -7,14 +7,15 @@
 use core::marker::PhantomData;
 use core::panic::Location;
 
-use crate::dim::Place;
+use crate::dim::Spot;
 use crate::here::{Here, try_with};
+use crate::place::Place;
 
 /// The library call that a thread is in.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LibraryCall {
     /// The line that calls it; `None` outside of libraries.
-    pub(crate) caller: Option<Place>,
+    pub(crate) caller: Option<&'static Location<'static>>,
     /// The number of the protocol that the call is part of; 0 for none.
     pub(crate) protocol: u8,
 }
@@ -41,13 +42,13 @@ pub fn library_call() -> Calling {
 
 /// Like [`library_call`], for a call that began at `caller`: a destructor has no caller, so it
 /// names the line that created the value.
-pub fn library_call_from(caller: Place) -> Calling {
+pub fn library_call_from(caller: &'static Location<'static>) -> Calling {
     Calling::begin(|_, before| LibraryCall { caller: before.caller.or(Some(caller)), ..before })
 }
 
 /// The line that called the current library; outside of libraries, the line of the caller.
 #[track_caller]
-pub fn caller() -> Place {
+pub fn caller() -> &'static Location<'static> {
     let own = Location::caller();
     try_with(|here| here.library.get().caller).flatten().unwrap_or(own)
 }
@@ -67,6 +68,16 @@ pub fn protocol_call(name: &'static str) -> Calling {
             (number, _) => number,
         },
     })
+}
+
+/// From now on, all in-thread calls of this thread are at `place`, a location in a program that the
+/// kernel interprets: for faults, races, sites, and the comparison of calls by lanes of a warp. The
+/// lines of the interpreter are not named. `inside` is the location in a library of that program, or
+/// the same.
+///
+/// Does nothing outside an emulated thread.
+pub fn interpret_at(place: Place, inside: Place) {
+    try_with(|here| here.interpreted.set(Some(Spot { place, call: inside })));
 }
 
 /// Declares that the block of the calling thread takes part in a barrier between blocks. Messages

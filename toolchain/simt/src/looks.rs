@@ -8,7 +8,7 @@
 
 use core::cell::{Cell, RefCell};
 
-use crate::dim::Place;
+use crate::place::Place;
 
 /// Accesses of a launch without a change of memory before threads are watched.
 pub(crate) const QUIET: u64 = 1 << 16;

@@ -3,8 +3,9 @@
 use std::rc::Rc;
 
 use crate::cluster::Ticket;
-use crate::dim::{Place, Spot, WARP_LANES};
+use crate::dim::{Spot, WARP_LANES};
 use crate::fiber::{Call, Fiber, Reply};
+use crate::place::Place;
 use crate::thread::WarpValues;
 
 /// Reason why a live lane waits between its turns.

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::access::{Access, AccessKind, Order, Scope, Space};
-use crate::dim::Place;
+use crate::place::Place;
 
 /// A place in a kernel's source that orders memory or waits, and its operation. A generic function
 /// may have several operations at one place.

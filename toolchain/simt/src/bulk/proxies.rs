@@ -3,10 +3,11 @@
 
 use core::fmt;
 
-use crate::dim::{Place, Spot};
+use crate::dim::Spot;
 use crate::fiber::Request;
 use crate::here::{Here, with};
 use crate::memory::Proxy;
+use crate::place::Place;
 use crate::race::NEEDS_GLOBAL_FENCE;
 use crate::shared::SharedMemory;
 use crate::weaken::Orders;

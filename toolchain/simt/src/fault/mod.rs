@@ -9,7 +9,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::access::Access;
-use crate::dim::{Dim3, Place};
+use crate::dim::Dim3;
+use crate::place::Place;
 use crate::race::Race;
 
 pub use site::{Arrival, Site, Target};

@@ -3,8 +3,9 @@
 use core::fmt;
 use std::sync::Arc;
 
-use crate::dim::{Dim3, Place};
+use crate::dim::Dim3;
 use crate::memory::Label;
+use crate::place::Place;
 
 /// A thread of a launch and a location in the kernel's source.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,7 +3,8 @@
 use core::fmt;
 use std::sync::Arc;
 
-use crate::dim::{Dim3, Place};
+use crate::dim::Dim3;
+use crate::place::Place;
 
 /// A thread that did not arrive at a barrier.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use super::clock::Stamp;
 use super::reach::Shape;
 use super::value::Value;
 use crate::access::{Access, Space};
-use crate::dim::Place;
+use crate::place::Place;
 
 /// Up to this number of weak reads, a cell does not drop any.
 const FEW_READS: usize = 192;

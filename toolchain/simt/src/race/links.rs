@@ -7,7 +7,7 @@ use super::reach::Level;
 use super::report::Flaw;
 use super::value::Head;
 use crate::access::Scope;
-use crate::dim::Place;
+use crate::place::Place;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 

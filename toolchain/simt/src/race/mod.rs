@@ -28,7 +28,7 @@ pub use report::{Flaw, Link, MissingOrder, Race, RacingAccess};
 pub(crate) use shadow::Span;
 
 use crate::access::{Access, AccessKind, Order, Scope, Space};
-use crate::dim::Place;
+use crate::place::Place;
 use cell::Event;
 use clock::Clock;
 use core::cell::RefCell;

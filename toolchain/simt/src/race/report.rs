@@ -1,8 +1,8 @@
 //! Reports of races.
 
 use crate::access::{Access, AccessKind, Order, Scope, Space};
-use crate::dim::Place;
 use crate::fault::{Site, Target};
+use crate::place::Place;
 use core::fmt;
 
 /// An access that races with another.

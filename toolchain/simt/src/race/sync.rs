@@ -10,7 +10,7 @@ use super::shadow::Span;
 use super::thread::{Location, Thread};
 use super::value::{Head, Value, add_head};
 use crate::access::{Order, Scope};
-use crate::dim::Place;
+use crate::place::Place;
 
 impl State {
     /// A read learns what was released to its location, as far as it acquires. Returns how many

@@ -4,7 +4,7 @@ use super::clock::{Clock, Stamp};
 use super::links::Links;
 use super::reach::{LEVELS, Level};
 use crate::access::Scope;
-use crate::dim::Place;
+use crate::place::Place;
 use std::collections::HashMap;
 
 /// A location: its region, and its first cell.

@@ -5,7 +5,7 @@ use super::clock::{Clock, Stamp};
 use super::reach::Level;
 use super::report::Flaw;
 use crate::access::Scope;
-use crate::dim::Place;
+use crate::place::Place;
 
 /// What a write passes on: a release pattern (PTX ISA, "Release and Acquire Patterns"), or a plain
 /// write. A plain write is kept to report what is missing.

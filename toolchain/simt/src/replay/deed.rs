@@ -1,8 +1,9 @@
 //! A thread's action, as needed by a story.
 
 use crate::access::{Access, AccessKind, Order, Scope};
-use crate::dim::{Place, Position};
+use crate::dim::Position;
 use crate::memory::Label;
+use crate::place::Place;
 
 /// A thread of a recording: the launch, the block and the thread in the block.
 pub(super) type Thread = (usize, u64, u32);

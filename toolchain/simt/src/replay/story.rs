@@ -5,8 +5,8 @@ use core::fmt;
 use super::deed::{Deed, Done, Touch};
 use super::line::Line;
 use super::matters::Matters;
-use crate::dim::Place;
 use crate::fault::Fault;
+use crate::place::Place;
 use crate::race::Race;
 
 /// Maximum number of steps in a story: the last ones are kept.

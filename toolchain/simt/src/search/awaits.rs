@@ -14,7 +14,7 @@
 use std::collections::HashMap;
 
 use super::footprint::{Footprint, Object};
-use crate::dim::Place;
+use crate::place::Place;
 
 /// The accesses of a launch's lanes that are relevant to polling, and which lanes wait.
 #[derive(Debug, Default)]

@@ -9,8 +9,9 @@ use super::footprint::{Footprint, Names, Object};
 use super::path::Path;
 use super::tree::{MOST_WARPS, Tree};
 use crate::access::{Access, AccessKind, Order};
-use crate::dim::{Place, WARP_LANES};
+use crate::dim::WARP_LANES;
 use crate::memory::Label;
+use crate::place::Place;
 use crate::warp::lanes;
 
 thread_local! {

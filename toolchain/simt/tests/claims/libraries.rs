@@ -1,8 +1,8 @@
 //! Faults in libraries name the line that calls the library, and the protocol that would help.
 
 use simt::{
-    Fault, LaunchConfig, Memory, MissingOrder, Order, Policy, Schedule, Scope, join_barrier,
-    launch, library_call, position, protocol_call,
+    Fault, LaunchConfig, Memory, MissingOrder, Order, Place, Policy, Schedule, Scope, interpret_at,
+    join_barrier, launch, library_call, position, protocol_call,
 };
 
 use crate::library::{Kept, LIBRARY, SUM_LINE, apply, mean, sum};
@@ -28,6 +28,23 @@ fn a_fault_in_a_library_names_its_caller_and_the_inner_line() {
         assert_eq!((inside.file(), inside.line()), (LIBRARY, SUM_LINE), "{fault}");
         assert!(fault.to_string().contains(&format!(", in {inside}")));
     }
+}
+
+#[test]
+fn a_fault_in_an_interpreter_names_the_line_of_its_program_only() {
+    let mut memory = Memory::new(1 << 20);
+    let words = Words::zeros(&mut memory, 4);
+    let lines = [7, 8].map(|line| Place::in_program("kernel.ptx", line, 0));
+    let fault = launch(&mut memory, &config(1, 2, Policy::RoundRobin), &|| {
+        for (index, line) in [3, 4].into_iter().zip(lines) {
+            interpret_at(line, line);
+            words.get(index);
+        }
+    })
+    .expect_err("there are four words");
+    assert_site(&fault, 0, 0, "kernel.ptx", 8);
+    assert!(fault.to_string().ends_with("at kernel.ptx:8)"), "{fault}");
+    assert_eq!(Place::in_program("kernel.ptx", 8, 0), lines[1]);
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! A small library for kernels. It is in a separate file, as libraries are.
 
 use crate::support::Words;
-use simt::{Place, caller, library_call, library_call_from};
+use simt::{caller, library_call, library_call_from};
+use std::panic::Location;
 
 /// This file.
 pub(crate) const LIBRARY: &str = file!();
@@ -32,7 +33,7 @@ pub(crate) fn apply(section: impl Fn()) {
 }
 
 /// A value with a destructor that reads.
-pub(crate) struct Kept(Words, Place);
+pub(crate) struct Kept(Words, &'static Location<'static>);
 
 impl Kept {
     #[track_caller]

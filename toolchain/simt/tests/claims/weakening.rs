@@ -111,7 +111,7 @@ fn an_unordered_vote_still_has_its_result() {
 #[test]
 fn a_scope_narrows_by_one_step_and_system_counts_as_device() {
     let site = |in_clusters| OrderSite {
-        place: core::panic::Location::caller(),
+        place: core::panic::Location::caller().into(),
         does: Orders::Fence(Scope::System, Order::SeqCst),
         kinship: Kinship { in_clusters, on_gpus: false },
     };

@@ -1,0 +1,78 @@
+//! Branches and calls.
+
+use ptx::{Label, Module, Operand, Space, Symbol, Type};
+
+use super::operands::Operands;
+use crate::code::{Calling, Given, Op, Received};
+
+/// The index of the instruction at a label.
+fn target(label: Label, on: &Operands<'_>) -> usize {
+    on.body.labels[label.0 as usize].at
+}
+
+pub(super) fn branch(operands: &[Operand], on: &Operands<'_>) -> Option<Op> {
+    let [Operand::Label(label)] = operands else { return None };
+    Some(Op::Branch(target(*label, on)))
+}
+
+pub(super) fn branch_indexed(operands: &[Operand], on: &Operands<'_>) -> Option<Op> {
+    let [index, Operand::Targets(targets)] = operands else { return None };
+    let labels = on.body.targets[*targets as usize].iter();
+    let targets = labels.map(|label| target(*label, on)).collect();
+    Some(Op::BranchIndexed(on.source(index, Type::U32)?, targets))
+}
+
+pub(super) fn sleep(operands: &[Operand], on: &Operands<'_>) -> Option<Op> {
+    on.source_at(operands, 0, Type::U32).map(Op::Sleep)
+}
+
+/// A call of a function with a body, or through its address.
+pub(super) fn call(operands: &[Operand], on: &Operands<'_>) -> Option<Op> {
+    let (results, operands) = match operands {
+        [Operand::List(results), rest @ ..] => (&**results, rest),
+        rest => (&[][..], rest),
+    };
+    let (callee, arguments) = match operands {
+        [callee, Operand::List(arguments), ..] => (callee, &**arguments),
+        [callee, ..] => (callee, &[][..]),
+        [] => return None,
+    };
+    if let Operand::Symbol(Symbol::Function(index), _) = callee
+        && !is_callable(&on.module.functions[*index as usize])
+    {
+        return None;
+    }
+    let callee = on.source(callee, Type::U64)?;
+    let arguments: Option<Box<[Given]>> = arguments.iter().map(|it| given(it, on)).collect();
+    let results: Option<Box<[Received]>> = results.iter().map(|it| received(it, on)).collect();
+    Some(Op::Call(Box::new(Calling { callee, arguments: arguments?, results: results? })))
+}
+
+/// The name of the function that an instruction calls and the module only declares.
+pub(super) fn declared<'m>(it: &ptx::Instruction, module: &'m Module) -> Option<&'m str> {
+    let called = it.operands.iter().find_map(|operand| match operand {
+        Operand::Symbol(Symbol::Function(index), _) => Some(&module.functions[*index as usize]),
+        _ => None,
+    })?;
+    called.body.is_none().then_some(&called.name)
+}
+
+/// Whether a function has a body, and all its parameters and results in memory.
+pub(crate) fn is_callable(function: &ptx::Function) -> bool {
+    let mut all = function.parameters.iter().chain(&function.results);
+    function.body.is_some() && all.all(|it| it.variable.space == Space::Parameter)
+}
+
+fn given(operand: &Operand, on: &Operands<'_>) -> Option<Given> {
+    if matches!(operand, Operand::Symbol(..)) {
+        return on.offset(operand).map(Given::Bytes);
+    }
+    on.source(operand, Type::B64).map(Given::Value)
+}
+
+fn received(operand: &Operand, on: &Operands<'_>) -> Option<Received> {
+    if matches!(operand, Operand::Symbol(..)) {
+        return on.offset(operand).map(Received::Bytes);
+    }
+    on.slot(operand).map(Received::Register)
+}

@@ -1,0 +1,149 @@
+//! Turns the functions of a module into the form that threads run.
+//!
+//! An instruction with an operation, a type or operands that are not supported becomes one that
+//! fails when a thread reaches it.
+
+mod access;
+mod compute;
+mod control;
+mod operands;
+mod warp;
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::iter::successors;
+use std::sync::Arc;
+
+use ptx::decode::{Operation, decode};
+use ptx::{Body, Function, Location, Mnemonic, Module};
+use simt::Place;
+
+pub(crate) use self::access::{order_of, scope_of};
+pub(crate) use self::control::is_callable;
+use self::operands::Operands;
+use crate::code::{Code, Instruction, Op};
+use crate::layout::{Frame, Window};
+
+/// Resolves functions of a module.
+pub(crate) struct Resolver<'a> {
+    module: &'a Module,
+    window: &'a Window,
+    /// The file that messages name for instructions without a line of a source.
+    file: String,
+    /// The number of the file that has the source of the kernel, if the module has its lines.
+    own: Option<u32>,
+    decoded: HashMap<Arc<Mnemonic>, Operation>,
+}
+
+impl<'a> Resolver<'a> {
+    pub(crate) fn new(module: &'a Module, window: &'a Window, entry: &Function) -> Self {
+        let file = format!("{}.ptx", entry.name);
+        let locations = entry.body.iter().flat_map(|body| &body.locations);
+        let own = locations.filter(|it| it.inlined_at.is_none()).map(|it| it.file).next();
+        Self { module, window, file, own, decoded: HashMap::new() }
+    }
+
+    /// The code of the function with this index, which has this body.
+    pub(crate) fn code(&mut self, index: usize, function: &Function, body: &Body) -> Code {
+        let frame = Frame::of(function, body);
+        let operands = Operands {
+            module: self.module,
+            window: self.window,
+            function: index,
+            frame: &frame,
+            body,
+            constants: RefCell::default(),
+        };
+        let instructions =
+            body.instructions.iter().map(|it| self.instruction(it, &operands)).collect();
+        Code {
+            name: function.name.clone(),
+            instructions,
+            registers: body.registers.clone(),
+            constants: operands.constants.into_inner().all.into(),
+            frame: frame.bytes,
+            parameters: frame.parameters,
+            results: frame.results,
+        }
+    }
+
+    fn instruction(&mut self, it: &ptx::Instruction, operands: &Operands<'_>) -> Instruction {
+        let mnemonic = Arc::clone(&it.mnemonic);
+        let operation = self.decoded.entry(mnemonic).or_insert_with_key(|it| decode(it));
+        let op = op(operation, it, operands).unwrap_or_else(|| {
+            let name = control::declared(it, self.module);
+            let of = name.map_or_else(String::new, |name| format!(" of `{name}`"));
+            let text = format!("`{}`{of} in line {} of the PTX", it.mnemonic.text(), it.line);
+            Op::Unsupported(text.into())
+        });
+        let guard = it.guard.map(|guard| (guard.register.0, !guard.negated));
+        let (own, inside) = self.places(it, operands.body);
+        Instruction { op, guard, own, inside }
+    }
+
+    /// The line in the file of the kernel, where the instruction was inlined, and the innermost line.
+    /// Without lines of a source both are the line of the PTX.
+    fn places(&self, it: &ptx::Instruction, body: &Body) -> (Option<Place>, Place) {
+        let at = |index: u32| &body.locations[index as usize];
+        let inlined = |it: &&Location| it.inlined_at.map(at);
+        let chain = || successors(it.location.map(at), inlined).filter(|it| it.line > 0);
+        let place = |it: &Location| {
+            let name = self.module.files.get(&it.file)?;
+            Some(Place::in_program(name, it.line, it.column))
+        };
+        let inside = chain().next().and_then(place);
+        let inside = inside.unwrap_or_else(|| Place::in_program(&self.file, it.line, 0));
+        match self.own {
+            Some(own) => (chain().find(|it| it.file == own).and_then(place), inside),
+            None => (Some(inside), inside),
+        }
+    }
+}
+
+/// What an instruction does, if it is supported.
+fn op(operation: &Operation, it: &ptx::Instruction, on: &Operands<'_>) -> Option<Op> {
+    let operands = &*it.operands;
+    match operation {
+        Operation::Load(access) => access::load(*access, operands, on),
+        Operation::Store(access) => access::store(*access, operands, on),
+        Operation::Atomic(access, update) => access::atomic(*access, *update, operands, on),
+        Operation::Reduction(access, update) => access::reduction(*access, *update, operands, on),
+        Operation::Fence(fence) => access::fence(*fence),
+        Operation::ConvertAddress { space, to } => {
+            access::convert_address(*space, *to, operands, on)
+        }
+        Operation::IsInSpace(space) => access::is_in_space(*space, operands, on),
+        Operation::Move(ty) => compute::movement(*ty, operands, on),
+        Operation::Select(ty) => compute::select(*ty, operands, on),
+        Operation::Compare(comparison) => compute::compare(comparison, operands, on),
+        Operation::Convert(conversion) => compute::convert(conversion, operands, on),
+        Operation::Compute(arithmetic) => compute::compute(arithmetic, operands, on),
+        Operation::Barrier { action, .. } => warp::barrier(*action, operands, on),
+        Operation::WarpBarrier => warp::warp_barrier(operands, on),
+        Operation::Shuffle(mode) => warp::shuffle(*mode, operands, on),
+        Operation::Vote(vote) => warp::vote(*vote, operands, on),
+        Operation::Match { all: false, bytes } => warp::matching(*bytes, operands, on),
+        Operation::Redux(arithmetic) => warp::redux(arithmetic, operands, on),
+        Operation::ActiveMask => warp::active_mask(operands, on),
+        Operation::Branch => control::branch(operands, on),
+        Operation::BranchIndexed => control::branch_indexed(operands, on),
+        Operation::Call => control::call(operands, on),
+        Operation::Sleep => control::sleep(operands, on),
+        Operation::Return => Some(Op::Return),
+        Operation::Exit => Some(Op::Exit),
+        Operation::Trap => Some(Op::Trap),
+        // Grids run one at a time, and there are no caches.
+        Operation::Hint | Operation::GridDependency { .. } => Some(Op::Nothing),
+        Operation::Match { all: true, .. }
+        | Operation::ClusterBarrier { .. }
+        | Operation::Mbarrier { .. }
+        | Operation::Elect
+        | Operation::AsyncCopy
+        | Operation::BulkCopy { .. }
+        | Operation::CommitGroup { .. }
+        | Operation::WaitGroup { .. }
+        | Operation::MapShared { .. }
+        | Operation::Refused(_)
+        | Operation::Unknown(_) => None,
+    }
+}

@@ -1,0 +1,167 @@
+//! One thread: its registers, its private memory, and the loop that runs instructions.
+
+mod calls;
+mod changes;
+mod memory;
+mod number;
+mod polls;
+mod private;
+mod registers;
+mod step;
+mod warp;
+
+use simt::{Place, Position};
+
+use self::changes::Changes;
+use self::polls::Polls;
+use self::private::Private;
+use self::registers::Register;
+use crate::code::{Code, Instruction};
+use crate::program::Kernel;
+
+/// The first address of functions.
+const FUNCTIONS: u64 = 4 << 56;
+
+/// The address of the function with this index.
+pub(crate) fn function_address(index: u32) -> u64 {
+    FUNCTIONS | u64::from(index)
+}
+
+/// A thread of a kernel.
+pub(crate) struct Thread<'a> {
+    kernel: &'a Kernel,
+    position: Position,
+    code: &'a Code,
+    /// The next instruction.
+    next: usize,
+    /// The registers of all functions that are being called.
+    values: Vec<Register>,
+    /// Where the registers and the private memory of the current function begin.
+    registers: usize,
+    frame: usize,
+    private: Private,
+    /// The line in the file of the kernel that has called the current function.
+    line: Option<Place>,
+    /// The calls that have not returned.
+    calls: Vec<Caller<'a>>,
+    carry: bool,
+    changes: Changes,
+    /// Jumps backwards, for loops without any call of the emulator.
+    jumps: u32,
+    polls: Polls,
+    /// The shared variables of the block, and the memory of the launch with its bytes.
+    shared: Vec<*mut u8>,
+    dynamic: (*mut u8, usize),
+}
+
+/// A function that waits for the one it has called.
+struct Caller<'a> {
+    code: &'a Code,
+    /// Its call.
+    at: usize,
+    registers: usize,
+    frame: usize,
+    changes: Changes,
+    line: Option<Place>,
+}
+
+/// How an instruction ends.
+enum Flow {
+    /// With the next one.
+    Next,
+    /// With the end of the thread.
+    Exit,
+}
+
+impl<'a> Thread<'a> {
+    /// Runs a thread with these bytes of parameters, in a thread of the emulator.
+    pub(crate) fn run(kernel: &'a Kernel, arguments: &[u8]) {
+        let code = kernel.entry();
+        let mut thread = Self {
+            kernel,
+            position: simt::position(),
+            code,
+            next: 0,
+            values: Vec::new(),
+            registers: 0,
+            frame: 0,
+            private: Private::default(),
+            line: None,
+            calls: Vec::new(),
+            carry: false,
+            changes: Changes::default(),
+            jumps: 0,
+            polls: Polls::default(),
+            shared: Vec::new(),
+            dynamic: simt::dynamic_shared(),
+        };
+        if let Some(first) = code.instructions.first() {
+            thread.announce(first);
+        }
+        if let Some(problem) = thread.overflow(code) {
+            simt::trap(&problem);
+        }
+        thread.enter_frame(code);
+        thread.private.write_all(0, arguments);
+        let variables = kernel.window().variables.iter();
+        thread.shared =
+            variables.map(|it| simt::static_shared(it.name, it.bytes, it.align)).collect();
+        thread.run_all();
+    }
+
+    fn run_all(&mut self) {
+        loop {
+            let code = self.code;
+            let Some(instruction) = code.instructions.get(self.next) else {
+                if self.leave() {
+                    return;
+                }
+                continue;
+            };
+            self.next += 1;
+            if let Some((slot, wanted)) = instruction.guard {
+                let (value, undefined) = self.register(slot);
+                if undefined != 0 {
+                    self.refuse_undefined(slot, instruction, "the guard of an instruction");
+                }
+                if (value != 0) != wanted {
+                    continue;
+                }
+            }
+            if let Flow::Exit = self.step(instruction) {
+                return;
+            }
+        }
+    }
+
+    /// Continues at an instruction. A jump backwards ends an iteration of a loop: if the thread has
+    /// changed nothing in it, the next one will be the same until another thread changes memory.
+    fn jump(&mut self, to: usize, instruction: &Instruction) {
+        if to < self.next {
+            self.jumps += 1;
+            if !self.changes.any {
+                self.announce(instruction);
+                simt::spin();
+            } else if self.jumps.is_multiple_of(1 << 16) {
+                // The emulator stops a loop that never ends at its limit of steps.
+                self.announce(instruction);
+                simt::nanosleep(0);
+            }
+            self.changes.any = false;
+        }
+        self.next = to;
+    }
+
+    /// Tells the emulator the line of its next calls: the last one in the file of the kernel, and the
+    /// innermost one.
+    fn announce(&self, instruction: &Instruction) {
+        let place = instruction.own.or(self.line).unwrap_or(instruction.inside);
+        simt::interpret_at(place, instruction.inside);
+    }
+
+    /// Ends the launch at an instruction.
+    fn trap(&self, instruction: &Instruction, message: &str) -> ! {
+        self.announce(instruction);
+        simt::trap(message)
+    }
+}
