@@ -155,6 +155,7 @@ pub(super) enum Fields {
         indices: Option<Option<String>>,
     },
     /// `quantile`.
+    #[cfg_attr(feature = "schema", schemars(extend("anyOf" = [{ "required": ["quantiles"] }, { "required": ["output"] }])))]
     Quantile {
         /// The operation.
         #[cfg_attr(feature = "schema", schemars(extend("const" = "quantile")))]
