@@ -80,8 +80,10 @@ fn the_fields_are_those_that_the_readme_describes() {
         &["top", "x.npy", "-k", "2", "--output", "o.npy"],
         &["top", "x.npy", "-k", "2", "--indices", "p.npy"],
         &["quantile", "x.npy"],
+        &["quantile", "x.npy", "--rows", "--output", "o.npy"],
         &["histogram", "x.npy"],
         &["histogram", "x.npy", "--output", "o.npy"],
+        &["histogram", "x.npy", "--weights", "x.npy"],
         &["range-sum", "x.npy", "q.npy", "--output", "o.npy"],
         &["kendall", "x.npy", "x.npy"],
     ] {
