@@ -153,7 +153,7 @@ impl Histogram {
         if let Some(path) = &self.weights {
             return self.weigh(job, path, input, given, numbered);
         }
-        // To read a part while the one before is counted is faster than to hold all.
+        // In parts, the next one is read while one is counted, and no memory holds all.
         let streamed = self.parts.of(job, about.len, size_of::<T>())?;
         let are_few = given.as_ref().is_some_and(|(_, bins)| bins.len() <= streamed / 8);
         let part = if are_few && !self.check {

@@ -30,10 +30,10 @@ use std::ffi::OsString;
 /// --descending too. As in NumPy, -0 equals +0, and all NaNs are equal and greater than inf: they come
 /// last, and with --descending first. --argsort is numpy.argsort(x, axis=None, kind="stable"), and with
 /// --axis that of the axis; the indices are written as i64. The output has the type of the input, but
-/// bf16 is sorted as f32, since .npy has no bf16. One device sorts: a GPU needs memory for four times
-/// the array, and with --argsort for 16 bytes more for each element. An array for which it has no room,
-/// or longer than --part, is sorted in parts, which are kept in a temporary file in the folder of the
-/// output and merged; rows are sorted some at a time. The output is written whole or not at all, and
+/// bf16 is sorted as f32, since .npy has no bf16. One device sorts: a GPU needs memory for three
+/// arrays, and with --argsort for 16 bytes more for each element. An array for which that is more than
+/// three quarters of what is free, or longer than --part, is sorted in parts, which are kept in a
+/// temporary file in the folder of the output and merged; rows are sorted some at a time. The output is written whole or not at all, and
 /// not if --check finds it wrong. --check holds all elements and results.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]

@@ -137,7 +137,7 @@ impl Top {
         // The library sorts to find more than an eighth of the elements, and most rows.
         let is_sorted = self.axis.is_asked() || self.k > columns / 8;
         let of_each = by_rank::bytes_of_each::<T>(is_sorted);
-        // To read a part while the one before is searched is faster than to hold all.
+        // In parts, the next one is read while one is searched, and no memory holds all.
         let streamed = self.parts.of(job, about.len, of_each)?;
         let part = if !self.axis.is_asked() && !self.check && self.k <= streamed / 8 {
             Some(streamed).filter(|&part| part < about.len)

@@ -66,7 +66,7 @@ impl<T: Binned> PartHistogram<T> {
     /// # Panics
     /// If it is longer than a part may be.
     pub fn next(&mut self, elements: &[T]) -> Result<(), PartError> {
-        let (us, of_part) = match &mut self.on {
+        self.us += match &mut self.on {
             On::Cpu => {
                 // Each core has its own counts, unless most would stay zero.
                 let bins = self.bins.len();
@@ -74,7 +74,8 @@ impl<T: Binned> PartHistogram<T> {
                 memory::probe(each * bins * size_of::<u64>())?;
                 let start = Instant::now();
                 let counts = self.bins.count_on_cpu(elements);
-                (start.elapsed().as_secs_f64() * 1e6, counts)
+                add(&mut self.counts, &counts);
+                start.elapsed().as_secs_f64() * 1e6
             }
             On::Device(on) => {
                 let OnDevice { device, counter, elements: input, counts, of_part } = &mut **on;
@@ -82,11 +83,10 @@ impl<T: Binned> PartHistogram<T> {
                 let part = 0..elements.len();
                 let us = device.time(|| counter.launch_part(input, part.clone(), counts))?;
                 counts.download_to(0, of_part)?;
-                (us, of_part.clone())
+                add(&mut self.counts, of_part);
+                us
             }
         };
-        self.counts.iter_mut().zip(of_part).for_each(|(count, more)| *count += more);
-        self.us += us;
         Ok(())
     }
 
@@ -101,6 +101,11 @@ impl<T: Binned> PartHistogram<T> {
     pub fn us(&self) -> f64 {
         self.us
     }
+}
+
+/// Adds the counts of a part.
+fn add(counts: &mut [u64], of_part: &[u64]) {
+    counts.iter_mut().zip(of_part).for_each(|(count, more)| *count += more);
 }
 
 #[cfg(test)]
