@@ -3,7 +3,9 @@
 
 mod config;
 mod graph;
+mod ptx;
 
+pub use self::ptx::PtxKernels;
 use super::{
     Backend, Device, DeviceError, Event, Geometry, KernelAttributes, KernelInfo, Marked, MemoryId,
     Ordered, Properties, Recording, Way, gate::Gate,
@@ -14,6 +16,7 @@ use graph::{Recorded, Step};
 use libcuda::CUDA_ERROR_INVALID_CLUSTER_SIZE;
 use simt::{Fault, LaunchConfig, Memory, MemoryError, OrderSite, Sites, Stats};
 use std::{
+    collections::HashMap,
     ffi::c_void,
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
     time::Instant,
@@ -48,6 +51,8 @@ struct Machine {
     /// Statistics of all launches so far.
     stats: Mutex<Stats>,
     sites: Sites,
+    /// The kernels of PTX images that have been loaded into the memory.
+    loaded: Mutex<HashMap<&'static str, Arc<ptx_run::Kernel>>>,
     /// The fault that stopped a grid, if any.
     fault: OnceLock<Box<Fault>>,
 }
@@ -65,6 +70,7 @@ impl Emulator {
             memory: Mutex::new(Memory::of_gpus(config.gpus, config.memory_bytes)),
             stats: Mutex::default(),
             sites: Sites::default(),
+            loaded: Mutex::default(),
             fault: OnceLock::new(),
         };
         Self::of(Arc::new(machine), 0)
@@ -99,12 +105,19 @@ impl Emulator {
         args: &[&[*const c_void]],
     ) -> Result<(), DeviceError> {
         let Machine { config: own, sites, stats, fault: lost, .. } = &*self.machine;
-        // SAFETY: the caller vouches for the arguments and for the kernel's contract.
-        let bodies: Vec<_> =
-            args.iter().map(|args| move || unsafe { (kernel.run)(args) }).collect();
-        let bodies: Vec<&dyn Fn()> = bodies.iter().map(|body| body as &dyn Fn()).collect();
-        let config = LaunchConfig { sites: own.sites.then_some(sites), ..*config };
         let mut memory = self.memory();
+        let loaded = own.ptx.map(|ptx| self.loaded(ptx, kernel.name, &mut memory)).transpose()?;
+        let bodies = args.iter().map(|args| -> Result<Box<dyn Fn() + '_>, DeviceError> {
+            match &loaded {
+                // SAFETY: the caller vouches for the arguments and for the kernel's contract.
+                None => Ok(Box::new(move || unsafe { (kernel.run)(args) })),
+                // SAFETY: the caller vouches for the arguments.
+                Some(loaded) => unsafe { ptx::body(kernel, loaded, args) },
+            }
+        });
+        let bodies: Vec<_> = bodies.collect::<Result<_, _>>()?;
+        let bodies: Vec<&dyn Fn()> = bodies.iter().map(|body| &**body).collect();
+        let config = LaunchConfig { sites: own.sites.then_some(sites), ..*config };
         // SAFETY: the caller vouches for the arguments.
         memory.name_arguments(args.iter().flat_map(|args| unsafe { views(kernel, args) }));
         let launched = simt::launch_on_gpus(&mut memory, &config, &bodies);
@@ -117,6 +130,21 @@ impl Emulator {
             DeviceError::Fault(fault)
         })?;
         Ok(())
+    }
+
+    /// The kernel of this name, loaded into the memory of the machine.
+    fn loaded(
+        &self,
+        ptx: &PtxKernels,
+        name: &'static str,
+        memory: &mut Memory,
+    ) -> Result<Arc<ptx_run::Kernel>, DeviceError> {
+        let mut loaded = lock(&self.machine.loaded);
+        if let Some(kernel) = loaded.get(name) {
+            return Ok(kernel.clone());
+        }
+        let kernel = ptx.load(name, memory)?;
+        Ok(loaded.entry(name).or_insert(kernel).clone())
     }
 
     /// Checks a launch and returns its configuration.

@@ -80,6 +80,15 @@ pub enum DeviceError {
         image: u32,
     },
 
+    /// The emulator cannot run a kernel of a PTX image.
+    #[error("the emulator cannot run the PTX of `{kernel}`: {why}")]
+    NotInterpreted {
+        /// The kernel.
+        kernel: &'static str,
+        /// Why.
+        why: String,
+    },
+
     /// Not enough free device memory.
     #[error(
         "out of device memory: {requested} bytes requested, {free} of {total} are free; use a smaller input or free buffers first"

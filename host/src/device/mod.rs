@@ -53,7 +53,7 @@ pub use assembled::{Launch, Ordered, Way};
 use backend::launch_one_by_one;
 pub use backend::{Backend, KernelAttributes, KernelInfo, MemoryId, Recording};
 pub use buffer::{ALIGNMENT, Buffer};
-pub use emulator::{Emulator, EmulatorConfig};
+pub use emulator::{Emulator, EmulatorConfig, PtxKernels};
 pub use error::DeviceError;
 pub use event::{Event, Marked};
 pub use geometry::{Dim3, Geometry};

@@ -1,5 +1,8 @@
 //! Kernels that can be launched.
 
+use std::borrow::Cow;
+use std::sync::Arc;
+
 use ptx::{Body, Constant, Initial, InitialValue, Module, Space, Symbol, Type, Variable};
 use simt::{Dim3, LaunchConfig, Memory, Stats};
 
@@ -90,23 +93,7 @@ impl Program {
     /// # Errors
     /// [`Error::Memory`] if they do not fit.
     pub fn load(self, memory: &mut Memory) -> Result<Kernel, Error> {
-        let mut addresses = Vec::new();
-        for variable in &self.variables {
-            let bytes = variable.size.unwrap_or(0) as usize;
-            let is_memory = matches!(variable.space, Space::Global | Space::Constant);
-            addresses.push(if is_memory && bytes > 0 {
-                memory.alloc(bytes, variable.align as usize)?
-            } else {
-                0
-            });
-        }
-        let kernel = Kernel { program: self, addresses };
-        for (variable, &address) in kernel.program.variables.iter().zip(&kernel.addresses) {
-            if address != 0 {
-                memory.write(address, &kernel.initial(variable))?;
-            }
-        }
-        Ok(kernel)
+        Kernel::load(Arc::new(self), memory)
     }
 
     fn code(&self) -> &Code {
@@ -121,12 +108,46 @@ fn is_kernel(function: &ptx::Function) -> bool {
 /// A kernel whose variables are in memory.
 #[derive(Debug)]
 pub struct Kernel {
-    program: Program,
+    program: Arc<Program>,
     /// The addresses of the variables of the module, 0 for those not in global memory.
     addresses: Vec<u64>,
 }
 
 impl Kernel {
+    /// As [`Program::load`], for a program that is loaded into several memories.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] if the variables do not fit.
+    pub fn load(program: Arc<Program>, memory: &mut Memory) -> Result<Self, Error> {
+        let mut addresses = Vec::new();
+        for variable in &program.variables {
+            let bytes = variable.size.unwrap_or(0) as usize;
+            let is_memory = matches!(variable.space, Space::Global | Space::Constant);
+            addresses.push(if is_memory && bytes > 0 {
+                memory.alloc(bytes, variable.align as usize)?
+            } else {
+                0
+            });
+        }
+        let kernel = Self { program, addresses };
+        for (variable, &address) in kernel.program.variables.iter().zip(&kernel.addresses) {
+            if address != 0 {
+                memory.write(address, &kernel.initial(variable))?;
+            }
+        }
+        Ok(kernel)
+    }
+
+    /// Where each parameter is among the bytes of the arguments: its offset and size.
+    pub fn parameters(&self) -> &[(usize, usize)] {
+        self.program.parameters()
+    }
+
+    /// Bytes of the parameters, with their alignment.
+    pub fn argument_bytes(&self) -> usize {
+        self.program.argument_bytes()
+    }
+
     /// Runs a grid in `memory`, which must be the one that the kernel was loaded into. `arguments`
     /// are the bytes of all parameters in their order, aligned as in the PTX.
     ///
@@ -148,13 +169,17 @@ impl Kernel {
     ///
     /// # Errors
     /// [`Error::Arguments`].
-    pub fn body<'a>(&'a self, arguments: &'a [u8]) -> Result<impl Fn() + 'a, Error> {
+    pub fn body<'a>(
+        &'a self,
+        arguments: impl Into<Cow<'a, [u8]>>,
+    ) -> Result<impl Fn() + 'a, Error> {
+        let arguments = arguments.into();
         let expected = self.program.argument_bytes();
         if arguments.len() != expected {
             let kernel = self.entry().name.to_string();
             return Err(Error::Arguments { kernel, found: arguments.len(), expected });
         }
-        Ok(move || Thread::run(self, arguments))
+        Ok(move || Thread::run(self, &arguments))
     }
 
     /// The address of a variable of the module in global or constant memory.

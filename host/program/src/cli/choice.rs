@@ -5,9 +5,12 @@ use super::output;
 use super::work::{Cost, Work};
 use anyhow::Context;
 use gridsync::device::cuda::{DeviceSummary, probe};
-use gridsync::device::{Device, DeviceError, Devices, Emulator, EmulatorConfig, NoCuda};
+use gridsync::device::{
+    Device, DeviceError, Devices, Emulator, EmulatorConfig, NoCuda, PtxKernels,
+};
 use gridsync_lab::images;
 use std::str::FromStr;
+use std::sync::OnceLock;
 
 /// The value of `--device`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,12 +21,13 @@ pub(crate) enum DeviceChoice {
     AllCuda,
     /// An emulated machine with this many GPUs.
     Emulator(u32),
+    /// An emulated GPU of this compute capability, which runs the PTX that ships.
+    Ptx(u32),
     Cpu,
 }
 
 /// The values that `--device` accepts.
-const FORMS: &str =
-    "devices are auto, cuda, cuda:N, cuda:N,M,…, cuda:all, emulator, emulator:N and cpu";
+const FORMS: &str = "devices are auto, cuda, cuda:N, cuda:N,M,…, cuda:all, emulator, emulator:N, ptx, ptx:N and cpu";
 
 impl FromStr for DeviceChoice {
     type Err = String;
@@ -34,12 +38,14 @@ impl FromStr for DeviceChoice {
             "cuda" => Ok(Self::Cuda(vec![0])),
             "cuda:all" => Ok(Self::AllCuda),
             "emulator" => Ok(Self::Emulator(1)),
+            "ptx" => Ok(Self::Ptx(90)),
             "cpu" => Ok(Self::Cpu),
             _ => {
                 let ordinals = |numbers: &str| numbers.split(',').map(|n| n.parse().ok()).collect();
                 let cuda = || text.strip_prefix("cuda:").and_then(ordinals).map(Self::Cuda);
                 let emulated = || text.strip_prefix("emulator:")?.parse().ok().map(Self::Emulator);
-                cuda().or_else(emulated).ok_or_else(|| FORMS.into())
+                let ptx = || text.strip_prefix("ptx:")?.parse().ok().map(Self::Ptx);
+                cuda().or_else(emulated).or_else(ptx).ok_or_else(|| FORMS.into())
             }
         }
     }
@@ -94,7 +100,7 @@ impl DeviceChoice {
         match self {
             Self::Auto => work.is_for_a_gpu(),
             Self::Cuda(_) | Self::AllCuda => true,
-            Self::Emulator(_) | Self::Cpu => false,
+            Self::Emulator(_) | Self::Ptx(_) | Self::Cpu => false,
         }
     }
 
@@ -108,6 +114,7 @@ impl DeviceChoice {
             Self::Cuda(ordinals) => Place::Devices(Devices::cuda(ordinals, &images::all())?),
             Self::AllCuda => Place::Devices(Devices::all_cuda(&images::all())?),
             Self::Emulator(gpus) => Place::Devices(emulated(*gpus)?),
+            Self::Ptx(compute) => Place::Devices((&emulator_of_ptx(*compute)?).into()),
         })
     }
 
@@ -128,6 +135,7 @@ impl DeviceChoice {
         match self {
             Self::Auto => Ok(gpu().unwrap_or_else(emulator)),
             Self::Emulator(1) => Ok(emulator()),
+            Self::Ptx(compute) => Ok(emulator_of_ptx(*compute)?),
             Self::Cuda(_) | Self::AllCuda | Self::Emulator(_) => self.one_device("this command"),
             Self::Cpu => Err(Usage(
                 "this has no CPU form: use --device emulator, which runs the kernels on the CPU"
@@ -158,7 +166,7 @@ impl DeviceChoice {
         let device = match self {
             Self::Auto => Device::cuda(0, &images::all()).map_err(anyhow::Error::from),
             Self::Cuda(_) | Self::AllCuda => self.one_device(what),
-            Self::Emulator(_) | Self::Cpu => {
+            Self::Emulator(_) | Self::Ptx(_) | Self::Cpu => {
                 return Err(Usage(format!(
                     "{what} needs a GPU, since the time of an emulated grid is meaningless: use --device cuda"
                 ))
@@ -192,6 +200,17 @@ fn gpu_of_rank(local_rank: u32) -> Option<Device> {
 
 fn emulator() -> Device {
     Device::new(Emulator::new(EmulatorConfig::default()))
+}
+
+/// An emulated GPU that runs the PTX that a GPU of this compute capability gets.
+fn emulator_of_ptx(compute: u32) -> Result<Device, DeviceError> {
+    static KERNELS: OnceLock<&PtxKernels> = OnceLock::new();
+    if KERNELS.get().is_none() {
+        let kernels = PtxKernels::new(&images::all(), compute)?;
+        // Some commands make more emulators.
+        KERNELS.get_or_init(|| Box::leak(Box::new(kernels))).run_by_default();
+    }
+    Ok(emulator())
 }
 
 fn emulated(gpus: u32) -> Result<Devices, DeviceError> {

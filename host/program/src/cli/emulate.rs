@@ -144,8 +144,14 @@ enum Right {
 
 impl Emulate {
     pub(crate) fn run(self, global: &Global) -> anyhow::Result<()> {
-        if !matches!(global.device, DeviceChoice::Auto | DeviceChoice::Emulator(1)) {
-            return Err(Usage("this runs in the emulator: leave --device out".to_owned()).into());
+        match &global.device {
+            DeviceChoice::Auto | DeviceChoice::Emulator(1) => {}
+            // Every emulator runs the PTX then.
+            DeviceChoice::Ptx(_) => drop(global.device.device()?),
+            _ => {
+                let why = "this runs in the emulator: leave --device out, or use --device ptx";
+                return Err(Usage(why.to_owned()).into());
+            }
         }
         let chosen = self.chosen()?;
         if self.list {

@@ -1,5 +1,6 @@
 //! Configuration of the emulator.
 
+use super::PtxKernels;
 use crate::device::Properties;
 use simt::{LaunchConfig, Policy, Schedule, Weaken};
 
@@ -18,6 +19,9 @@ pub struct EmulatorConfig {
     pub memory_bytes: usize,
     /// The most bytes of shared memory per block.
     pub shared_per_block: u32,
+    /// The kernels to run in place of the source of those that are launched. Without them the
+    /// source runs, unless the process has [others](PtxKernels::run_by_default).
+    pub ptx: Option<&'static PtxKernels>,
     /// Which thread runs when.
     pub schedule: Schedule,
     /// Whether to check for data races. The first race found is the error of its launch. With this
@@ -75,6 +79,7 @@ impl Default for EmulatorConfig {
             multiprocessors: 8,
             memory_bytes: 4 << 30,
             shared_per_block: 48 << 10,
+            ptx: PtxKernels::by_default(),
             schedule: Schedule::new(Policy::Coarse),
             races: false,
             zeroed: false,
@@ -93,10 +98,7 @@ impl Default for EmulatorConfig {
 /// Programming Guide, "Technical Specifications per Compute Capability").
 pub(super) fn properties(config: &EmulatorConfig, gpu: u32) -> Properties {
     Properties {
-        name: match config.gpus {
-            1 => "emulator".into(),
-            _ => format!("emulator:{gpu}"),
-        },
+        name: name(config, gpu),
         multiprocessors: config.multiprocessors,
         memory_bytes: config.memory_bytes as u64,
         warp_size: 32,
@@ -110,7 +112,16 @@ pub(super) fn properties(config: &EmulatorConfig, gpu: u32) -> Properties {
         shared_per_block_optin: config.shared_per_block,
         shared_per_multiprocessor: config.shared_per_block.max(64 << 10),
         cooperative: true,
-        cluster: true,
+        cluster: config.ptx.is_none_or(|ptx| ptx.compute() >= CLUSTERS),
         ..Properties::default()
     }
 }
+
+/// The name of a GPU of the machine.
+fn name(config: &EmulatorConfig, gpu: u32) -> String {
+    let of = config.ptx.map_or(String::new(), |ptx| format!(" of compute_{}", ptx.compute()));
+    if config.gpus == 1 { format!("emulator{of}") } else { format!("emulator{of}:{gpu}") }
+}
+
+/// The compute capability from which a GPU has clusters.
+const CLUSTERS: u32 = 90;

@@ -25,7 +25,7 @@ const BULK_FROM: [(usize, usize); 2] = [(4, 8 << 20), (8, 16 << 20)];
 /// Whether a bulk-copy kernel exists that the device can run.
 pub(in crate::primitives) fn has_bulk<O: Scannable>(device: &Device) -> bool {
     let device = device.properties();
-    let is_new = device.compute >= 90 || device.is_emulated();
+    let is_new = device.compute >= 90 || device.is_emulated() && device.cluster;
     name_of::<O, BulkCommon<O>>().is_some()
         && is_new
         && device.shared_per_block_optin >= BULK_SHARED

@@ -137,7 +137,7 @@ pub(super) fn gpus(global: &Global) -> anyhow::Result<(Vec<u32>, Devices)> {
             devices.iter().map(|device| device.ordinal).take(MOST_GPUS).collect()
         }
         // Returns an error that explains why bench refuses them.
-        DeviceChoice::Emulator(_) | DeviceChoice::Cpu => {
+        DeviceChoice::Emulator(_) | DeviceChoice::Ptx(_) | DeviceChoice::Cpu => {
             global.device.gpu("bench").map(|_| Vec::new())?
         }
     };

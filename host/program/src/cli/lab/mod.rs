@@ -113,7 +113,7 @@ fn find<E: Experiment>(experiment: &E, global: &Global, device: &Device) -> anyh
     let bar = progress(global, 0);
     let is_on_cpu = E::RUNS_ON == RunsOn::Anywhere
         && device.properties().is_emulated()
-        && !matches!(global.device, DeviceChoice::Emulator(_));
+        && !matches!(global.device, DeviceChoice::Emulator(_) | DeviceChoice::Ptx(_));
     let report = if is_on_cpu { experiment.run_on_cpu(&bar) } else { experiment.run(device, &bar) };
     let report = report.map_err(failed)?;
     bar.finish_and_clear();
