@@ -41,6 +41,7 @@ pub mod memory;
 pub mod parallel;
 pub mod prelude;
 pub mod primitives;
+pub mod ptx;
 pub mod reference;
 
 pub use gridsync_kernels::op;

@@ -1,6 +1,6 @@
 //! The interface of every device, whether a GPU or an emulated one.
 
-use super::{Device, DeviceError, Event, Geometry, Marked, Ordered, Properties, Way};
+use super::{Device, DeviceError, Emulator, Event, Geometry, Marked, Ordered, Properties, Way};
 use simt::{OrderSite, Stats};
 use std::{any::Any, ffi::c_void, ptr, sync::Arc};
 
@@ -68,6 +68,11 @@ pub unsafe trait Backend: Send + Sync {
     /// records them.
     fn order_sites(&self) -> Vec<OrderSite> {
         Vec::new()
+    }
+
+    /// The emulator, if this is one.
+    fn emulator(&self) -> Option<&Emulator> {
+        None
     }
 
     /// Bytes of free device memory.

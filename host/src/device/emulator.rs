@@ -3,6 +3,7 @@
 
 mod config;
 mod graph;
+mod module;
 mod ptx;
 
 pub use self::ptx::PtxKernels;
@@ -44,6 +45,9 @@ pub struct Emulator {
     gate: Gate<Recorded>,
 }
 
+/// What each thread of a grid runs.
+type Body<'a> = Box<dyn Fn() + 'a>;
+
 /// State shared by the GPUs of an emulated machine.
 struct Machine {
     config: EmulatorConfig,
@@ -53,6 +57,9 @@ struct Machine {
     sites: Sites,
     /// The kernels of PTX images that have been loaded into the memory.
     loaded: Mutex<HashMap<&'static str, Arc<ptx_run::Kernel>>>,
+    /// The modules of other compilers that have been loaded into the memory, each by one of its
+    /// kernels.
+    modules: Mutex<Vec<(Arc<::ptx::Module>, ptx_run::Kernel)>>,
     /// The fault that stopped a grid, if any.
     fault: OnceLock<Box<Fault>>,
 }
@@ -71,6 +78,7 @@ impl Emulator {
             stats: Mutex::default(),
             sites: Sites::default(),
             loaded: Mutex::default(),
+            modules: Mutex::default(),
             fault: OnceLock::new(),
         };
         Self::of(Arc::new(machine), 0)
@@ -104,10 +112,12 @@ impl Emulator {
         kernel: &KernelInfo,
         args: &[&[*const c_void]],
     ) -> Result<(), DeviceError> {
-        let Machine { config: own, sites, stats, fault: lost, .. } = &*self.machine;
         let mut memory = self.memory();
-        let loaded = own.ptx.map(|ptx| self.loaded(ptx, kernel.name, &mut memory)).transpose()?;
-        let bodies = args.iter().map(|args| -> Result<Box<dyn Fn() + '_>, DeviceError> {
+        let ptx = self.machine.config.ptx;
+        let loaded = ptx.map(|ptx| self.loaded(ptx, kernel.name, &mut memory)).transpose()?;
+        // SAFETY: the caller vouches for the arguments.
+        memory.name_arguments(args.iter().flat_map(|args| unsafe { views(kernel, args) }));
+        let bodies = args.iter().map(|args| -> Result<Body<'_>, DeviceError> {
             match &loaded {
                 // SAFETY: the caller vouches for the arguments and for the kernel's contract.
                 None => Ok(Box::new(move || unsafe { (kernel.run)(args) })),
@@ -116,10 +126,19 @@ impl Emulator {
             }
         });
         let bodies: Vec<_> = bodies.collect::<Result<_, _>>()?;
+        self.run_bodies(memory, config, &bodies)
+    }
+
+    /// Runs the body of each GPU.
+    fn run_bodies(
+        &self,
+        mut memory: MutexGuard<'_, Memory>,
+        config: &LaunchConfig<'_>,
+        bodies: &[Body<'_>],
+    ) -> Result<(), DeviceError> {
+        let Machine { config: own, sites, stats, fault: lost, .. } = &*self.machine;
         let bodies: Vec<&dyn Fn()> = bodies.iter().map(|body| &**body).collect();
         let config = LaunchConfig { sites: own.sites.then_some(sites), ..*config };
-        // SAFETY: the caller vouches for the arguments.
-        memory.name_arguments(args.iter().flat_map(|args| unsafe { views(kernel, args) }));
         let launched = simt::launch_on_gpus(&mut memory, &config, &bodies);
         drop(memory);
         *lock(stats) += launched.map_err(|fault| {
@@ -155,18 +174,27 @@ impl Emulator {
     ) -> Result<LaunchConfig<'static>, DeviceError> {
         let geometry =
             Geometry { cooperative: geometry.cooperative || kernel.cooperative, ..*geometry };
-        let clusters = self.active_clusters(kernel, &geometry)?;
+        self.configured(kernel.name, &geometry)
+    }
+
+    /// As [`checked`](Self::checked), for a kernel of this name.
+    fn configured(
+        &self,
+        kernel: &'static str,
+        geometry: &Geometry,
+    ) -> Result<LaunchConfig<'static>, DeviceError> {
+        let clusters = self.resident_clusters(kernel, geometry)?;
         let resident = clusters * geometry.cluster.unwrap_or(1);
         if geometry.cooperative && geometry.grid.volume() > resident.into() {
             return Err(DeviceError::GridTooLarge {
-                kernel: kernel.name,
-                geometry,
+                kernel,
+                geometry: *geometry,
                 resident: resident.into(),
                 device: self.properties.name.clone(),
                 multiprocessors: self.properties.multiprocessors,
             });
         }
-        let mut config = LaunchConfig::new(kernel.name, dim(geometry.grid), dim(geometry.block));
+        let mut config = LaunchConfig::new(kernel, dim(geometry.grid), dim(geometry.block));
         config.cluster = geometry.cluster;
         config.dynamic_shared = geometry.dynamic_shared as usize;
         config.shared_per_block = self.properties.shared_per_block_optin as usize;
@@ -184,6 +212,45 @@ impl Emulator {
         config.step_limit = own.step_limit;
         config.patience = own.patience;
         Ok(config)
+    }
+
+    /// How many clusters are resident at once. The blocks of a cluster may be on any
+    /// multiprocessors, so only whole clusters are counted.
+    fn resident_clusters(
+        &self,
+        kernel: &'static str,
+        geometry: &Geometry,
+    ) -> Result<u32, DeviceError> {
+        let cluster = geometry.cluster.unwrap_or(1);
+        if !(1..=MAX_CLUSTER_BLOCKS).contains(&cluster) {
+            return Err(DeviceError::Launch {
+                kernel,
+                geometry: *geometry,
+                result: CUDA_ERROR_INVALID_CLUSTER_SIZE,
+            });
+        }
+        let threads = u32::try_from(geometry.block.volume()).unwrap_or(u32::MAX);
+        let blocks = self.resident_blocks(kernel, threads, geometry.dynamic_shared)?
+            * self.properties.multiprocessors;
+        Ok(blocks / cluster)
+    }
+
+    /// How many blocks one multiprocessor holds.
+    fn resident_blocks(
+        &self,
+        kernel: &'static str,
+        block_threads: u32,
+        dynamic_shared: u32,
+    ) -> Result<u32, DeviceError> {
+        if dynamic_shared > self.properties.shared_per_block_optin {
+            return Err(DeviceError::SharedTooLarge {
+                kernel,
+                static_shared: 0,
+                dynamic_shared,
+                limit: self.properties.shared_per_block_optin,
+            });
+        }
+        Ok(self.blocks_per_multiprocessor(block_threads, dynamic_shared))
     }
 
     /// How many blocks of `threads` threads and `shared` bytes one multiprocessor holds.
@@ -204,6 +271,10 @@ impl Emulator {
 unsafe impl Backend for Emulator {
     fn properties(&self) -> &Properties {
         &self.properties
+    }
+
+    fn emulator(&self) -> Option<&Emulator> {
+        Some(self)
     }
 
     fn emulated(&self) -> Option<Stats> {
@@ -333,35 +404,15 @@ unsafe impl Backend for Emulator {
         block_threads: u32,
         dynamic_shared: u32,
     ) -> Result<u32, DeviceError> {
-        if dynamic_shared > self.properties.shared_per_block_optin {
-            return Err(DeviceError::SharedTooLarge {
-                kernel: kernel.name,
-                static_shared: 0,
-                dynamic_shared,
-                limit: self.properties.shared_per_block_optin,
-            });
-        }
-        Ok(self.blocks_per_multiprocessor(block_threads, dynamic_shared))
+        self.resident_blocks(kernel.name, block_threads, dynamic_shared)
     }
 
-    /// The blocks of a cluster may be on any multiprocessors, so only whole clusters are counted.
     fn active_clusters(
         &self,
         kernel: &KernelInfo,
         geometry: &Geometry,
     ) -> Result<u32, DeviceError> {
-        let cluster = geometry.cluster.unwrap_or(1);
-        if !(1..=MAX_CLUSTER_BLOCKS).contains(&cluster) {
-            return Err(DeviceError::Launch {
-                kernel: kernel.name,
-                geometry: *geometry,
-                result: CUDA_ERROR_INVALID_CLUSTER_SIZE,
-            });
-        }
-        let threads = u32::try_from(geometry.block.volume()).unwrap_or(u32::MAX);
-        let blocks = self.occupancy(kernel, threads, geometry.dynamic_shared)?
-            * self.properties.multiprocessors;
-        Ok(blocks / cluster)
+        self.resident_clusters(kernel.name, geometry)
     }
 
     fn synchronize(&self) -> Result<(), DeviceError> {

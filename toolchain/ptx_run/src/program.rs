@@ -36,6 +36,14 @@ impl Program {
     /// [`Error::NoKernel`], and [`Error::AddressSize`]. An instruction that is not supported is a
     /// fault when a thread reaches it.
     pub fn new(module: &Module, entry: &str) -> Result<Self, Error> {
+        Self::in_file(module, entry, &format!("{entry}.ptx"))
+    }
+
+    /// As [`new`](Self::new), with the name that messages use for the file of the PTX.
+    ///
+    /// # Errors
+    /// As for [`new`](Self::new).
+    pub fn in_file(module: &Module, entry: &str, file: &str) -> Result<Self, Error> {
         if module.address_size != 64 {
             return Err(Error::AddressSize { bits: module.address_size });
         }
@@ -46,7 +54,7 @@ impl Program {
         })?;
         let uses = Uses::of(module, found);
         let window = Window::of(module, &uses);
-        let mut resolver = Resolver::new(module, &window, &module.functions[found]);
+        let mut resolver = Resolver::new(module, &window, &module.functions[found], file);
         let mut resolve = |index: usize, body: &Body| {
             let function = &module.functions[index];
             let calls = || !function.is_kernel && is_callable(function);
@@ -148,6 +156,16 @@ impl Kernel {
         self.program.argument_bytes()
     }
 
+    /// Another kernel of the same module in the same memory, which shares its variables.
+    ///
+    /// # Panics
+    /// If the module has other variables.
+    #[must_use]
+    pub fn beside(&self, program: Arc<Program>) -> Self {
+        assert_eq!(self.program.variables, program.variables, "both are kernels of one module");
+        Self { program, addresses: self.addresses.clone() }
+    }
+
     /// Runs a grid in `memory`, which must be the one that the kernel was loaded into. `arguments`
     /// are the bytes of all parameters in their order, aligned as in the PTX.
     ///
@@ -159,7 +177,7 @@ impl Kernel {
         config: &LaunchConfig<'_>,
         arguments: &[u8],
     ) -> Result<Stats, Error> {
-        self.check(config.block)?;
+        self.expect_block(config.block)?;
         let body = self.body(arguments)?;
         Ok(simt::launch(memory, config, &body)?)
     }
@@ -188,7 +206,11 @@ impl Kernel {
         Some(self.addresses[at]).filter(|&address| address != 0)
     }
 
-    fn check(&self, block: Dim3) -> Result<(), Error> {
+    /// Refuses blocks of another size than the kernel requires.
+    ///
+    /// # Errors
+    /// [`Error::Block`].
+    pub fn expect_block(&self, block: Dim3) -> Result<(), Error> {
         let refused = |needs: String| {
             let kernel = self.entry().name.to_string();
             Err(Error::Block { kernel, block, needs })

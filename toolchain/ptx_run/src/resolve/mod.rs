@@ -36,8 +36,13 @@ pub(crate) struct Resolver<'a> {
 }
 
 impl<'a> Resolver<'a> {
-    pub(crate) fn new(module: &'a Module, window: &'a Window, entry: &Function) -> Self {
-        let file = format!("{}.ptx", entry.name);
+    pub(crate) fn new(
+        module: &'a Module,
+        window: &'a Window,
+        entry: &Function,
+        file: &str,
+    ) -> Self {
+        let file = file.to_owned();
         let locations = entry.body.iter().flat_map(|body| &body.locations);
         let own = locations.filter(|it| it.inlined_at.is_none()).map(|it| it.file).next();
         Self { module, window, file, own, decoded: HashMap::new() }
