@@ -97,14 +97,35 @@ impl Module {
         let program = Program::in_file(&self.parsed, name, &self.file);
         let program =
             program.map_err(|cause| PtxError::Kernel { file: self.file.clone(), cause })?;
+        let of_name = |function: &&ptx::Function| function.is_kernel && &*function.name == name;
+        let parameters =
+            self.parsed.functions.iter().find(of_name).map_or(&[][..], |it| &it.parameters);
         let arguments = (0..program.parameters().len()).map(|at| &*format!("argument {at}").leak());
         Ok(Kernel {
             // An emulated launch has names that live as long as the program.
             name: name.to_owned().leak(),
             arguments: arguments.collect(),
+            parameters: parameters.iter().map(Parameter::of).collect(),
             module: self.parsed.clone(),
             program: Arc::new(program),
         })
+    }
+}
+
+/// A parameter of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    /// Its size in bytes.
+    pub bytes: usize,
+    /// Whether the PTX declares it as a float (`.f32`, `.f64`). LLVM declares floats as bits.
+    pub is_float: bool,
+}
+
+impl Parameter {
+    fn of(parameter: &ptx::Parameter) -> Self {
+        let variable = &parameter.variable;
+        let bytes = variable.size.unwrap_or(0) as usize;
+        Self { bytes, is_float: variable.ty.is_float() }
     }
 }
 
@@ -116,6 +137,7 @@ pub struct Kernel {
     pub(crate) name: &'static str,
     /// The names of its arguments in messages.
     arguments: Vec<&'static str>,
+    parameters: Vec<Parameter>,
     /// The module, whose kernels share its variables.
     pub(crate) module: Arc<ptx::Module>,
     pub(crate) program: Arc<Program>,
@@ -128,9 +150,10 @@ impl Kernel {
         self.name
     }
 
-    /// The bytes of each of its parameters, in order.
-    pub fn parameters(&self) -> impl ExactSizeIterator<Item = usize> {
-        self.program.parameters().iter().map(|(_, bytes)| *bytes)
+    /// Its parameters, in order.
+    #[must_use]
+    pub fn parameters(&self) -> &[Parameter] {
+        &self.parameters
     }
 
     /// The instructions of the kernel, and of the functions that it can call, that the emulator
@@ -176,7 +199,7 @@ impl Kernel {
     pub(crate) fn bytes(&self, arguments: &[Argument]) -> Result<Vec<u8>, DeviceError> {
         let places = self.program.parameters();
         let found: Vec<_> = arguments.iter().map(|argument| argument.bytes.len()).collect();
-        let expected: Vec<_> = self.parameters().collect();
+        let expected: Vec<_> = self.parameters.iter().map(|parameter| parameter.bytes).collect();
         if found != expected {
             let why =
                 format!("its parameters have {expected:?} bytes, but the arguments have {found:?}");
@@ -215,6 +238,21 @@ pub struct Argument {
 }
 
 impl Argument {
+    /// The bytes of a value.
+    #[must_use]
+    pub fn bytes(bytes: &[u8]) -> Self {
+        Self { bytes: bytes.to_vec(), address: None }
+    }
+
+    /// The address and the length of a buffer, as kernels in Rust take a `Global<T>`. `len` is the
+    /// number of elements.
+    #[must_use]
+    pub fn view<T: Pod>(buffer: &Buffer<T>, len: usize) -> Self {
+        let address = buffer.address();
+        let words = [address, len as u64];
+        Self { bytes: bytemuck::cast_slice(&words).to_vec(), address: Some(address) }
+    }
+
     /// A value that is passed as its bytes, such as a structure in the layout of the kernel.
     #[must_use]
     pub fn of(value: impl Pod) -> Self {

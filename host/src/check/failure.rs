@@ -1,8 +1,8 @@
 //! A check's report of the first failing run.
 
 use super::{Story, Wrong};
-use crate::device::EmulatorConfig;
-use simt::{Race, Schedule};
+use crate::device::{DeviceError, EmulatorConfig};
+use simt::{Fault, Race, Schedule};
 use std::fmt;
 
 /// How to reproduce a failure.
@@ -38,6 +38,21 @@ pub struct Cause {
     pub seed: u64,
     /// The race.
     pub race: Box<Race>,
+}
+
+impl Failure {
+    /// The data race that the run has found, or the one behind its failure.
+    #[must_use]
+    pub fn race(&self) -> Option<&Race> {
+        let behind = self.cause.as_ref().map(|cause| &*cause.race);
+        match &self.what {
+            Wrong::Device(DeviceError::Fault(fault)) => match &**fault {
+                Fault::Race(race) => Some(race),
+                _ => behind,
+            },
+            _ => behind,
+        }
+    }
 }
 
 impl fmt::Display for Failure {

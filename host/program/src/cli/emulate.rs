@@ -3,12 +3,11 @@
 
 use super::choice::DeviceChoice;
 use super::exit::{Usage, Wrong};
+use super::outcome::{Right, Shown, text};
 use super::progress::progress;
 use super::{Global, output};
-use gridsync::check::{Check, Failure, Passed, Rerun, Weakened};
-use gridsync::device::Weaken;
+use gridsync::check::Check;
 use gridsync_lab::count::within;
-use gridsync_lab::display::table;
 use gridsync_lab::protocols::{Protocol, protocols};
 use serde::Serialize;
 
@@ -55,93 +54,6 @@ pub enum Emulated {
     },
 }
 
-/// The result of one protocol.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
-#[serde(untagged)]
-pub enum Shown {
-    /// It failed as it is written.
-    Wrong {
-        /// Name.
-        name: String,
-        /// Whether it is right.
-        #[cfg_attr(feature = "schema", schemars(extend("const" = false)))]
-        right: bool,
-        /// The seed of the schedule. Null if the schedule has none.
-        seed: Option<u64>,
-        /// What was wrong.
-        what: String,
-        /// What happened, in lines. Null if it did not fail again.
-        story: Option<String>,
-    },
-    /// It was right under all schedules.
-    Passed {
-        /// Name.
-        name: String,
-        /// Whether it is right.
-        #[cfg_attr(feature = "schema", schemars(extend("const" = true)))]
-        right: bool,
-        /// Schedules that were drawn.
-        schedules: u64,
-        /// Different runs among them.
-        distinct: u64,
-    },
-    /// It was right as it is written, and was then weakened.
-    Weakened {
-        /// Name.
-        name: String,
-        /// Whether it is right.
-        #[cfg_attr(feature = "schema", schemars(extend("const" = true)))]
-        right: bool,
-        /// The operations that order memory or wait, each weakened in one way.
-        sites: Vec<Site>,
-    },
-}
-
-/// An operation that orders memory or waits, weakened in one way.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
-pub struct Site {
-    /// The source file.
-    file: &'static str,
-    /// The line.
-    line: u32,
-    /// What it does as written, such as `release fence, device scope`.
-    does: String,
-    /// A weaker order, a smaller scope, `out` (removed) or `unordered` (orders nothing).
-    #[cfg_attr(feature = "schema", schemars(extend("enum" = [
-        "weak", "relaxed", "acquire", "release", "acq_rel", "block scope", "cluster scope", "device scope",
-        "out", "unordered"
-    ])))]
-    weakened: String,
-    /// What noticed. Null if all schedules passed: no run needs it, or no check sees it.
-    caught: Option<Noticed>,
-}
-
-/// What noticed a weakened operation.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
-struct Noticed {
-    /// The kind of failure.
-    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["wrong result", "race", "deadlock", "endless", "unwritten", "fault", "refused"])))]
-    by: &'static str,
-    /// The seed of the schedule.
-    seed: u64,
-    /// What was wrong.
-    what: String,
-}
-
-/// The outcome of one protocol.
-type Outcome = Result<Right, Box<Failure>>;
-
-/// The result of a protocol that is correct.
-enum Right {
-    /// It passed under this many schedules.
-    Passed(Passed),
-    /// Which of its orderings are needed.
-    Weakened(Vec<Weakened>),
-}
-
 impl Emulate {
     pub(crate) fn run(self, global: &Global) -> anyhow::Result<()> {
         match &global.device {
@@ -171,7 +83,9 @@ impl Emulate {
                 check.run(|device| protocol.run(device)).map(Right::Passed)
             };
             if !global.json {
-                let text = self.text(global, &protocol.name, &outcome);
+                let name = &protocol.name;
+                let again = format!("gridsync emulate {name}");
+                let text = text(global, name, &outcome, self.schedules, &again);
                 bar.suspend(|| output::print(text.trim_end()))?;
             }
             outcomes.push(outcome);
@@ -180,7 +94,8 @@ impl Emulate {
         bar.finish_and_clear();
         if global.json {
             let each = chosen.iter().zip(&outcomes);
-            let protocols = each.map(|(protocol, outcome)| Shown::of(protocol, outcome)).collect();
+            let protocols =
+                each.map(|(protocol, outcome)| Shown::of(&protocol.name, outcome)).collect();
             output::print_json(&Emulated::Run { schedules: self.schedules, protocols })?;
         }
         let wrong = outcomes.iter().filter(|outcome| outcome.is_err()).count();
@@ -207,95 +122,6 @@ impl Emulate {
             self.names.is_empty() || self.names.iter().any(|name| is(protocol, name))
         };
         Ok(all.into_iter().filter(asked).collect())
-    }
-
-    fn text(&self, global: &Global, name: &str, outcome: &Outcome) -> String {
-        let weakened = match outcome {
-            Err(failure) => {
-                let again = match failure.rerun {
-                    Rerun::Seed(seed) => {
-                        format!("\nor gridsync emulate {name} --schedules 1 --seed {seed}")
-                    }
-                    Rerun::Path(_) => String::new(),
-                };
-                return format!("{name}: wrong\n{failure}{again}");
-            }
-            Ok(Right::Passed(Passed { schedules, distinct, .. })) => {
-                return format!("{name}: right under {schedules} schedules, {distinct} different");
-            }
-            Ok(Right::Weakened(weakened)) => weakened,
-        };
-        let needless = weakened.iter().filter(|it| it.caught.is_none()).count();
-        let mut text = format!(
-            "{name}: {} weaker forms, {} caught, {needless} not needed by any of {} schedules\n",
-            weakened.len(),
-            weakened.len() - needless,
-            self.schedules
-        );
-        if global.quiet {
-            return text;
-        }
-        let mut rows = table();
-        for it in weakened {
-            let (place, does) = (it.weaken.site.place, it.weaken.site.does);
-            let caught = it.caught.as_ref();
-            rows.add_row([
-                format!("  {}:{}", short(place.file()), place.line()),
-                format!("{does} → {}", it.weaken.change),
-                caught
-                    .map_or("NOT NEEDED".to_owned(), |it| format!("{}, seed {}", it.by(), it.seed)),
-            ]);
-        }
-        text += &rows.to_string();
-        text
-    }
-}
-
-/// The file name and its folder.
-fn short(path: &str) -> &str {
-    let from = path.rmatch_indices('/').nth(1).map_or(0, |(at, _)| at + 1);
-    &path[from..]
-}
-
-impl Shown {
-    fn of(protocol: &Protocol, outcome: &Outcome) -> Self {
-        let name = protocol.name.clone();
-        match outcome {
-            Err(failure) => Self::Wrong {
-                name,
-                right: false,
-                seed: match failure.rerun {
-                    Rerun::Seed(seed) => Some(seed),
-                    Rerun::Path(_) => None,
-                },
-                what: failure.what.to_string(),
-                story: failure.story.as_ref().map(ToString::to_string),
-            },
-            Ok(Right::Passed(Passed { schedules, distinct, .. })) => {
-                Self::Passed { name, right: true, schedules: *schedules, distinct: *distinct }
-            }
-            Ok(Right::Weakened(weakened)) => {
-                Self::Weakened { name, right: true, sites: weakened.iter().map(Site::of).collect() }
-            }
-        }
-    }
-}
-
-impl Site {
-    fn of(weakened: &Weakened) -> Self {
-        let Weaken { site, change } = weakened.weaken;
-        let caught = weakened.caught.as_ref();
-        Self {
-            file: site.place.file(),
-            line: site.place.line(),
-            does: site.does.to_string(),
-            weakened: change.to_string(),
-            caught: caught.map(|caught| Noticed {
-                by: caught.by(),
-                seed: caught.seed,
-                what: caught.what.to_string(),
-            }),
-        }
     }
 }
 
@@ -327,12 +153,6 @@ mod tests {
         names.sort();
         names.dedup();
         assert_eq!(names.len(), all);
-    }
-
-    #[test]
-    fn a_short_path_is_the_file_and_its_folder() {
-        assert_eq!(short("kernels/lab/src/barrier/tree.rs"), "barrier/tree.rs");
-        assert_eq!(short("tree.rs"), "tree.rs");
     }
 
     #[test]

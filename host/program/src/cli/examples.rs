@@ -226,6 +226,16 @@ const EXAMPLES: &[Examples] = &[
         ],
     ),
     (
+        &["check"],
+        &[
+            (
+                "gridsync check sum.cu --grid 2 --block 64 --arg f32[128]=1 --arg f32[1] --expect 1=128",
+                "a sum",
+            ),
+            ("gridsync check sum.ptx --launch two.toml --weaken", "which orders are needed"),
+        ],
+    ),
+    (
         &["dag"],
         &[
             ("gridsync dag --diamond", "C = A·B, by every means"),

@@ -23,7 +23,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
         ],
     ),
     ("Learning and trying", &["demo", "lab", "emulate", "dag", "new"]),
-    ("Checking and measuring", &["devices", "verify", "bench", "report"]),
+    ("Checking and measuring", &["check", "devices", "verify", "bench", "report"]),
     ("The program itself", &["completions", "man", "help"]),
 ];
 

@@ -4,6 +4,7 @@ mod axis;
 mod bench;
 mod by_rank;
 mod catalogue;
+mod check;
 mod checked;
 mod choice;
 mod comparisons;
@@ -24,6 +25,7 @@ mod lab;
 mod man;
 mod new;
 mod offsets;
+mod outcome;
 mod output;
 mod parts;
 mod progress;
@@ -48,6 +50,7 @@ pub mod results {
     pub use super::devices::Listed as Devices;
     pub use super::emulate::Emulated;
     pub use super::lab::List as Experiments;
+    pub use super::outcome::Shown as Checked;
     pub use super::verify::Verified;
 }
 
@@ -134,6 +137,7 @@ enum Command {
     Demo(demo::Demo),
     Lab(lab::Lab),
     Emulate(emulate::Emulate),
+    Check(check::CheckFile),
     Dag(gridsync_lab::dag::Args),
     New(new::New),
     Devices(devices::Devices),
@@ -158,6 +162,7 @@ pub fn main() -> ExitCode {
     }
     let done = match command {
         Command::Bench(bench) => bench.run(&global),
+        Command::Check(check) => check.run(&global),
         Command::Completions(completions) => completions.run(&global),
         Command::Dag(dag) => dag::run(&dag, &global),
         Command::Demo(demo) => demo.run(&global),
