@@ -36,6 +36,7 @@
 //! | `residues` | products modulo numbers of every kind |
 //! | `compensation` | the precision of compensated sums; NaN and infinities in them |
 //! | `repeat` | the same bits in repeated runs; one workspace, many lengths |
+//! | `repeat_sorted` | the same bits in repeated sorts, selections by rank and histograms |
 //! | `huge` | more than 2^31 and 2^32 elements |
 //! | `barrier` | every grid barrier: rounds, reuse, shapes, schedules, refusals |
 //! | `barrier_parts` | the grid barrier in two phases, and over some of the blocks |
@@ -91,6 +92,7 @@ mod range_sum;
 mod rank;
 mod reduce;
 mod repeat;
+mod repeat_sorted;
 mod residues;
 mod rows;
 mod scan;
@@ -137,6 +139,7 @@ fn main() -> ExitCode {
         rank::trials(),
         reduce::trials(),
         repeat::trials(),
+        repeat_sorted::trials(),
         residues::trials(),
         rows::trials(),
         scan::trials(),

@@ -73,8 +73,8 @@ tests() {
   # These take longest, most of it on one core of the host, so several processes share them. The arrays of
   # `huge` fill the GPU.
   run_tests conformance-huge conformance 450 "${thorough[@]}" huge:: &
-  for part in 1 2 3 4 5; do
-    run_tests "conformance-$part" conformance 450 "${thorough[@]}" --part "$part/5" --skip huge:: --skip dag:: cuda &
+  for part in 1 2 3 4 5 6 7 8; do
+    run_tests "conformance-$part" conformance 450 "${thorough[@]}" --part "$part/8" --skip huge:: --skip dag:: cuda &
   done
   run_tests program program 200 --skip cuda &
   step lab 400 "$gridsync" lab all --device cuda -o "$out/lab" &
