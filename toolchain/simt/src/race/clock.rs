@@ -130,6 +130,12 @@ impl Stamp {
         known >= epoch
     }
 
+    /// Whether all of these epochs happened before.
+    pub(super) fn covers(&self, epochs: &Epochs) -> bool {
+        let mut numbered = epochs.0.iter().flat_map(|epochs| epochs.iter()).zip(0..);
+        numbered.all(|(&epoch, thread)| self.follows(thread, epoch))
+    }
+
     /// Passes the stamp on. The thread then enters its next epoch.
     pub(super) fn pass_on(&mut self) -> Self {
         let passed = self.clone();

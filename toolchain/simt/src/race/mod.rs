@@ -37,6 +37,7 @@ use links::{Links, Seen};
 use protocols::Protocols;
 use reach::Level;
 pub(crate) use reach::Shape;
+use sequential::FenceOrder;
 use shadow::Shadow;
 use std::collections::HashMap;
 use thread::Thread;
@@ -73,7 +74,7 @@ struct State {
     /// The numbers of each thread's bulk copies, as indices into the threads.
     copies: HashMap<u32, Vec<u32>>,
     /// The order of `fence.sc`.
-    order: sequential::Order,
+    order: FenceOrder,
     /// The histories of locations, if memory is weak.
     weak: Option<Weak>,
     /// Whether a race is an error.
@@ -148,7 +149,7 @@ impl Races {
                 clusters: HashMap::new(),
                 protocols: Protocols::default(),
                 copies: HashMap::new(),
-                order: sequential::Order::default(),
+                order: FenceOrder::default(),
                 weak: weak.map(Weak::new),
                 reports,
             }),

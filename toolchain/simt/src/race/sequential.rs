@@ -17,7 +17,7 @@
 
 use super::State;
 use super::cell::Event;
-use super::clock::{Clock, Epochs};
+use super::clock::{Clock, Epochs, Stamp};
 use super::reach::{Group, Level};
 use super::shadow::Span;
 use super::thread::Location;
@@ -150,7 +150,7 @@ impl Late {
 
 /// What the launch has to remember to order its `fence.sc`.
 #[derive(Debug, Default)]
-pub(super) struct Order {
+pub(super) struct FenceOrder {
     /// Whether there has been a `fence.sc`.
     pub(super) has_fence: bool,
     /// What accesses pass on, by location and bytes, if memory is not weak. Otherwise it is in the
@@ -206,13 +206,13 @@ impl State {
             return;
         }
         let passed = self.order.passed.entry(key).or_default();
-        clock.reached.join(&passed.before);
-        clock.reached.join(&passed.write);
         if new.access.writes() {
             let before = passed.all();
             clock.reached.join(&before);
             *passed = Passed { before, write: clock.fences.clone(), reads: ByGroup::default() };
         } else {
+            clock.reached.join(&passed.before);
+            clock.reached.join(&passed.write);
             passed.reads.join(&clock.fences);
         }
     }
@@ -276,15 +276,15 @@ impl State {
         }
     }
 
-    /// Drops late accesses that no thread can learn from any more, when there are many.
+    /// Drops late accesses from which all threads have learned, when there are many.
     fn drop_late(&mut self) {
         if self.order.late.len() < self.order.most_late.max(FEW_LATE) {
             return;
         }
         let threads = &self.threads[..self.shape.threads as usize];
         self.order.late.retain(|late| {
-            let epochs = || late.passes.iter().map(|(_, epochs)| epochs);
-            !threads.iter().all(|it| epochs().all(|epochs| it.now.clock.known.covers(epochs)))
+            let knows = |now: &Stamp| late.passes.iter().all(|(_, epochs)| now.covers(epochs));
+            !threads.iter().all(|thread| knows(&thread.now))
         });
         self.order.most_late = 2 * self.order.late.len();
     }
