@@ -2,6 +2,8 @@
 //! first to the second, and not because it happens to be earlier in the run.
 
 use crate::support::Words;
+use core::ops::ControlFlow;
+use simt::search::search;
 use simt::{Fault, LaunchConfig, Memory, Order, Schedule, Scope, launch, position};
 
 const COUNTER: usize = 0;
@@ -171,5 +173,18 @@ fn a_read_that_misses_a_write_comes_before_it_if_the_scopes_of_the_fences_includ
         let races = found(2, first, second);
         assert!(races.iter().all(|&races| races > 0), "{first:?}, {second:?}: {races:?}");
         assert_eq!(found(1, first, second), [0, 0], "{first:?}, {second:?}");
+    }
+}
+
+#[test]
+fn a_search_tries_fences_that_communicate_with_nothing_in_one_order_only() {
+    for weak_memory in [false, true] {
+        let explored = search(100, || {
+            let mut memory = Memory::new(1 << 12);
+            let config = LaunchConfig { weak_memory, ..LaunchConfig::new("test", 3, 1) };
+            launch(&mut memory, &config, &|| fence(Scope::Device)).expect("no fault");
+            ControlFlow::<()>::Continue(())
+        });
+        assert_eq!((explored.executions, explored.exhausted), (1, true));
     }
 }
