@@ -193,8 +193,6 @@ fn barriers_of_three_blocks_hold_in_all_executions_on_weak_memory() {
     assert_eq!(executions::<tree, TreeBarrier>(&check, 3), ORDERS);
 }
 
-// On weak memory all fences of the generation barrier are in one order, so it has too many
-// executions.
 #[test]
 #[ignore = "takes a minute"]
 fn barriers_of_one_counter_hold_in_all_executions_on_weak_memory() {

@@ -1,11 +1,10 @@
 //! Reports of a thread's actions to a search and a recording.
 
-use crate::access::{Access, AccessKind, Order, Space};
+use crate::access::{Access, AccessKind, Space};
 use crate::dim::Spot;
 use crate::here::Here;
 use crate::last_access;
 use crate::memory::{Label, Region};
-use crate::race::Races;
 use crate::replay::{Deed, Done, Touch};
 use crate::search::{Object, Touched};
 
@@ -82,9 +81,6 @@ impl Here<'_> {
         // A bulk copy makes several accesses without a call in between.
         self.settle();
         let owner = self.owner(label, access);
-        if access.order == Order::SeqCst && self.world.races.as_ref().is_some_and(Races::is_weak) {
-            guide.touch(Object::FENCES);
-        }
         if access.space == Space::Cluster {
             guide.touch(Object::CLUSTERS);
         }

@@ -11,7 +11,6 @@ use crate::fault::{Fault, Phase};
 use crate::fiber::{Call, Reply, Request};
 use crate::here::{Here, active, with};
 use crate::replay::Done;
-use crate::search::Object;
 use crate::weaken::{Change, Orders};
 use crate::world::bump;
 
@@ -101,12 +100,6 @@ pub fn fence(scope: Scope, order: Order) {
         if let Some(races) = &here.world.races {
             let thread = here.world.thread_number(&here.position);
             races.fence(thread, scope, order, spot.place);
-            if order == Order::SeqCst
-                && races.is_weak()
-                && let Some(guide) = &here.world.guide
-            {
-                guide.touch(Object::FENCES);
-            }
         }
     });
 }

@@ -39,7 +39,6 @@ fn a_missing_barrier_is_a_race_of_the_store_and_the_load() {
 #[test]
 fn a_missing_fence_is_a_race_of_the_store_and_the_load() {
     let statements = ["st.global.u32 [%rd5]", "ld.global.u32 %r11"];
-    // With weak memory, two `fence.sc` alone order what is around them, so the second one differs.
     for (release, acquire) in
         [("", "membar.gl;"), ("fence.acq_rel.gpu;", ""), ("membar.cta;", "membar.gl;"), ("", "")]
     {

@@ -1,5 +1,6 @@
 //! Vector clocks: the events that a thread knows to have happened before.
 
+use super::sequential::ByGroup;
 use std::rc::Rc;
 
 /// For each thread, its last known epoch, and the last epoch that comes before a proxy fence that
@@ -7,21 +8,25 @@ use std::rc::Rc;
 /// set of numbers after a barrier.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Clock {
-    known: Epochs,
+    pub(super) known: Epochs,
     fenced: Epochs,
+    /// The epochs that come before a `fence.sc` that is also known.
+    pub(super) fences: ByGroup,
+    /// The epochs that come before a `fence.sc` which the next `fence.sc` comes after.
+    pub(super) reached: ByGroup,
 }
 
 /// An epoch for each thread; 0 for none.
 #[derive(Clone, Debug, Default)]
-struct Epochs(Option<Rc<Vec<u32>>>);
+pub(super) struct Epochs(Option<Rc<Vec<u32>>>);
 
 impl Epochs {
-    fn get(&self, thread: u32) -> u32 {
+    pub(super) fn get(&self, thread: u32) -> u32 {
         let epochs = self.0.as_ref();
         epochs.and_then(|epochs| epochs.get(thread as usize)).copied().unwrap_or(0)
     }
 
-    fn raise(&mut self, thread: u32, epoch: u32) {
+    pub(super) fn raise(&mut self, thread: u32, epoch: u32) {
         if self.get(thread) >= epoch {
             return;
         }
@@ -31,7 +36,7 @@ impl Epochs {
         epochs[at] = epoch;
     }
 
-    fn join(&mut self, other: &Self) {
+    pub(super) fn join(&mut self, other: &Self) {
         let Some(theirs) = &other.0 else { return };
         if self.is(other) {
             return;
@@ -45,6 +50,16 @@ impl Epochs {
         for (mine, theirs) in mine.iter_mut().zip(&**theirs) {
             *mine = (*mine).max(*theirs);
         }
+    }
+
+    /// Whether they include all of `other`.
+    pub(super) fn covers(&self, other: &Self) -> bool {
+        let Some(theirs) = &other.0 else { return true };
+        let Some(mine) = &self.0 else { return theirs.iter().all(|&epoch| epoch == 0) };
+        let beyond = theirs.get(mine.len()..).unwrap_or_default();
+        Rc::ptr_eq(mine, theirs)
+            || mine.iter().zip(&**theirs).all(|(mine, theirs)| mine >= theirs)
+                && beyond.iter().all(|&epoch| epoch == 0)
     }
 
     fn is(&self, other: &Self) -> bool {
@@ -74,11 +89,16 @@ impl Clock {
     pub(super) fn join(&mut self, other: &Self) {
         self.known.join(&other.known);
         self.fenced.join(&other.fenced);
+        self.fences.join(&other.fences);
+        self.reached.join(&other.reached);
     }
 
     /// Whether the two share their storage.
     pub(super) fn is(&self, other: &Self) -> bool {
-        self.known.is(&other.known) && self.fenced.is(&other.fenced)
+        self.known.is(&other.known)
+            && self.fenced.is(&other.fenced)
+            && self.fences.is(&other.fences)
+            && self.reached.is(&other.reached)
     }
 }
 
@@ -108,6 +128,12 @@ impl Stamp {
     pub(super) fn follows(&self, thread: u32, epoch: u32) -> bool {
         let known = if self.thread == thread { self.epoch } else { self.clock.get(thread) };
         known >= epoch
+    }
+
+    /// Whether all of these epochs happened before.
+    pub(super) fn covers(&self, epochs: &Epochs) -> bool {
+        let mut numbered = epochs.0.iter().flat_map(|epochs| epochs.iter()).zip(0..);
+        numbered.all(|(&epoch, thread)| self.follows(thread, epoch))
     }
 
     /// Passes the stamp on. The thread then enters its next epoch.

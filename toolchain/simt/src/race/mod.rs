@@ -17,6 +17,7 @@ mod protocols;
 mod proxies;
 mod reach;
 mod report;
+mod sequential;
 mod shadow;
 mod sync;
 mod thread;
@@ -36,6 +37,7 @@ use links::{Links, Seen};
 use protocols::Protocols;
 use reach::Level;
 pub(crate) use reach::Shape;
+use sequential::FenceOrder;
 use shadow::Shadow;
 use std::collections::HashMap;
 use thread::Thread;
@@ -71,6 +73,8 @@ struct State {
     protocols: Protocols,
     /// The numbers of each thread's bulk copies, as indices into the threads.
     copies: HashMap<u32, Vec<u32>>,
+    /// The order of `fence.sc`.
+    order: FenceOrder,
     /// The histories of locations, if memory is weak.
     weak: Option<Weak>,
     /// Whether a race is an error.
@@ -145,6 +149,7 @@ impl Races {
                 clusters: HashMap::new(),
                 protocols: Protocols::default(),
                 copies: HashMap::new(),
+                order: FenceOrder::default(),
                 weak: weak.map(Weak::new),
                 reports,
             }),
@@ -173,11 +178,12 @@ impl Races {
         }
         let now = &state.threads[thread as usize].now;
         let new = Event::new(now, act, span.offset, span.bytes);
-        let old = if access.reads() { state.look(&new, span) } else { None };
+        let old = if access.reads() { state.look(&new, span, held) } else { None };
         let observed = match &old {
             Some((_, value)) => state.acquire_old(&new, span, value.as_ref()),
             None => state.acquire(&new, span),
         };
+        state.settle(thread);
         let now = &state.threads[thread as usize].now;
         for (cell, mask) in span.cells() {
             let new = new.of_cell(mask);
@@ -192,6 +198,7 @@ impl Races {
             }
             cell.record(new, observed);
         }
+        state.communicate(&new, span);
         if access.writes() {
             let is_early = state.begin_write(&new, span, held);
             let value =
@@ -251,6 +258,7 @@ impl Races {
         let state = &mut *self.state.borrow_mut();
         let opened = state.cluster(thread).opened.clone();
         state.threads[thread as usize].now.clock.join(&opened);
+        state.settle(thread);
     }
 }
 

@@ -25,6 +25,9 @@ impl Level {
     }
 }
 
+/// A group of threads at a level, by its number.
+pub(super) type Group = (Level, u32);
+
 /// Number of levels.
 pub(super) const LEVELS: usize = 4;
 
@@ -84,6 +87,18 @@ impl Shape {
             Level::Device => self.owner(thread) / self.grid_threads,
             Level::System => 0,
         }
+    }
+
+    /// The thread's groups at the levels up to `reach` that differ. So two scopes include each
+    /// other's thread if they have a group in common.
+    pub(super) fn groups(&self, reach: Level, thread: u32) -> impl Iterator<Item = Group> {
+        let differs = |level: &Level| match level {
+            Level::Block => true,
+            Level::Cluster => self.cluster_blocks > 1,
+            Level::Device | Level::System => *level <= self.widest,
+        };
+        let levels = Level::ALL.into_iter().take_while(move |level| *level <= reach);
+        levels.filter(differs).map(move |level| (level, self.group(level, thread)))
     }
 
     /// The nearest level that includes both threads. A scope includes the other thread if it

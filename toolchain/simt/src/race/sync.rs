@@ -89,22 +89,18 @@ impl State {
         Some(value)
     }
 
-    /// A fence (PTX ISA, "membar / fence"). `fence.sc` acquires and releases like any other. Unless
-    /// memory is weak, the order of two fences that are not linked by a pattern is ignored: it is
-    /// accidental in this run, and may be reversed in another.
+    /// A fence (PTX ISA, "membar / fence"). `fence.sc` acquires and releases like any other, and
+    /// has an [order](super::sequential).
     pub(super) fn fence(&mut self, number: u32, scope: Scope, order: Order, place: Place) {
-        let reach = Level::of(scope);
         if order.acquires() {
             self.threads[number as usize].acquire(scope, place);
         }
         if order == Order::SeqCst {
-            self.follow_fences(number, reach);
+            self.order_fence(number, Level::of(scope));
         }
+        self.settle(number);
         if order.releases() {
             self.threads[number as usize].release(scope, place);
-        }
-        if order == Order::SeqCst {
-            self.add_fence(number, reach);
         }
     }
 

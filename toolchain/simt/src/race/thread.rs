@@ -7,7 +7,7 @@ use crate::access::Scope;
 use crate::place::Place;
 use std::collections::HashMap;
 
-/// A location: its region, and its first cell.
+/// A location: its region, and its offset there.
 pub(super) type Location = (u64, usize);
 
 /// A thread of the launch.

@@ -13,8 +13,9 @@ use super::State;
 use super::cell::Event;
 use super::clock::Stamp;
 use super::locations::Locations;
-use super::reach::Level;
+use super::sequential::Passed;
 use super::shadow::Span;
+use super::thread::Location;
 use super::value::{Head, Value, add_head};
 use crate::access::AccessKind;
 use crate::replay::Recorder;
@@ -44,7 +45,7 @@ pub(super) struct Weak {
     recorder: Option<Rc<Recorder>>,
     /// A hash of all choices.
     decided: u64,
-    locations: Locations,
+    pub(super) locations: Locations,
     /// Whether a weak read of an old value is repeated as long as possible, as if from a register.
     sticks: bool,
     /// The version that a thread's weak reads of a location stick to.
@@ -52,8 +53,6 @@ pub(super) struct Weak {
     /// A write whose value is not known yet.
     pending: Option<Pending>,
     versions: u64,
-    /// The last `fence.sc` of each thread and reach.
-    fences: Vec<(u32, Level, Stamp)>,
 }
 
 /// Chooses the values of reads and the positions of writes: a guide, a script, or the seed.
@@ -74,7 +73,7 @@ struct Pending {
 #[derive(Debug)]
 pub(super) struct History {
     pub(super) bytes: usize,
-    versions: Vec<Version>,
+    pub(super) versions: Vec<Version>,
     /// What threads have released by writes to it, as in [`Value::released`], because the last
     /// value may come from another write, or be weak.
     released: Vec<Head>,
@@ -97,7 +96,7 @@ pub(crate) struct Old {
 
 /// A value of a location.
 #[derive(Debug)]
-struct Version {
+pub(super) struct Version {
     number: u64,
     bits: u128,
     /// The write; `None` for the value before the first one.
@@ -107,6 +106,8 @@ struct Version {
     /// The threads that have read it, and those that have observed it by a strong read.
     readers: Readers,
     observers: Readers,
+    /// What it passes on to `fence.sc`.
+    pub(super) passed: Passed,
 }
 
 /// Threads, with their epochs. Only the first epoch of a thread matters, because a clock that
@@ -146,6 +147,12 @@ impl Version {
         self.hides_older(now) || self.readers.any_before(now)
     }
 
+    /// The threads and epochs of its write and of the reads that observed it.
+    pub(super) fn followers(&self) -> impl Iterator<Item = (u32, u32)> {
+        let write = self.write.map(|write| (write.thread, write.epoch));
+        write.into_iter().chain(self.observers.list.iter().copied())
+    }
+
     /// Whether it was made from the version before it, so that no write can come between them.
     fn is_update(&self) -> bool {
         self.write.is_some_and(|write| write.access.kind == AccessKind::Atomic)
@@ -165,7 +172,6 @@ impl Weak {
             stuck: HashMap::new(),
             pending: None,
             versions: 0,
-            fences: Vec::new(),
         }
     }
 
@@ -227,6 +233,22 @@ impl Weak {
         if chosen == 0 { end } else { places[chosen - 1] }
     }
 
+    /// The number of the next version.
+    fn number(&mut self) -> u64 {
+        self.versions += 1;
+        self.versions
+    }
+
+    /// Begins the history of a location, unless it has one. `before` are the bits in memory, if
+    /// they were written.
+    fn begin_history(&mut self, location: Location, bytes: usize, before: Option<u128>) {
+        if self.locations.get(location).is_none() {
+            let before = before.map(|bits| Version::of(self.number(), bits, None));
+            let versions = before.into_iter().collect();
+            self.locations.insert(location, History { versions, ..History::of(bytes) });
+        }
+    }
+
     /// Chooses one of `count` alternatives for a thread: 0 is the last value, or the last position.
     fn draw(
         &mut self,
@@ -253,7 +275,15 @@ impl Weak {
 impl State {
     /// A read by a thread: the value that it sees instead of the one in memory, and the value that
     /// it acquires from.
-    pub(super) fn look(&mut self, new: &Event, span: Span) -> Option<(Old, Option<Value>)> {
+    ///
+    /// `before` are the bits in memory, if they were written.
+    pub(super) fn look(
+        &mut self,
+        new: &Event,
+        span: Span,
+        before: Option<u128>,
+    ) -> Option<(Old, Option<Value>)> {
+        let may_order = self.may_order(new);
         let weak = self.weak.as_mut()?;
         if self.shape.is_copy(new.thread) {
             return None;
@@ -261,18 +291,27 @@ impl State {
         weak.locations.forget_overlaps(span, false);
         let location = (span.region, span.offset);
         let now = &self.threads[new.thread as usize].now;
+        // A later write has to find what this read passes on.
+        if may_order && !now.clock.fences.is_empty() && before.is_some() {
+            weak.begin_history(location, span.bytes, before);
+        }
         let (at, is_last) = weak.choose(new, now, location)?;
         let version = &mut weak.locations.get_mut(location)?.versions[at];
         let observes = version.write.is_some_and(|write| write.morally_strong(new, &self.shape));
         let readers = if observes { &mut version.observers } else { &mut version.readers };
         readers.add(new.thread, new.epoch);
         let is_stuck = weak.sticks && new.access.reach().is_none();
-        (!is_last).then(|| (Old { bits: version.bits, is_stuck }, version.value.clone()))
+        let old = (!is_last).then(|| (Old { bits: version.bits, is_stuck }, version.value.clone()));
+        if may_order {
+            self.communicate_read(new.thread, location, at, observes);
+        }
+        old
     }
 
     /// A write by a thread, before its bits are known. `before` are the bits in memory, if they
     /// were written. Returns whether it is not the location's last.
     pub(super) fn begin_write(&mut self, new: &Event, span: Span, before: Option<u128>) -> bool {
+        let may_order = self.may_order(new);
         let Some(weak) = &mut self.weak else { return false };
         let is_copy = self.shape.is_copy(new.thread);
         weak.locations.forget_overlaps(span, is_copy);
@@ -282,18 +321,16 @@ impl State {
         let location = (span.region, span.offset);
         let now = &self.threads[new.thread as usize].now;
         let place = weak.place(now, location, new.access.kind == AccessKind::Atomic);
-        let first = weak.versions;
-        weak.versions += 2;
-        if weak.locations.get(location).is_none() {
-            let before = before.into_iter().map(|bits| Version::of(first, bits, None));
-            let history = History { versions: before.collect(), ..History::of(span.bytes) };
-            weak.locations.insert(location, history);
-        }
+        weak.begin_history(location, span.bytes, before);
+        let version = weak.number();
         let Some(history) = weak.locations.get_mut(location) else { return false };
         let place = if place == 0 { history.versions.len() } else { place };
         let is_early = place < history.versions.len();
-        history.versions.insert(place, Version::of(first + 1, 0, Some(*new)));
-        weak.pending = Some(Pending { location, version: first + 1 });
+        history.versions.insert(place, Version::of(version, 0, Some(*new)));
+        weak.pending = Some(Pending { location, version });
+        if may_order {
+            self.communicate_write(new.thread, location, place);
+        }
         is_early
     }
 
@@ -317,25 +354,6 @@ impl State {
         if let (Some(history), Some(value)) = (history, value) {
             history.released = value.released;
         }
-    }
-
-    /// Orders a `fence.sc` after all earlier ones in this run that are morally strong with it: the
-    /// Fence-SC order.
-    pub(super) fn follow_fences(&mut self, thread: u32, reach: Level) {
-        let Some(weak) = &self.weak else { return };
-        for (other, its, stamp) in &weak.fences {
-            if self.shape.between(thread, *other) <= reach.min(*its) {
-                self.threads[thread as usize].now.clock.absorb(stamp);
-            }
-        }
-    }
-
-    /// Records a `fence.sc` for later ones.
-    pub(super) fn add_fence(&mut self, thread: u32, reach: Level) {
-        let Some(weak) = &mut self.weak else { return };
-        let stamp = self.threads[thread as usize].now.pass_on();
-        weak.fences.retain(|(other, its, _)| (*other, *its) != (thread, reach));
-        weak.fences.push((thread, reach, stamp));
     }
 }
 
@@ -369,6 +387,7 @@ impl Version {
             value: None,
             readers: Readers::default(),
             observers: Readers::default(),
+            passed: Passed::default(),
         }
     }
 }

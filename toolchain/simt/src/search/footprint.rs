@@ -10,15 +10,12 @@ use crate::memory::Label;
 pub(crate) struct Object(u32, u32);
 
 impl Object {
-    /// The order of all `fence.sc`.
-    pub(crate) const FENCES: Self = Self(0, 0);
     /// Which block starts next.
-    pub(crate) const STARTS: Self = Self(1, 0);
+    pub(crate) const STARTS: Self = Self(0, 0);
     /// The queue of grids that kernels launch.
-    pub(crate) const CHILDREN: Self = Self(2, 0);
-
+    pub(crate) const CHILDREN: Self = Self(1, 0);
     /// The barriers of clusters, and which of their blocks run.
-    pub(crate) const CLUSTERS: Self = Self(4, 0);
+    pub(crate) const CLUSTERS: Self = Self(2, 0);
 
     /// The barrier, start and end of the block in this slot.
     pub(crate) fn block(slot: usize) -> Self {
@@ -27,7 +24,7 @@ impl Object {
 }
 
 /// Number of the first memory region among the objects.
-const FIRST_REGION: u32 = 5;
+const FIRST_REGION: u32 = 4;
 
 /// Numbers for memory regions that are the same in every execution.
 #[derive(Debug, Default)]

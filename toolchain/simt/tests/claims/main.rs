@@ -9,6 +9,7 @@ mod clusters;
 mod counts;
 mod deadlocks;
 mod early_waits;
+mod fence_order;
 mod geometry;
 mod gpus;
 mod grid_barrier;
