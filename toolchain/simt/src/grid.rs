@@ -18,6 +18,9 @@ pub struct Grid<'a> {
     pub gpu: u32,
     /// The earlier grids that it depends on.
     pub after: &'a [After],
+    /// Names of kernel arguments that are views of allocations, for messages: see
+    /// [`Memory::name_arguments`](crate::Memory::name_arguments).
+    pub names: &'a [(u64, &'static str)],
     /// One thread.
     pub body: &'a dyn Fn(),
 }
@@ -36,7 +39,7 @@ pub enum After {
 
 impl fmt::Debug for Grid<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { config, gpu, after, body: _ } = self;
+        let Self { config, gpu, after, .. } = self;
         write!(f, "Grid({}, {} blocks, GPU {gpu}, after {after:?})", config.kernel, config.grid)
     }
 }

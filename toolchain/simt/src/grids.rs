@@ -109,7 +109,7 @@ fn run_children(
     while let Some(Next { member, depth, child, place }) = family.next() {
         let children = Children::new(depth, family.pending);
         let config = config.of_child(&child);
-        let grid = Grid { config, gpu: 0, after: &[], body: &*child.body };
+        let grid = Grid { config, gpu: 0, after: &[], names: &[], body: &*child.body };
         let ran = run(memory, &config, place, &[(grid, Vec::new(), Vec::new())], children)?;
         stats += ran.stats;
         family.ran(Some(member), ran.launched);
@@ -181,6 +181,10 @@ fn run(
 ) -> Result<Ran, Fault> {
     let grids = GridInfo::all(members);
     let checks = config.races || config.weak_memory;
+    let names = || members.iter().flat_map(|(grid, ..)| grid.names).copied();
+    if names().next().is_some() {
+        memory.name_arguments(names());
+    }
     memory.begin_launch();
     let gpus = grids.iter().map(|grid| grid.gpu).max().map_or(1, |gpu| gpu + 1);
     let splits_strong = config.count || config.schedule.policy != Policy::Coarse;

@@ -11,6 +11,7 @@ use crate::fault::Fault;
 use crate::grid::Grid;
 use crate::grids::launch_grids;
 use crate::memory::Memory;
+use crate::race::MAX_THREADS;
 use crate::schedule::Schedule;
 use crate::weaken::{Sites, Weaken};
 use crate::world::mix;
@@ -136,8 +137,11 @@ impl<'a> LaunchConfig<'a> {
         }
     }
 
-    /// Checks everything but the number of threads for race detection.
-    pub(crate) fn check(&self) -> Result<(), Fault> {
+    /// Checks the shape and the resources of the launch, as [`launch`] does before any thread runs.
+    ///
+    /// # Errors
+    /// A [`Fault`] that refuses the launch.
+    pub fn check(&self) -> Result<(), Fault> {
         let Self { grid, block, shared_per_block: limit, .. } = *self;
         let kernel = || Arc::from(self.kernel);
         let (Some(blocks), Some(threads)) = (grid.checked_count(), block.checked_count()) else {
@@ -157,6 +161,10 @@ impl<'a> LaunchConfig<'a> {
                 threads,
                 limit: MAX_BLOCK_THREADS,
             });
+        }
+        let threads = blocks * threads;
+        if (self.races || self.weak_memory) && threads > MAX_THREADS {
+            return Err(Fault::TooLargeForRaces { kernel: kernel(), threads, limit: MAX_THREADS });
         }
         if self.dynamic_shared > limit {
             let requested = self.dynamic_shared;
@@ -269,7 +277,7 @@ pub fn launch_on_gpus(
     bodies: &[&dyn Fn()],
 ) -> Result<Stats, Fault> {
     assert!(!bodies.is_empty(), "a launch needs a GPU");
-    let grid = |(body, gpu)| Grid { config: *config, gpu, after: &[], body };
+    let grid = |(body, gpu)| Grid { config: *config, gpu, after: &[], names: &[], body };
     let grids: Vec<_> = bodies.iter().copied().zip(0..).map(grid).collect();
     let stats = launch_grids(memory, &grids)?;
     // The grids of all GPUs are one launch.

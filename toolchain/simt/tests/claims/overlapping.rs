@@ -57,11 +57,12 @@ fn differences(base: &LaunchConfig<'_>, wait: Wait) -> Result<Vec<u32>, Fault> {
     launch_grids(
         &mut memory,
         &[
-            Grid { config: named("a"), gpu: 0, after: &[], body: &|| produce(part) },
+            Grid { config: named("a"), gpu: 0, after: &[], names: &[], body: &|| produce(part) },
             Grid {
                 config: named("b"),
                 gpu: 0,
                 after: &[After::Trigger(0)],
+                names: &[],
                 body: &|| consume(part, out, wait),
             },
         ],
@@ -154,8 +155,14 @@ fn pair(
     launch_grids(
         &mut memory,
         &[
-            Grid { config: named("first"), gpu: 0, after: &[], body: &|| body(words, 0) },
-            Grid { config: named("second"), gpu: 0, after, body: &|| body(words, 1) },
+            Grid {
+                config: named("first"),
+                gpu: 0,
+                after: &[],
+                names: &[],
+                body: &|| body(words, 0),
+            },
+            Grid { config: named("second"), gpu: 0, after, names: &[], body: &|| body(words, 1) },
         ],
     )
 }
@@ -227,7 +234,7 @@ fn orders(afters: &[&[After]], body: &dyn Fn(u32)) -> BTreeSet<Vec<u32>> {
         let bodies: Vec<_> = (0..afters.len() as u32).map(|number| move || note(number)).collect();
         let grids = bodies.iter().zip(afters).map(|(body, after)| {
             let config = LaunchConfig { races: true, ..one(schedule) };
-            Grid { config, gpu: 0, after, body }
+            Grid { config, gpu: 0, after, names: &[], body }
         });
         let grids: Vec<Grid<'_>> = grids.collect();
         let ended = launch_grids(&mut memory, &grids);
@@ -287,11 +294,12 @@ fn a_trigger_needs_every_block() {
             assert_eq!(words.load(0, Order::Relaxed, Scope::Device), 3);
         };
         let grids = [
-            Grid { config, gpu: 0, after: &[], body: &first },
+            Grid { config, gpu: 0, after: &[], names: &[], body: &first },
             Grid {
                 config: LaunchConfig { kernel: "b", ..one(schedule) },
                 gpu: 0,
                 after: &[After::Trigger(0)],
+                names: &[],
                 body: &second,
             },
         ];
@@ -322,9 +330,9 @@ fn grids_share_the_room_of_a_gpu() {
         let (small, large) = (run(1), run(2));
         let cooperative = LaunchConfig { cooperative: true, ..config("all", 4, 4) };
         let grids = [
-            Grid { config: config("small", 9, 4), gpu: 0, after: &[], body: &small },
-            Grid { config: config("large", 5, 2), gpu: 0, after: &[], body: &large },
-            Grid { config: cooperative, gpu: 0, after: &[], body: &small },
+            Grid { config: config("small", 9, 4), gpu: 0, after: &[], names: &[], body: &small },
+            Grid { config: config("large", 5, 2), gpu: 0, after: &[], names: &[], body: &large },
+            Grid { config: cooperative, gpu: 0, after: &[], names: &[], body: &small },
         ];
         let stats = launch_grids(&mut memory, &grids);
         let stats = stats.unwrap_or_else(|fault| panic!("{schedule:?}: {fault}"));
@@ -346,8 +354,8 @@ fn a_cooperative_grid_is_resident_as_a_whole_beside_others() {
         let other = LaunchConfig { kernel: "other", grid: 7.into(), ..config };
         let config = LaunchConfig { grid: 3.into(), cooperative: true, ..config };
         let grids = [
-            Grid { config: other, gpu: 0, after: &[], body: &|| {} },
-            Grid { config, gpu: 0, after: &[], body: &meet },
+            Grid { config: other, gpu: 0, after: &[], names: &[], body: &|| {} },
+            Grid { config, gpu: 0, after: &[], names: &[], body: &meet },
         ];
         launch_grids(&mut memory, &grids).unwrap_or_else(|fault| panic!("{seed}: {fault}"));
     }
@@ -416,7 +424,7 @@ fn grids_of_one_kernel_have_numbers_in_messages() {
     let words = Words::zeros(&mut memory, 1);
     let config = LaunchConfig { races: true, ..one(Schedule::default()) };
     let body = || words.set(0, 1);
-    let grid = Grid { config, gpu: 0, after: &[], body: &body };
+    let grid = Grid { config, gpu: 0, after: &[], names: &[], body: &body };
     let fault = launch_grids(&mut memory, &[grid, grid]).expect_err("both write");
     let said = fault.to_string();
     assert!(
@@ -432,7 +440,7 @@ fn grids_on_two_gpus_need_system_scope() {
         let words = Words::zeros(&mut memory, 1);
         let config = LaunchConfig { races: true, ..one(Schedule::default()) };
         let body = || _ = words.add_at(0, 1, Order::Relaxed, scope);
-        let grid = |gpu| Grid { config, gpu, after: &[], body: &body };
+        let grid = |gpu| Grid { config, gpu, after: &[], names: &[], body: &body };
         let ended = launch_grids(&mut memory, &[grid(0), grid(1)]);
         assert_eq!(ended.is_ok(), is_good, "{ended:?}");
     }
@@ -457,10 +465,16 @@ fn what_a_kernel_launches_comes_before_the_grids_that_depend_on_it() {
             assert_eq!(words.get(0), 5);
         };
         let grids = [
-            Grid { config, gpu: 0, after: &[], body: &parent },
-            Grid { config, gpu: 0, after: &[After::Trigger(0)], body: &next },
-            Grid { config, gpu: 0, after: &[], body: &|| words.set(1, 1) },
-            Grid { config, gpu: 0, after: &[After::End(1), After::End(2)], body: &next },
+            Grid { config, gpu: 0, after: &[], names: &[], body: &parent },
+            Grid { config, gpu: 0, after: &[After::Trigger(0)], names: &[], body: &next },
+            Grid { config, gpu: 0, after: &[], names: &[], body: &|| words.set(1, 1) },
+            Grid {
+                config,
+                gpu: 0,
+                after: &[After::End(1), After::End(2)],
+                names: &[],
+                body: &next,
+            },
         ];
         let stats = launch_grids(&mut memory, &grids);
         let stats = stats.unwrap_or_else(|fault| panic!("{seed}: {fault}"));
@@ -500,13 +514,13 @@ fn a_launch_of_several_grids_is_checked_before_any_runs() {
     let config = LaunchConfig { races: true, ..one(Schedule::default()) };
     let large = LaunchConfig { grid: 129.into(), block: 1024.into(), ..config };
     let body = || words.set(0, 1);
-    let first = Grid { config, gpu: 0, after: &[], body: &body };
-    let last = Grid { config: large, gpu: 0, after: &[After::End(0)], body: &|| {} };
+    let first = Grid { config, gpu: 0, after: &[], names: &[], body: &body };
+    let last = Grid { config: large, gpu: 0, after: &[After::End(0)], names: &[], body: &|| {} };
     let fault = launch_grids(&mut memory, &[first, last]).expect_err("too many threads");
     assert!(matches!(fault, Fault::TooLargeForRaces { .. }), "{fault}");
     assert_eq!(words.host(&memory, 1), [0]);
     // Grids in sequence count separately.
     let large = LaunchConfig { grid: 100.into(), ..large };
-    let grid = |after| Grid { config: large, gpu: 0, after, body: &|| {} };
+    let grid = |after| Grid { config: large, gpu: 0, after, names: &[], body: &|| {} };
     launch_grids(&mut memory, &[grid(&[]), grid(&[After::End(0)])]).expect("each fits");
 }
