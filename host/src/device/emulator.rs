@@ -3,7 +3,9 @@
 
 mod config;
 mod graph;
+mod queue;
 
+use super::assembled::Arguments;
 use super::{
     Backend, Device, DeviceError, Event, Geometry, KernelAttributes, KernelInfo, Marked, MemoryId,
     Ordered, Properties, Recording, Way, gate::Gate,
@@ -12,9 +14,12 @@ pub use config::EmulatorConfig;
 use config::properties;
 use graph::{Recorded, Step};
 use libcuda::CUDA_ERROR_INVALID_CLUSTER_SIZE;
+pub(super) use queue::Mark;
+use queue::{Launched, Queue};
 use simt::{Fault, LaunchConfig, Memory, MemoryError, OrderSite, Sites, Stats};
 use std::{
     ffi::c_void,
+    sync::atomic::{AtomicBool, AtomicU64, Ordering},
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
     time::Instant,
 };
@@ -26,7 +31,7 @@ const MAX_CLUSTER_BLOCKS: u32 = 8;
 /// An emulated GPU.
 ///
 /// A launch runs immediately, on the calling thread, and a fault of the kernel is the error of that
-/// launch. As on hardware, only as many blocks are resident as the emulated multiprocessors hold,
+/// launch; [`EmulatorConfig::concurrent`] is an alternative. As on hardware, only as many blocks are resident as the emulated multiprocessors hold,
 /// and others start as these end, in an order that the schedule draws. A grid that would hang on
 /// hardware ends in an error here.
 ///
@@ -36,6 +41,8 @@ const MAX_CLUSTER_BLOCKS: u32 = 8;
 pub struct Emulator {
     /// Its index among the GPUs of the machine.
     gpu: u32,
+    /// The number of its stream on the machine.
+    stream: u64,
     machine: Arc<Machine>,
     properties: Properties,
     gate: Gate<Recorded>,
@@ -50,6 +57,25 @@ struct Machine {
     sites: Sites,
     /// The fault that stopped a grid, if any.
     fault: OnceLock<Box<Fault>>,
+    /// Whether that fault occurred in a call that returns no error, so that the next one returns it.
+    is_unreported: AtomicBool,
+    /// The launches that have not run. Locked before the memory.
+    queue: Mutex<Queue>,
+    streams: AtomicU64,
+}
+
+impl Machine {
+    /// Adds the statistics of launches, or keeps the fault that ended them.
+    fn account(&self, launched: Result<Stats, Fault>) -> Result<(), DeviceError> {
+        *lock(&self.stats) += launched.map_err(|fault| {
+            let fault = Box::new(fault);
+            if fault.had_started() {
+                self.fault.get_or_init(|| fault.clone());
+            }
+            DeviceError::Fault(fault)
+        })?;
+        Ok(())
+    }
 }
 
 impl Emulator {
@@ -66,6 +92,9 @@ impl Emulator {
             stats: Mutex::default(),
             sites: Sites::default(),
             fault: OnceLock::new(),
+            is_unreported: AtomicBool::new(false),
+            queue: Mutex::default(),
+            streams: AtomicU64::new(0),
         };
         Self::of(Arc::new(machine), 0)
     }
@@ -73,13 +102,17 @@ impl Emulator {
     /// One of the machine's GPUs.
     fn of(machine: Arc<Machine>, gpu: u32) -> Self {
         let properties = properties(&machine.config, gpu);
-        Self { gpu, machine, properties, gate: Gate::default() }
+        let stream = machine.streams.fetch_add(1, Ordering::Relaxed);
+        Self { gpu, stream, machine, properties, gate: Gate::default() }
     }
 
     /// Refuses every call after a fault. `doing` names the call.
     fn expect_alive(&self, doing: &'static str) -> Result<(), DeviceError> {
         match self.machine.fault.get() {
             None => Ok(()),
+            Some(fault) if self.machine.is_unreported.swap(false, Ordering::Relaxed) => {
+                Err(DeviceError::Fault(fault.clone()))
+            }
             Some(fault) => Err(DeviceError::Stopped { doing, fault: fault.clone() }),
         }
     }
@@ -98,7 +131,7 @@ impl Emulator {
         kernel: &KernelInfo,
         args: &[&[*const c_void]],
     ) -> Result<(), DeviceError> {
-        let Machine { config: own, sites, stats, fault: lost, .. } = &*self.machine;
+        let Machine { config: own, sites, .. } = &*self.machine;
         // SAFETY: the caller vouches for the arguments and for the kernel's contract.
         let bodies: Vec<_> =
             args.iter().map(|args| move || unsafe { (kernel.run)(args) }).collect();
@@ -109,14 +142,7 @@ impl Emulator {
         memory.name_arguments(args.iter().flat_map(|args| unsafe { views(kernel, args) }));
         let launched = simt::launch_on_gpus(&mut memory, &config, &bodies);
         drop(memory);
-        *lock(stats) += launched.map_err(|fault| {
-            let fault = Box::new(fault);
-            if fault.had_started() {
-                lost.get_or_init(|| fault.clone());
-            }
-            DeviceError::Fault(fault)
-        })?;
-        Ok(())
+        self.machine.account(launched)
     }
 
     /// Checks a launch and returns its configuration.
@@ -171,18 +197,20 @@ impl Emulator {
     }
 }
 
-// SAFETY: every launch and copy is complete when it returns, and the emulator's memory checks
-// addresses.
+// SAFETY: every copy is complete when it returns, every launch too or before the next call that
+// uses or frees memory, and the emulator's memory checks addresses.
 unsafe impl Backend for Emulator {
     fn properties(&self) -> &Properties {
         &self.properties
     }
 
     fn emulated(&self) -> Option<Stats> {
+        self.machine.settle_quietly();
         Some(*lock(&self.machine.stats))
     }
 
     fn order_sites(&self) -> Vec<OrderSite> {
+        self.machine.settle_quietly();
         self.machine.sites.sorted()
     }
 
@@ -204,8 +232,9 @@ unsafe impl Backend for Emulator {
     }
 
     unsafe fn free(&self, address: u64) {
-        // Launches run immediately, so nothing still uses the memory, and there is no need to wait
-        // for a recording. The caller promises that the address is an allocation.
+        self.machine.settle_quietly();
+        // Nothing uses the memory any more, and there is no need to wait for a recording. The caller
+        // promises that the address is an allocation.
         let _freed = self.memory().free(address);
     }
 
@@ -220,24 +249,35 @@ unsafe impl Backend for Emulator {
 
     fn mark(self: Arc<Self>) -> Result<Marked, DeviceError> {
         let _entered = self.gate.unrecorded("recording an event")?;
-        self.expect_alive("recording an event").map(|()| Marked::passed())
+        self.expect_alive("recording an event")?;
+        if !self.machine.config.concurrent {
+            return Ok(Marked::passed());
+        }
+        let moment = lock(&self.machine.queue).moment(self.stream);
+        Ok(Marked::emulated(Mark { machine: self.machine.clone(), moment }))
     }
 
     fn wait_for(&self, event: &Event) -> Result<(), DeviceError> {
         let _entered = self.gate.unrecorded("waiting for an event")?;
         self.expect_alive("waiting for an event")?;
-        event.synchronize()
+        match event.emulated() {
+            Some(mark) if Arc::ptr_eq(&mark.machine, &self.machine) => {
+                lock(&self.machine.queue).wait_for(self.stream, &mark.moment);
+                Ok(())
+            }
+            _ => event.synchronize(),
+        }
     }
 
     unsafe fn upload(&self, to: u64, from: &[u8]) -> Result<(), DeviceError> {
         let _entered = self.gate.unrecorded("a copy to the device")?;
-        self.expect_alive("a copy to the device")?;
+        self.settle("a copy to the device")?;
         self.memory().write(to, from).map_err(memory_error)
     }
 
     unsafe fn download(&self, from: u64, to: &mut [u8]) -> Result<(), DeviceError> {
         let _entered = self.gate.unrecorded("a copy from the device")?;
-        self.expect_alive("a copy from the device")?;
+        self.settle("a copy from the device")?;
         self.memory().read(from, to).map_err(memory_error)
     }
 
@@ -248,6 +288,7 @@ unsafe impl Backend for Emulator {
             lock(recorded).push(Step::Zero(at, bytes));
             return Ok(());
         }
+        self.machine.settle()?;
         self.memory().zero(at, bytes).map_err(memory_error)
     }
 
@@ -260,10 +301,18 @@ unsafe impl Backend for Emulator {
         let config = self.checked(kernel, geometry)?;
         let entered = self.gate.recordable("a launch")?;
         self.expect_alive("a launch")?;
-        if let Some(recorded) = entered.recorded() {
+        let (overlaps, recorded) = (geometry.overlapping, entered.recorded());
+        if recorded.is_some() || self.machine.config.concurrent {
             // SAFETY: the caller vouches for the arguments.
-            lock(recorded).push(unsafe { Step::launch(config, kernel, args) });
-            return Ok(());
+            let args = unsafe { Arguments::copy(kernel, args) };
+            let launch = Launched { config, kernel: *kernel, args, overlaps };
+            return match recorded {
+                Some(recorded) => {
+                    lock(recorded).push(Step::Launch(Box::new(launch)));
+                    Ok(())
+                }
+                None => self.submit(launch),
+            };
         }
         // SAFETY: the caller vouches for the arguments and for the kernel's contract.
         unsafe { self.run(&config, kernel, &[args]) }
@@ -283,7 +332,7 @@ unsafe impl Backend for Emulator {
     ) -> Result<(), DeviceError> {
         let config = self.checked(kernel, geometry)?;
         let _entered = self.gate.unrecorded("a launch on several GPUs")?;
-        self.expect_alive("a launch on several GPUs")?;
+        self.settle("a launch on several GPUs")?;
         debug_assert_eq!(all.len(), args.len());
         // SAFETY: the caller vouches for the arguments and for the kernel's contract.
         unsafe { self.run(&config, kernel, args) }
@@ -336,9 +385,13 @@ unsafe impl Backend for Emulator {
         Ok(blocks / cluster)
     }
 
+    fn can_overlap(&self, _kernel: &KernelInfo) -> bool {
+        self.machine.config.concurrent
+    }
+
     fn synchronize(&self) -> Result<(), DeviceError> {
         let _entered = self.gate.unrecorded("waiting for the stream")?;
-        self.expect_alive("waiting for the stream")
+        self.settle("waiting for the stream")
     }
 
     /// The time on the host, which is unrelated to that of any GPU.
@@ -350,8 +403,10 @@ unsafe impl Backend for Emulator {
         // `before` and `work` pass the gate themselves.
         drop(self.gate.unrecorded("timing")?);
         before()?;
+        self.machine.settle()?;
         let start = Instant::now();
         work()?;
+        self.machine.settle()?;
         Ok(start.elapsed().as_secs_f64() * 1e6)
     }
 
@@ -405,5 +460,7 @@ fn memory_error(error: MemoryError) -> DeviceError {
     DeviceError::EmulatedMemory(Box::new(error))
 }
 
+#[cfg(test)]
+mod concurrent;
 #[cfg(test)]
 mod tests;

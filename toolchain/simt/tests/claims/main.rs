@@ -24,6 +24,7 @@ mod recovery;
 mod replay;
 mod schedules;
 mod search;
+mod several_grids;
 mod shared;
 mod stacks;
 mod support;
