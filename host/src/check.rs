@@ -225,7 +225,8 @@ enum Which {
 
 impl Default for Check {
     fn default() -> Self {
-        let config = EmulatorConfig { weak_memory: true, ..EmulatorConfig::default() };
+        let config =
+            EmulatorConfig { weak_memory: true, concurrent: true, ..EmulatorConfig::default() };
         Self { which: Which::Seeds(0..200), config }
     }
 }
@@ -268,10 +269,10 @@ impl Check {
     }
 
     /// Emulates this GPU. Whether memory is weak does not change. The check sets the schedule, and
-    /// whether to check for races.
+    /// whether to check for races. Launches of several streams run at the same time.
     pub fn on(self, config: EmulatorConfig) -> Self {
         let weak_memory = self.config.weak_memory;
-        Self { config: EmulatorConfig { weak_memory, ..config }, ..self }
+        Self { config: EmulatorConfig { weak_memory, concurrent: true, ..config }, ..self }
     }
 
     /// Makes memory sequentially consistent: a read returns the last value. Missing orderings then
@@ -303,7 +304,7 @@ impl Check {
     ) -> Result<Passed, Box<Failure>> {
         let once = |rerun, config| {
             let device = Device::new(Emulator::new(config));
-            match run(&device) {
+            match finish(&device, &run) {
                 Ok(()) => Ok(device.emulated().unwrap_or_default()),
                 Err(what) => Err(Box::new(Failure::of(rerun, config, what))),
             }
@@ -348,6 +349,12 @@ impl Check {
         let warning = *locked(&warning);
         Ok(Passed::new(next - seeds.start, distinct, warning))
     }
+}
+
+/// Calls `run`, and runs the launches that it has not waited for.
+fn finish(device: &Device, run: &impl Fn(&Device) -> Result<(), Wrong>) -> Result<(), Wrong> {
+    run(device)?;
+    Ok(device.synchronize()?)
 }
 
 /// The warning of a run, if it has one.

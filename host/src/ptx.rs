@@ -174,7 +174,7 @@ impl Kernel {
         geometry: &Geometry,
         arguments: &[Argument],
     ) -> Result<(), DeviceError> {
-        emulator_of(device)?.launch_ptx(self, geometry, &[arguments])
+        emulator_of(device)?.launch_ptx(self, geometry, arguments)
     }
 
     /// Runs the kernel on all GPUs of an emulated machine. Their grids run at the same time.
@@ -192,7 +192,7 @@ impl Kernel {
         arguments: &[&[Argument]],
     ) -> Result<(), DeviceError> {
         assert_eq!(arguments.len(), devices.len(), "one list of arguments for each GPU");
-        emulator_of(&devices[0])?.launch_ptx(self, geometry, arguments)
+        emulator_of(&devices[0])?.launch_ptx_on_all(self, geometry, arguments)
     }
 
     /// The bytes of the parameters.

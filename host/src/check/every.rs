@@ -1,6 +1,6 @@
 //! Every execution of a tiny launch.
 
-use super::{Check, Failure, Rerun, Wrong};
+use super::{Check, Failure, Rerun, Wrong, finish};
 use crate::device::{Device, Emulator, EmulatorConfig};
 use simt::search::{BadPath, Path, search};
 use std::fmt;
@@ -47,7 +47,7 @@ impl Check {
         run: impl Fn(&Device) -> Result<(), Wrong>,
     ) -> Result<Every, Box<Failure>> {
         let config = EmulatorConfig { races: true, ..self.config };
-        let explored = search(limit, || match run(&Device::new(Emulator::new(config))) {
+        let explored = search(limit, || match finish(&Device::new(Emulator::new(config)), &run) {
             Ok(()) => ControlFlow::Continue(()),
             Err(what) => ControlFlow::Break(what),
         });

@@ -1,6 +1,6 @@
 //! Finds the data race behind a failure, and reduces the failing run to as few steps as possible.
 
-use super::{Cause, Failure, Rerun, Wrong, configured, every, looks_for_races};
+use super::{Cause, Failure, Rerun, Wrong, configured, every, finish, looks_for_races};
 use crate::device::{Device, DeviceError, Emulator, EmulatorConfig};
 use simt::replay::{Recording, Story, record, shrink};
 use simt::search::follow;
@@ -29,9 +29,9 @@ impl Seen {
     /// Runs once. Returns `None` if nothing failed.
     fn of(config: EmulatorConfig, run: impl Fn(&Device) -> Result<(), Wrong>) -> Option<Self> {
         let device = Device::new(Emulator::new(config));
-        let what = run(&device).err()?;
+        let what = finish(&device, &run).err()?;
         let fault = match device.synchronize() {
-            Err(DeviceError::Stopped { fault, .. }) => Some(fault),
+            Err(DeviceError::Stopped { fault, .. } | DeviceError::Fault(fault)) => Some(fault),
             _ => None,
         };
         Some(Self { what, fault })

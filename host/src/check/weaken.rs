@@ -1,6 +1,6 @@
 //! Weakens each ordering of a kernel, one at a time, and reports which changes are detected.
 
-use super::{Check, Failure, Which, Wrong, configured, looks_for_races};
+use super::{Check, Failure, Which, Wrong, configured, finish, looks_for_races};
 use crate::device::{Device, DeviceError, Emulator, EmulatorConfig, OrderSite, Weaken};
 use rayon::prelude::*;
 use simt::Fault;
@@ -75,7 +75,8 @@ impl Check {
         let weakened = |&weaken: &Weaken| {
             let config = EmulatorConfig { weaken: Some(weaken), ..config };
             let caught = seeds().find_map(|seed| {
-                let what = run(&Device::new(Emulator::new(configured(seed, config)))).err()?;
+                let device = Device::new(Emulator::new(configured(seed, config)));
+                let what = finish(&device, &run).err()?;
                 Some(Caught { seed, what })
             });
             Weakened { weaken, caught }

@@ -5,6 +5,8 @@ mod config;
 mod graph;
 mod module;
 mod ptx;
+mod queue;
+mod work;
 
 pub use self::ptx::PtxKernels;
 use super::{
@@ -15,13 +17,17 @@ pub use config::EmulatorConfig;
 use config::properties;
 use graph::{Recorded, Step};
 use libcuda::CUDA_ERROR_INVALID_CLUSTER_SIZE;
+pub(super) use queue::Mark;
+use queue::{Launched, Queue};
 use simt::{Fault, LaunchConfig, Memory, MemoryError, OrderSite, Sites, Stats};
 use std::{
     collections::HashMap,
     ffi::c_void,
+    sync::atomic::{AtomicBool, AtomicU64, Ordering},
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
     time::Instant,
 };
+use work::Work;
 
 /// The most blocks in a cluster: as many as every device with clusters allows (CUDA C++ Programming
 /// Guide, "Thread Block Clusters").
@@ -30,7 +36,7 @@ const MAX_CLUSTER_BLOCKS: u32 = 8;
 /// An emulated GPU.
 ///
 /// A launch runs immediately, on the calling thread, and a fault of the kernel is the error of that
-/// launch. As on hardware, only as many blocks are resident as the emulated multiprocessors hold,
+/// launch; [`EmulatorConfig::concurrent`] is an alternative. As on hardware, only as many blocks are resident as the emulated multiprocessors hold,
 /// and others start as these end, in an order that the schedule draws. A grid that would hang on
 /// hardware ends in an error here.
 ///
@@ -40,13 +46,12 @@ const MAX_CLUSTER_BLOCKS: u32 = 8;
 pub struct Emulator {
     /// Its index among the GPUs of the machine.
     gpu: u32,
+    /// The number of its stream on the machine.
+    stream: u64,
     machine: Arc<Machine>,
     properties: Properties,
     gate: Gate<Recorded>,
 }
-
-/// What each thread of a grid runs.
-type Body<'a> = Box<dyn Fn() + 'a>;
 
 /// State shared by the GPUs of an emulated machine.
 struct Machine {
@@ -62,6 +67,25 @@ struct Machine {
     modules: Mutex<Vec<(Arc<::ptx::Module>, ptx_run::Kernel)>>,
     /// The fault that stopped a grid, if any.
     fault: OnceLock<Box<Fault>>,
+    /// Whether that fault occurred in a call that returns no error, so that the next one returns it.
+    is_unreported: AtomicBool,
+    /// The launches that have not run. Locked before the memory.
+    queue: Mutex<Queue>,
+    streams: AtomicU64,
+}
+
+impl Machine {
+    /// Adds the statistics of launches, or keeps the fault that ended them.
+    fn account(&self, launched: Result<Stats, Fault>) -> Result<(), DeviceError> {
+        *lock(&self.stats) += launched.map_err(|fault| {
+            let fault = Box::new(fault);
+            if fault.had_started() {
+                self.fault.get_or_init(|| fault.clone());
+            }
+            DeviceError::Fault(fault)
+        })?;
+        Ok(())
+    }
 }
 
 impl Emulator {
@@ -80,6 +104,9 @@ impl Emulator {
             loaded: Mutex::default(),
             modules: Mutex::default(),
             fault: OnceLock::new(),
+            is_unreported: AtomicBool::new(false),
+            queue: Mutex::default(),
+            streams: AtomicU64::new(0),
         };
         Self::of(Arc::new(machine), 0)
     }
@@ -87,13 +114,17 @@ impl Emulator {
     /// One of the machine's GPUs.
     fn of(machine: Arc<Machine>, gpu: u32) -> Self {
         let properties = properties(&machine.config, gpu);
-        Self { gpu, machine, properties, gate: Gate::default() }
+        let stream = machine.streams.fetch_add(1, Ordering::Relaxed);
+        Self { gpu, stream, machine, properties, gate: Gate::default() }
     }
 
     /// Refuses every call after a fault. `doing` names the call.
     fn expect_alive(&self, doing: &'static str) -> Result<(), DeviceError> {
         match self.machine.fault.get() {
             None => Ok(()),
+            Some(fault) if self.machine.is_unreported.swap(false, Ordering::Relaxed) => {
+                Err(DeviceError::Fault(fault.clone()))
+            }
             Some(fault) => Err(DeviceError::Stopped { doing, fault: fault.clone() }),
         }
     }
@@ -102,68 +133,29 @@ impl Emulator {
         lock(&self.machine.memory)
     }
 
-    /// Runs a launch that has been checked, with the arguments of each GPU.
-    ///
-    /// # Safety
-    /// As for [`Backend::launch`].
-    unsafe fn run(
-        &self,
-        config: &LaunchConfig<'_>,
-        kernel: &KernelInfo,
-        args: &[&[*const c_void]],
-    ) -> Result<(), DeviceError> {
-        let mut memory = self.memory();
-        let ptx = self.machine.config.ptx;
-        let loaded = ptx.map(|ptx| self.loaded(ptx, kernel.name, &mut memory)).transpose()?;
-        // SAFETY: the caller vouches for the arguments.
-        memory.name_arguments(args.iter().flat_map(|args| unsafe { views(kernel, args) }));
-        let bodies = args.iter().map(|args| -> Result<Body<'_>, DeviceError> {
-            match &loaded {
-                // SAFETY: the caller vouches for the arguments and for the kernel's contract.
-                None => Ok(Box::new(move || unsafe { (kernel.run)(args) })),
-                // SAFETY: the caller vouches for the arguments.
-                Some(loaded) => unsafe { ptx::body(kernel, loaded, args) },
-            }
-        });
-        let bodies: Vec<_> = bodies.collect::<Result<_, _>>()?;
-        self.run_bodies(memory, config, &bodies)
-    }
-
-    /// Runs the body of each GPU.
-    fn run_bodies(
-        &self,
-        mut memory: MutexGuard<'_, Memory>,
-        config: &LaunchConfig<'_>,
-        bodies: &[Body<'_>],
-    ) -> Result<(), DeviceError> {
-        let Machine { config: own, sites, stats, fault: lost, .. } = &*self.machine;
+    /// Runs a launch that has been checked, with the work of each GPU.
+    fn run(&self, config: &LaunchConfig<'_>, works: &[&Work]) -> Result<(), DeviceError> {
+        let Machine { config: own, sites, .. } = &*self.machine;
+        let bodies: Vec<_> = works.iter().map(|work| work.body()).collect();
         let bodies: Vec<&dyn Fn()> = bodies.iter().map(|body| &**body).collect();
         let config = LaunchConfig { sites: own.sites.then_some(sites), ..*config };
+        let mut memory = self.memory();
+        memory.name_arguments(works.iter().flat_map(|work| work.names()));
         let launched = simt::launch_on_gpus(&mut memory, &config, &bodies);
         drop(memory);
-        *lock(stats) += launched.map_err(|fault| {
-            let fault = Box::new(fault);
-            if fault.had_started() {
-                lost.get_or_init(|| fault.clone());
-            }
-            DeviceError::Fault(fault)
-        })?;
-        Ok(())
+        self.machine.account(launched)
     }
 
-    /// The kernel of this name, loaded into the memory of the machine.
-    fn loaded(
-        &self,
-        ptx: &PtxKernels,
-        name: &'static str,
-        memory: &mut Memory,
-    ) -> Result<Arc<ptx_run::Kernel>, DeviceError> {
-        let mut loaded = lock(&self.machine.loaded);
-        if let Some(kernel) = loaded.get(name) {
-            return Ok(kernel.clone());
+    /// Runs a launch on this GPU, or keeps it for later.
+    fn begin(&self, launch: Launched, recorded: Option<&Recorded>) -> Result<(), DeviceError> {
+        if let Some(recorded) = recorded {
+            lock(recorded).push(Step::Launch(Box::new(launch)));
+            Ok(())
+        } else if self.machine.config.concurrent {
+            self.submit(launch)
+        } else {
+            self.run(&launch.config, &[&launch.work])
         }
-        let kernel = ptx.load(name, memory)?;
-        Ok(loaded.entry(name).or_insert(kernel).clone())
     }
 
     /// Checks a launch and returns its configuration.
@@ -266,8 +258,8 @@ impl Emulator {
     }
 }
 
-// SAFETY: every launch and copy is complete when it returns, and the emulator's memory checks
-// addresses.
+// SAFETY: every copy is complete when it returns, every launch too or before the next call that
+// uses or frees memory, and the emulator's memory checks addresses.
 unsafe impl Backend for Emulator {
     fn properties(&self) -> &Properties {
         &self.properties
@@ -278,10 +270,12 @@ unsafe impl Backend for Emulator {
     }
 
     fn emulated(&self) -> Option<Stats> {
+        self.machine.settle_quietly();
         Some(*lock(&self.machine.stats))
     }
 
     fn order_sites(&self) -> Vec<OrderSite> {
+        self.machine.settle_quietly();
         self.machine.sites.sorted()
     }
 
@@ -303,8 +297,9 @@ unsafe impl Backend for Emulator {
     }
 
     unsafe fn free(&self, address: u64) {
-        // Launches run immediately, so nothing still uses the memory, and there is no need to wait
-        // for a recording. The caller promises that the address is an allocation.
+        self.machine.settle_quietly();
+        // Nothing uses the memory any more, and there is no need to wait for a recording. The caller
+        // promises that the address is an allocation.
         let _freed = self.memory().free(address);
     }
 
@@ -319,24 +314,35 @@ unsafe impl Backend for Emulator {
 
     fn mark(self: Arc<Self>) -> Result<Marked, DeviceError> {
         let _entered = self.gate.unrecorded("recording an event")?;
-        self.expect_alive("recording an event").map(|()| Marked::passed())
+        self.expect_alive("recording an event")?;
+        if !self.machine.config.concurrent {
+            return Ok(Marked::passed());
+        }
+        let moment = lock(&self.machine.queue).moment(self.stream);
+        Ok(Marked::emulated(Mark { machine: self.machine.clone(), moment }))
     }
 
     fn wait_for(&self, event: &Event) -> Result<(), DeviceError> {
         let _entered = self.gate.unrecorded("waiting for an event")?;
         self.expect_alive("waiting for an event")?;
-        event.synchronize()
+        match event.emulated() {
+            Some(mark) if Arc::ptr_eq(&mark.machine, &self.machine) => {
+                lock(&self.machine.queue).wait_for(self.stream, &mark.moment);
+                Ok(())
+            }
+            _ => event.synchronize(),
+        }
     }
 
     unsafe fn upload(&self, to: u64, from: &[u8]) -> Result<(), DeviceError> {
         let _entered = self.gate.unrecorded("a copy to the device")?;
-        self.expect_alive("a copy to the device")?;
+        self.settle("a copy to the device")?;
         self.memory().write(to, from).map_err(memory_error)
     }
 
     unsafe fn download(&self, from: u64, to: &mut [u8]) -> Result<(), DeviceError> {
         let _entered = self.gate.unrecorded("a copy from the device")?;
-        self.expect_alive("a copy from the device")?;
+        self.settle("a copy from the device")?;
         self.memory().read(from, to).map_err(memory_error)
     }
 
@@ -347,6 +353,7 @@ unsafe impl Backend for Emulator {
             lock(recorded).push(Step::Zero(at, bytes));
             return Ok(());
         }
+        self.machine.settle()?;
         self.memory().zero(at, bytes).map_err(memory_error)
     }
 
@@ -359,13 +366,10 @@ unsafe impl Backend for Emulator {
         let config = self.checked(kernel, geometry)?;
         let entered = self.gate.recordable("a launch")?;
         self.expect_alive("a launch")?;
-        if let Some(recorded) = entered.recorded() {
-            // SAFETY: the caller vouches for the arguments.
-            lock(recorded).push(unsafe { Step::launch(config, kernel, args) });
-            return Ok(());
-        }
         // SAFETY: the caller vouches for the arguments and for the kernel's contract.
-        unsafe { self.run(&config, kernel, &[args]) }
+        let work = unsafe { self.work(kernel, args) }?;
+        let launch = Launched { config, work, overlaps: geometry.overlapping };
+        self.begin(launch, entered.recorded())
     }
 
     fn machine(&self) -> Vec<Arc<dyn Backend>> {
@@ -382,10 +386,12 @@ unsafe impl Backend for Emulator {
     ) -> Result<(), DeviceError> {
         let config = self.checked(kernel, geometry)?;
         let _entered = self.gate.unrecorded("a launch on several GPUs")?;
-        self.expect_alive("a launch on several GPUs")?;
+        self.settle("a launch on several GPUs")?;
         debug_assert_eq!(all.len(), args.len());
         // SAFETY: the caller vouches for the arguments and for the kernel's contract.
-        unsafe { self.run(&config, kernel, args) }
+        let works = args.iter().map(|args| unsafe { self.work(kernel, args) });
+        let works = works.collect::<Result<Vec<_>, _>>()?;
+        self.run(&config, &works.iter().collect::<Vec<_>>())
     }
 
     /// The emulator has no registers, so their number is 0.
@@ -415,9 +421,13 @@ unsafe impl Backend for Emulator {
         self.resident_clusters(kernel.name, geometry)
     }
 
+    fn can_overlap(&self, _kernel: &KernelInfo) -> bool {
+        self.machine.config.concurrent
+    }
+
     fn synchronize(&self) -> Result<(), DeviceError> {
         let _entered = self.gate.unrecorded("waiting for the stream")?;
-        self.expect_alive("waiting for the stream")
+        self.settle("waiting for the stream")
     }
 
     /// The time on the host, which is unrelated to that of any GPU.
@@ -429,8 +439,10 @@ unsafe impl Backend for Emulator {
         // `before` and `work` pass the gate themselves.
         drop(self.gate.unrecorded("timing")?);
         before()?;
+        self.machine.settle()?;
         let start = Instant::now();
         work()?;
+        self.machine.settle()?;
         Ok(start.elapsed().as_secs_f64() * 1e6)
     }
 
@@ -454,22 +466,6 @@ unsafe impl Backend for Emulator {
     }
 }
 
-/// The addresses and names of the arguments that may be views of device memory, which consist of an
-/// address and a length.
-///
-/// # Safety
-/// `args` are live arguments of `kernel`, in number, type and order.
-unsafe fn views(
-    kernel: &KernelInfo,
-    args: &[*const c_void],
-) -> impl Iterator<Item = (u64, &'static str)> {
-    let named = kernel.parameters.iter().zip(kernel.args).zip(args);
-    named.filter(|((_, bytes), _)| **bytes == size_of::<[u64; 2]>()).map(|((&name, _), &arg)| {
-        // SAFETY: the argument has 16 bytes, by the contract.
-        (unsafe { arg.cast::<u64>().read_unaligned() }, name)
-    })
-}
-
 /// Locks the mutex even after another thread has panicked: the data of these mutexes is consistent
 /// at every step.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -484,5 +480,7 @@ fn memory_error(error: MemoryError) -> DeviceError {
     DeviceError::EmulatedMemory(Box::new(error))
 }
 
+#[cfg(test)]
+mod concurrent;
 #[cfg(test)]
 mod tests;

@@ -2,7 +2,7 @@
 
 #[cfg(feature = "cuda")]
 use super::cuda;
-use super::{Device, DeviceError};
+use super::{Device, DeviceError, emulator};
 use std::{fmt, time::Instant};
 
 /// Marks the work that had been submitted to a device's stream when the event was
@@ -37,6 +37,8 @@ pub struct Marked(At);
 enum At {
     /// The work was done at this time.
     Passed(Instant),
+    /// Recorded at this time in a stream of an emulator.
+    Emulated(Instant, emulator::Mark),
     #[cfg(feature = "cuda")]
     InStream(cuda::Mark),
 }
@@ -48,6 +50,10 @@ impl Marked {
         Self(At::Passed(Instant::now()))
     }
 
+    pub(super) fn emulated(mark: emulator::Mark) -> Self {
+        Self(At::Emulated(Instant::now(), mark))
+    }
+
     #[cfg(feature = "cuda")]
     pub(super) fn in_stream(mark: cuda::Mark) -> Self {
         Self(At::InStream(mark))
@@ -55,12 +61,20 @@ impl Marked {
 }
 
 impl Event {
+    /// The moment of an emulator's stream, unless the work was done immediately.
+    pub(super) fn emulated(&self) -> Option<&emulator::Mark> {
+        match &self.marked.0 {
+            At::Emulated(_, mark) => Some(mark),
+            _ => None,
+        }
+    }
+
     /// The CUDA event, unless the work was done immediately.
     #[cfg(feature = "cuda")]
     pub(super) fn in_stream(&self) -> Option<&cuda::Mark> {
         match &self.marked.0 {
             At::InStream(mark) => Some(mark),
-            At::Passed(_) => None,
+            At::Passed(_) | At::Emulated(..) => None,
         }
     }
 
@@ -71,6 +85,7 @@ impl Event {
     pub fn is_done(&self) -> Result<bool, DeviceError> {
         match &self.marked.0 {
             At::Passed(_) => Ok(true),
+            At::Emulated(_, mark) => mark.synchronize().map(|()| true),
             #[cfg(feature = "cuda")]
             At::InStream(mark) => mark.is_done(),
         }
@@ -83,6 +98,7 @@ impl Event {
     pub fn synchronize(&self) -> Result<(), DeviceError> {
         match &self.marked.0 {
             At::Passed(_) => Ok(()),
+            At::Emulated(_, mark) => mark.synchronize(),
             #[cfg(feature = "cuda")]
             At::InStream(mark) => mark.synchronize(),
         }
@@ -111,7 +127,7 @@ impl Event {
             (At::InStream(_), _) | (_, At::InStream(_)) => {
                 unreachable!("all events of a device are of one kind")
             }
-            (At::Passed(at), At::Passed(start)) => {
+            (At::Passed(at) | At::Emulated(at, _), At::Passed(start) | At::Emulated(start, _)) => {
                 let since = at.saturating_duration_since(*start).as_secs_f64();
                 Ok((since - start.saturating_duration_since(*at).as_secs_f64()) * 1e6)
             }

@@ -18,8 +18,9 @@ impl Graph {
     /// # Errors
     /// If it cannot be submitted; [`DeviceError::NotRecordable`] while this thread records a graph,
     /// and [`DeviceError::RecordingElsewhere`] while another thread does. [`Device::synchronize`]
-    /// reports a fault of a kernel, under the name of the graph's last kernel. The emulator runs
-    /// everything immediately, so it reports the fault here.
+    /// reports a fault of a kernel, under the name of the graph's last kernel. Unless it is
+    /// [concurrent](super::EmulatorConfig::concurrent), the emulator runs everything immediately and
+    /// reports the fault here.
     ///
     /// # Safety
     /// As for [`Device::launch`], for each recorded launch again: the contracts of the kernels hold
@@ -82,8 +83,9 @@ impl Device {
         self.0.clone().record(&mut work).map(Graph)
     }
 
-    /// Checks launches that depend on each other, and prepares them for repeated runs. The emulator
-    /// draws an order from all valid ones.
+    /// Checks launches that depend on each other, and prepares them for repeated runs. Unless it
+    /// is [concurrent](super::EmulatorConfig::concurrent), the emulator draws an order from all valid
+    /// ones.
     ///
     /// # Errors
     /// As for [`Backend::assemble`](super::Backend::assemble).

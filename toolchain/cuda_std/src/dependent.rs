@@ -6,7 +6,8 @@
 //! loading constants, is then off the critical path. [`wait_for_previous`] keeps the order where it
 //! matters.
 //!
-//! In the emulator grids never overlap, and both functions do nothing.
+//! In the emulator grids overlap if it is concurrent (`EmulatorConfig::concurrent` of `gridsync`, which
+//! a `Check` sets). Otherwise both functions do nothing.
 
 use crate::backend::dependent as backend;
 use cuda_std_macros::instruction;

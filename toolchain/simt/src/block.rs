@@ -7,6 +7,7 @@ use crate::cluster::ClusterBarrier;
 use crate::dim::{Dim3, Position, Spot, WARP_LANES};
 use crate::fault::{Arrival, Fault, Missing, Site, Waiting, WaitingFor};
 use crate::fiber::{Call, Fiber, Reply, Request, Stop, Turn};
+use crate::grid::GridInfo;
 use crate::here::Here;
 use crate::peers::Peers;
 use crate::picker::{Party, Picker};
@@ -41,19 +42,25 @@ pub(crate) struct Step {
     pub(crate) cluster_opened: bool,
     /// A lane reached a barrier or exited.
     pub(crate) met: bool,
+    /// A lane let dependent grids start, and its block had not.
+    pub(crate) triggered: bool,
 }
 
 /// A block whose threads have started.
 pub(crate) struct Block<'a> {
-    /// Its number among the blocks of all GPUs of the launch.
+    /// Its number among the blocks of all grids of the launch.
     pub(crate) number: u64,
+    /// Its grid, and the index in it.
+    pub(crate) grid: &'a GridInfo,
     index: Dim3,
     /// Its GPU, for messages.
     gpu: Option<u32>,
+    /// Whether it has let dependent grids start.
+    pub(crate) has_triggered: bool,
     pub(crate) threads: Vec<Lane<'a>>,
     pub(crate) warps: Vec<Warp>,
-    kernel: Arc<str>,
-    extents: Dim3,
+    /// The number of its first thread in the launch, for race detection.
+    first_thread: u32,
     /// Threads at the block barrier, and how many of them gave a true predicate.
     arrived: usize,
     votes: u32,
@@ -68,30 +75,34 @@ impl<'a> Block<'a> {
     /// Creates the block's threads without running them. Fails if there is no memory for stacks.
     pub(crate) fn start(
         number: u64,
+        in_launch: u32,
         peers: &Rc<Peers>,
         entry: Place,
         body: &'a dyn Fn(),
         machine: &mut Machine<'a>,
     ) -> Result<Self, Fault> {
         let world = machine.world;
-        let (gpu, index) = world.block_of(number);
-        let count = world.block.count() as usize;
-        let shared = peers.start((index.x % world.cluster) as usize, world.waits.as_ref());
+        let grid = &world.grids[in_launch as usize];
+        let index = grid.grid.index_of(number - grid.first_block);
+        let count = grid.block.count() as usize;
+        let shared = peers.start((index.x % grid.cluster) as usize, world.waits.as_ref());
         let mut threads = Vec::with_capacity(count);
         for thread in 0..count as u64 {
             let stack = machine.pool.take().map_err(|error| Fault::StackMapping {
-                kernel: Arc::clone(&world.kernel),
+                kernel: Arc::clone(&grid.kernel),
                 bytes: machine.pool.chunk_bytes(),
                 errno: error.raw_os_error().unwrap_or_default(),
             })?;
             let position = Position {
-                thread_idx: world.block.index_of(thread),
+                thread_idx: grid.block.index_of(thread),
                 block_idx: index,
-                block_dim: world.block,
-                grid_dim: world.grid,
-                cluster_blocks: world.cluster,
-                gpu,
+                block_dim: grid.block,
+                grid_dim: grid.grid,
+                cluster_blocks: grid.cluster,
+                gpu: grid.gpu,
                 gpus: world.gpus,
+                grid: in_launch,
+                first_block: grid.first_block,
             };
             let memories = (Rc::clone(&shared), Rc::clone(peers));
             let here = Here::new(world, memories, position, stack.floor(), Spot::at(entry));
@@ -115,12 +126,13 @@ impl<'a> Block<'a> {
             .collect();
         Ok(Self {
             number,
+            grid,
             index,
-            gpu: world.named_gpu(gpu),
+            gpu: world.named_gpu(grid.gpu),
+            has_triggered: false,
             threads,
             warps,
-            kernel: Arc::clone(&world.kernel),
-            extents: world.block,
+            first_thread: grid.first_thread_of(number),
             arrived: 0,
             votes: 0,
             orders: true,
@@ -244,6 +256,16 @@ impl<'a> Block<'a> {
                     Request::ClusterWait => {
                         step.met = true;
                         self.cluster_wait(warp, lane, cluster, machine)?;
+                    }
+                    Request::LaunchDependents => {
+                        step.met = true;
+                        step.triggered |= !core::mem::replace(&mut self.has_triggered, true);
+                    }
+                    Request::DependencyWait => {
+                        step.met = true;
+                        if !machine.world.has_ended(&self.grid.overlaps) {
+                            self.stand(warp, lane, Wait::Grids, machine);
+                        }
                     }
                 },
             }
@@ -429,7 +451,7 @@ impl<'a> Block<'a> {
     pub(crate) fn site(&self, number: usize) -> Site {
         let spot = self.threads[number].spot;
         Site {
-            kernel: Arc::clone(&self.kernel),
+            kernel: Arc::clone(&self.grid.kernel),
             gpu: self.gpu,
             block: self.index,
             thread: self.thread_idx(number),
@@ -441,16 +463,16 @@ impl<'a> Block<'a> {
     /// The wait of one stuck thread, as an entry of a deadlock report.
     pub(crate) fn waiting(&self, number: usize, (what, place): (WaitingFor, Place)) -> Waiting {
         let thread = self.thread_idx(number);
-        Waiting { gpu: self.gpu, block: self.index, thread, threads: 1, what, place }
+        Waiting { kernel: None, gpu: self.gpu, block: self.index, thread, threads: 1, what, place }
     }
 
     /// A thread's number in the launch. Only for race detection, where the grid is small.
     pub(crate) fn number_of(&self, thread: usize) -> u32 {
-        (self.number * self.extents.count()) as u32 + thread as u32
+        self.first_thread + thread as u32
     }
 
     pub(crate) fn thread_idx(&self, number: usize) -> Dim3 {
-        self.extents.index_of(number as u64)
+        self.grid.block.index_of(number as u64)
     }
 
     /// The first thread in this state. The caller guarantees that one exists.

@@ -109,6 +109,11 @@ impl Children {
         Self { depth, pending, ..Self::default() }
     }
 
+    /// Whether no grid has been launched.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.launched.borrow().is_empty()
+    }
+
     /// The launches in order.
     pub(crate) fn take(&self) -> Vec<Launched> {
         self.launched.take()

@@ -22,8 +22,9 @@ use crate::search::Object;
 /// A [`Refusal`]; nothing is launched in that case.
 ///
 /// It is [`Fault::Trap`] if the stream does not belong to the calling block, if the calling grid is
-/// cooperative, which hardware does not allow (`cuLaunchCooperativeKernel`), or if race detection
-/// is on and the new grid is too large for it.
+/// cooperative, which hardware does not allow (`cuLaunchCooperativeKernel`), if another grid
+/// already overlaps it, which the emulator does not support, or if race detection is on and the new
+/// grid is too large for it.
 ///
 /// # Panics
 /// Outside an emulated thread.
@@ -33,8 +34,15 @@ pub fn launch_child(queue: Queue, child: Child) -> Result<(), Refusal> {
         if here.stop(Request::Step, spot).is_none() {
             return Ok(());
         }
-        if here.world.cooperative {
+        if here.grid().cooperative {
             trap(here, spot, "a cooperative grid cannot launch kernels: launch it as a plain one");
+        }
+        if here.world.is_overlapped_now(here.position.grid as usize) {
+            trap(
+                here,
+                spot,
+                "a grid that a dependent grid overlaps cannot launch kernels in the emulator: launch                  them before `launch_dependents`",
+            );
         }
         if !child.fits() {
             return Err(Refusal::Configuration);
@@ -118,7 +126,7 @@ pub fn wait_event(queue: Queue, event: u32) {
 /// Outside an emulated thread.
 #[track_caller]
 pub fn multiprocessors() -> u32 {
-    with("multiprocessors", |here, _| here.world.multiprocessors)
+    with("multiprocessors", |here, _| here.grid().multiprocessors)
 }
 
 /// Reports to a search that the order of calls matters.

@@ -126,6 +126,9 @@ pub struct Position {
     pub gpu: u32,
     /// The GPUs of the launch.
     pub gpus: u32,
+    /// The number of its grid in the launch, and that of the grid's first block.
+    pub(crate) grid: u32,
+    pub(crate) first_block: u64,
 }
 
 impl Position {
@@ -140,9 +143,9 @@ impl Position {
         self.grid_dim.linear(self.block_idx)
     }
 
-    /// Number of the block among those of all GPUs of the launch, GPU after GPU.
+    /// Number of the block among those of all grids of the launch, grid after grid.
     pub(crate) fn block_number(&self) -> u64 {
-        u64::from(self.gpu) * self.grid_dim.count() + self.linear_block()
+        self.first_block + self.linear_block()
     }
 
     /// The number of its GPU for messages; `None` if the launch has only one.

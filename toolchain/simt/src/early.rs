@@ -5,7 +5,7 @@
 //!
 //! A wait begins when a thread spins, and is for the word of device memory that it has read last.
 //! It ends when the thread reads another value by the same call and does not spin again before its
-//! next access. It is reported if the value comes from a block of the same GPU that had not started
+//! next access. It is reported if the value comes from a block of the same grid that had not started
 //! when the wait began. Between two polls, a block that had started may have written a value that
 //! the thread never saw but that may have been enough; then the wait is not reported. Blocks of a
 //! cluster start together.
@@ -60,7 +60,7 @@ type Thread = (u64, u32);
 #[derive(Debug)]
 struct Wait {
     thread: Thread,
-    gpu: u32,
+    grid: u32,
     block: Dim3,
     address: usize,
     bytes: usize,
@@ -170,7 +170,7 @@ impl Waits {
         };
         for wait in waits.iter_mut().filter(|wait| wait.thread != thread && overlaps(wait)) {
             wait.missed |= wait.is_in_time;
-            if order >= wait.begun && wait.gpu == at.gpu {
+            if order >= wait.begun && wait.grid == at.grid {
                 wait.late = Some((at.block_idx, look.spot.place));
             } else {
                 wait.is_in_time = true;
@@ -218,6 +218,9 @@ impl Here<'_> {
     /// The thread spins, so it waits for the word that it has read last.
     pub(crate) fn begin_wait(&self, spot: Spot) {
         let Some(waits) = &self.world.waits else { return };
+        if !self.grid().may_wait_early() {
+            return;
+        }
         // If it has synchronised with other lanes since then, the word may have been written in
         // between.
         let has_seen_last = |look: &Look| !self.last.is_old() && self.spot.get() == look.spot;
@@ -240,7 +243,7 @@ impl Here<'_> {
         let Some(seen) = self.held(&look) else { return };
         waits.begin(Wait {
             thread: self.thread(),
-            gpu: self.position.gpu,
+            grid: self.position.grid,
             block: self.position.block_idx,
             address: look.address,
             bytes: look.bytes,

@@ -30,6 +30,10 @@ pub(crate) enum Request {
     ClusterArrive(Order),
     /// Wait for the cluster barrier, after an arrival.
     ClusterWait,
+    /// Let the grids that overlap this one start, as far as the block is concerned.
+    LaunchDependents,
+    /// Wait for the end of the grids that this one overlaps.
+    DependencyWait,
     /// Join a warp collective.
     Collective(Call),
     /// Get the lanes that are at the same call.

@@ -16,6 +16,7 @@ use crate::dim::{Position, Spot};
 use crate::early::Look;
 use crate::fault::{Fault, Phase, Site};
 use crate::fiber::{Reply, Request, Stop};
+use crate::grid::GridInfo;
 use crate::last_access::{self, LastAccess};
 use crate::library::LibraryCall;
 use crate::looks::{Looks, QUIET};
@@ -168,6 +169,11 @@ impl<'a> Here<'a> {
         }
     }
 
+    /// The thread's grid.
+    pub(crate) fn grid(&self) -> &'a GridInfo {
+        &self.world.grids[self.position.grid as usize]
+    }
+
     /// Hands a request to the scheduler and returns its reply. Returns `None` at once if the thread
     /// is being unwound, because its destructors must not be scheduled.
     pub(crate) fn stop(&self, request: Request, spot: Spot) -> Option<Reply> {
@@ -251,7 +257,7 @@ impl<'a> Here<'a> {
         let accesses = world.counters.accesses.get();
         if !world.splits_weak && accesses >= world.step_limit {
             self.fail(Fault::StepLimit {
-                kernel: Arc::clone(&world.kernel),
+                kernel: Arc::clone(&self.grid().kernel),
                 limit: world.step_limit,
                 site: Some(self.site(spot)),
             });
@@ -430,7 +436,7 @@ impl<'a> Here<'a> {
 
     pub(crate) fn site(&self, spot: Spot) -> Site {
         Site {
-            kernel: Arc::clone(&self.world.kernel),
+            kernel: Arc::clone(&self.grid().kernel),
             gpu: self.position.named_gpu(),
             block: self.position.block_idx,
             thread: self.position.thread_idx,

@@ -1,27 +1,20 @@
 //! The parameters and results of a launch.
 
-use core::cell::Cell;
 use core::ops::AddAssign;
 use std::sync::Arc;
 
-use crate::bulk::Copies;
-use crate::children::{Child, Children, Launched};
-use crate::count::{Counter, Counts};
+use crate::children::Child;
+use crate::count::Counts;
 use crate::dim::{Dim3, WARP_LANES};
-use crate::early::{EarlyWait, Waits};
-use crate::family::{Family, Next};
+use crate::early::EarlyWait;
 use crate::fault::Fault;
-use crate::here::active;
+use crate::grid::Grid;
+use crate::grids::launch_grids;
 use crate::memory::Memory;
-use crate::panics;
-use crate::place::Place;
-use crate::race::{self, Draws, MAX_THREADS, Races};
-use crate::replay;
-use crate::schedule::{Policy, Schedule};
-use crate::scheduler;
-use crate::search;
-use crate::weaken::{Kinship, Referee, Sites, Weaken};
-use crate::world::{Counters, World, mix};
+use crate::race::MAX_THREADS;
+use crate::schedule::Schedule;
+use crate::weaken::{Sites, Weaken};
+use crate::world::mix;
 
 /// Maximum threads per block (CUDA C++ Programming Guide, "Compute Capabilities").
 const MAX_BLOCK_THREADS: u64 = 1024;
@@ -54,7 +47,8 @@ pub struct LaunchConfig<'a> {
     /// Blocks resident at once; the next one starts when one has exited. `None`: all. Clusters are
     /// resident as a whole: the next one starts when all blocks of one have exited. Fewer blocks
     /// than a cluster, including 0, count as one cluster, or as one block without clusters. A grid
-    /// that a kernel launches has room for as many warps as these blocks have.
+    /// that a kernel launches has room for as many warps as these blocks have. Several grids at once
+    /// ([`launch_grids`](crate::launch_grids)) share this room.
     pub max_resident_blocks: Option<u32>,
     /// The number of multiprocessors reported to kernels. Default: 1.
     pub multiprocessors: u32,
@@ -67,11 +61,13 @@ pub struct LaunchConfig<'a> {
     /// The launch is deadlocked after this many rounds of pure spinning without a change of memory.
     /// Default: 64. Below about 40, the clock's leaps may not reach a kernel's own timeout.
     pub patience: u32,
-    /// The launch is stopped after this many warp steps. Under [`Policy::Coarse`] accesses count
-    /// too. Default: 2^34, about half an hour.
+    /// The launch is stopped after this many warp steps. Under
+    /// [`Policy::Coarse`](crate::Policy::Coarse) accesses count too. Default: 2^34, about half an
+    /// hour.
     pub step_limit: u64,
     /// Whether to count what warps do ([`Stats::counts`]). Accesses and marked branches are then
-    /// scheduling points under [`Policy::Coarse`] too, because counting needs lanes in lockstep.
+    /// scheduling points under [`Policy::Coarse`](crate::Policy::Coarse) too, because counting needs
+    /// lanes in lockstep.
     /// Default: no.
     pub count: bool,
     /// Whether to check for data races, in a launch of at most 2^17 threads. The launch fails with
@@ -118,12 +114,12 @@ impl<'a> LaunchConfig<'a> {
     }
 
     /// Blocks of a cluster.
-    fn cluster_blocks(&self) -> u32 {
+    pub(crate) fn cluster_blocks(&self) -> u32 {
         self.cluster.unwrap_or(1)
     }
 
     /// The configuration for a grid launched by this one.
-    fn of_child(&self, child: &Child) -> Self {
+    pub(crate) fn of_child(&self, child: &Child) -> Self {
         let warps = |block: Dim3| block.count().div_ceil(WARP_LANES.into());
         let resident = |blocks: u32| {
             let blocks = u64::from(blocks.max(1)) * warps(self.block) / warps(child.block);
@@ -141,13 +137,17 @@ impl<'a> LaunchConfig<'a> {
         }
     }
 
-    fn check(&self, gpus: u64) -> Result<(), Fault> {
+    /// Checks the shape and the resources of the launch, as [`launch`] does before any thread runs.
+    ///
+    /// # Errors
+    /// A [`Fault`] that refuses the launch.
+    pub fn check(&self) -> Result<(), Fault> {
         let Self { grid, block, shared_per_block: limit, .. } = *self;
         let kernel = || Arc::from(self.kernel);
         let (Some(blocks), Some(threads)) = (grid.checked_count(), block.checked_count()) else {
             return Err(Fault::EmptyLaunch { kernel: kernel(), grid, block });
         };
-        let all = blocks.checked_mul(threads).and_then(|all| all.checked_mul(gpus));
+        let all = blocks.checked_mul(threads);
         if all.is_none_or(|all| all == 0 || all >> 63 != 0) {
             return Err(Fault::EmptyLaunch { kernel: kernel(), grid, block });
         }
@@ -162,7 +162,7 @@ impl<'a> LaunchConfig<'a> {
                 limit: MAX_BLOCK_THREADS,
             });
         }
-        let threads = blocks * threads * gpus;
+        let threads = blocks * threads;
         if (self.races || self.weak_memory) && threads > MAX_THREADS {
             return Err(Fault::TooLargeForRaces { kernel: kernel(), threads, limit: MAX_THREADS });
         }
@@ -277,89 +277,9 @@ pub fn launch_on_gpus(
     bodies: &[&dyn Fn()],
 ) -> Result<Stats, Fault> {
     assert!(!bodies.is_empty(), "a launch needs a GPU");
-    if active() {
-        return Err(Fault::Nested { kernel: Arc::from(config.kernel) });
-    }
-    config.check(bodies.len() as u64)?;
-    panics::install();
-    // A search does not draw: it makes all decisions itself, and every access is a scheduling
-    // point.
-    let (schedule, step_limit) = match search::current() {
-        Some(_) => (Schedule::default(), config.step_limit.min(search::MOST_STEPS)),
-        None => (config.schedule, config.step_limit),
-    };
-    let config = &LaunchConfig { schedule, step_limit, ..*config };
-    let (mut stats, launched) = run(memory, config, Place::caller(), bodies, Children::default())?;
-    let mut family = Family::new(config.schedule.seed);
-    family.ran(None, launched);
-    while let Some(Next { member, depth, child, place }) = family.next() {
-        let children = Children::new(depth, family.pending);
-        let config = config.of_child(&child);
-        let (more, launched) = run(memory, &config, place, &[&*child.body], children)?;
-        stats += more;
-        family.ran(Some(member), launched);
-    }
-    Ok(stats)
-}
-
-/// Runs one grid on each GPU. Returns its statistics and the grids that it launched.
-fn run(
-    memory: &mut Memory,
-    config: &LaunchConfig<'_>,
-    entry: Place,
-    bodies: &[&dyn Fn()],
-    children: Children,
-) -> Result<(Stats, Vec<Launched>), Fault> {
-    memory.begin_launch();
-    let splits_strong = config.count || config.schedule.policy != Policy::Coarse;
-    let (guide, recorder) = (search::current(), replay::current());
-    let world = World {
-        kernel: Arc::from(config.kernel),
-        memory,
-        gpus: bodies.len() as u32,
-        grid: config.grid,
-        block: config.block,
-        cluster: config.cluster_blocks(),
-        shared_per_block: config.shared_per_block,
-        step_limit: config.step_limit,
-        multiprocessors: config.multiprocessors,
-        cooperative: config.cooperative,
-        splits_strong,
-        zeroed: config.zeroed,
-        // A race ends the launch, and without races, weak accesses give the same values however
-        // threads interleave.
-        splits_weak: splits_strong && (config.count || guide.is_some() || !config.races),
-        counters: Counters::default(),
-        counter: config.count.then(Counter::default),
-        clock: Cell::new(0),
-        changes: Cell::new(0),
-        alarm: Cell::new(0),
-        changes_at_alarm: Cell::new(u64::MAX),
-        waits: (!config.cooperative && config.grid.count() > config.cluster_blocks().into())
-            .then(Waits::default),
-        races: (config.races || config.weak_memory).then(|| {
-            let (blocks, threads) = (config.grid.count(), config.block.count());
-            let weak = config.weak_memory.then(|| Draws {
-                seed: config.schedule.seed,
-                guide: guide.clone(),
-                recorder: recorder.clone(),
-            });
-            let of_gpu = blocks * threads;
-            let shape = race::Shape::new(bodies.len(), of_gpu, threads, config.cluster_blocks());
-            Races::new(shape, config.races, weak)
-        }),
-        referee: Referee::new(
-            config.sites,
-            config.weaken,
-            Kinship { in_clusters: config.cluster_blocks() > 1, on_gpus: bodies.len() > 1 },
-        ),
-        copies: Copies::new(config.schedule.seed),
-        watched: guide.is_some() || recorder.is_some(),
-        guide,
-        recorder,
-        decided: Cell::new(u64::from(config.schedule.policy == Policy::Coarse)),
-        children,
-    };
-    let stats = scheduler::run(&world, config, entry, bodies)?;
-    Ok((stats, world.children.take()))
+    let grid = |(body, gpu)| Grid { config: *config, gpu, after: &[], names: &[], body };
+    let grids: Vec<_> = bodies.iter().copied().zip(0..).map(grid).collect();
+    let stats = launch_grids(memory, &grids)?;
+    // The grids of all GPUs are one launch.
+    Ok(Stats { launches: stats.launches + 1 - grids.len() as u64, ..stats })
 }

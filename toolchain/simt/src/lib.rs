@@ -42,6 +42,7 @@ mod children;
 mod cluster;
 mod count;
 mod deadlock;
+mod dependent;
 mod device_runtime;
 mod dim;
 mod early;
@@ -49,6 +50,8 @@ mod family;
 mod fault;
 mod favours;
 mod fiber;
+mod grid;
+mod grids;
 mod here;
 mod last_access;
 mod launch;
@@ -64,6 +67,7 @@ mod quiet;
 mod race;
 mod ready;
 pub mod replay;
+mod rooms;
 mod schedule;
 mod scheduler;
 pub mod search;
@@ -82,12 +86,17 @@ pub use bulk::{
 };
 pub use children::{Child, Queue, Refusal};
 pub use count::Counts;
+pub use dependent::{dependency_wait, launch_dependents};
 pub use device_runtime::{
     create_event, create_stream, launch_child, multiprocessors, record_event, wait_event,
 };
 pub use dim::{Dim3, Position, WARP_LANES};
 pub use early::EarlyWait;
-pub use fault::{Arrival, Deadlock, Fault, Missing, Phase, Site, Target, Waiting, WaitingFor};
+pub use fault::{
+    Arrival, Deadlock, Fault, HeldBy, HeldGrid, Missing, Phase, Site, Target, Waiting, WaitingFor,
+};
+pub use grid::{After, Grid};
+pub use grids::launch_grids;
 pub use launch::{LaunchConfig, Stats, launch, launch_on_gpus};
 pub use library::{
     Calling, caller, interpret_at, join_barrier, library_call, library_call_from, protocol_call,

@@ -7,12 +7,16 @@ use crate::last_access;
 use crate::memory::{Label, Region};
 use crate::replay::{Deed, Done, Touch};
 use crate::search::{Object, Touched};
+use std::sync::Arc;
 
 impl Here<'_> {
     /// Reports the thread's action to a recorder, if there is one.
     pub(crate) fn tell(&self, what: Done, spot: Spot) {
         if let Some(recorder) = &self.world.recorder {
-            recorder.tell(|| Deed { launch: 0, position: self.position, place: spot.place, what });
+            let kernel = || Arc::clone(&self.grid().kernel);
+            let kernel = self.world.has_many_kernels().then(kernel);
+            let (position, place) = (self.position, spot.place);
+            recorder.tell(|| Deed { launch: 0, kernel, position, place, what });
         }
     }
 
@@ -61,8 +65,9 @@ impl Here<'_> {
     fn owner(&self, label: Label, access: Access) -> u64 {
         match label {
             Label::Allocation(_) | Label::OfGpu(..) => 0,
-            _ if access.space == Space::Cluster || self.world.cluster > 1 => {
-                (self.position.block_number() / u64::from(self.world.cluster)) | (1 << 63)
+            _ if access.space == Space::Cluster || self.position.cluster_blocks > 1 => {
+                let rank = self.position.cluster_rank();
+                (self.position.block_number() - u64::from(rank)) | (1 << 63)
             }
             _ => self.position.block_number(),
         }

@@ -10,19 +10,22 @@ use crate::bulk::Load;
 use crate::cluster::ClusterBarrier;
 use crate::count::Counter;
 use crate::deadlock;
-use crate::dim::WARP_LANES;
 use crate::early::Waits;
 use crate::fault::Fault;
+use crate::fiber::Reply;
+use crate::grid::GridInfo;
 use crate::here::Here;
 use crate::launch::{LaunchConfig, Stats};
 use crate::peers::Peers;
-use crate::picker::{Picker, Starts};
+use crate::picker::Picker;
 use crate::place::Place;
 use crate::quiet::{Quiet, Verdict};
 use crate::race::Races;
+use crate::rooms::{Rooms, Start};
 use crate::schedule::{Policy, Schedule};
 use crate::search::{self, Object};
 use crate::stack::Pool;
+use crate::warp::Wait;
 use crate::world::{World, bump, mix};
 
 /// The clock's leaps stop doubling here: 2^40 cycles, 18 minutes at 1 GHz.
@@ -30,9 +33,10 @@ const LONGEST_LEAP: u32 = 40;
 
 /// Room for one resident block.
 enum Slot<'a> {
-    /// The block with this number. Its threads are created when one of its warps is first picked,
-    /// so an early block may be done, and its stacks free, before a late one starts.
-    Fresh(u64),
+    /// The block with this number, of the grid with this one. Its threads are created when one of
+    /// its warps is first picked, so an early block may be done, and its stacks free, before a late
+    /// one starts.
+    Fresh(u64, u32),
     Running(Box<Block<'a>>),
     Empty,
 }
@@ -41,36 +45,32 @@ enum Slot<'a> {
 /// are declared first, to be dropped first.
 struct Scheduler<'a> {
     slots: Vec<Slot<'a>>,
-    /// The barrier of each cluster. A cluster's blocks are in consecutive slots.
+    /// Which slots form a cluster, and which cluster starts next.
+    rooms: Rooms,
+    /// The barrier of each cluster.
     clusters: Vec<ClusterBarrier>,
     /// The shared memories of each cluster.
     peers: Vec<Rc<Peers>>,
     machine: Machine<'a>,
     picker: Picker,
-    /// The order in which the clusters of each GPU start.
-    starts: Vec<Starts>,
+    /// The most warps of a block. Each slot has as many numbers.
     warps_per_block: usize,
-    /// The kernel body of each GPU's threads.
+    /// The kernel body of each grid's threads.
     bodies: &'a [&'a dyn Fn()],
-    dynamic_shared: usize,
     entry: Place,
 }
 
-/// Runs the launch. `entry` is the location of the call that launched it.
+/// Runs the grids of the world. `entry` is the location of the call that launched them, `config` the
+/// configuration of the launch.
 pub(crate) fn run<'a>(
     world: &'a World<'a>,
     config: &LaunchConfig<'_>,
     entry: Place,
     bodies: &'a [&'a dyn Fn()],
 ) -> Result<Stats, Fault> {
-    let (blocks, gpus) = (world.grid.count(), u64::from(world.gpus));
-    let cluster = u64::from(world.cluster);
-    let resident_clusters = config.max_resident_blocks.map_or(blocks, u64::from) / cluster;
-    let clusters_of_gpu = (blocks / cluster).min(resident_clusters.max(1));
-    let clusters = clusters_of_gpu * gpus;
-    let resident = clusters * cluster;
-    let threads = world.block.count();
-    let warps_per_block = threads.div_ceil(WARP_LANES.into()) as usize;
+    let grids = &world.grids;
+    let warps_per_block = grids.iter().map(GridInfo::warps_per_block).max().unwrap_or(1);
+    let rooms = Rooms::new(grids, config.schedule.seed, world.guide.as_ref());
     let mut picks = config.schedule;
     if let Some(recorder) = &world.recorder {
         recorder.begin();
@@ -79,7 +79,10 @@ pub(crate) fn run<'a>(
             picks = Schedule::new(Policy::RunAhead);
         }
     }
-    let mut machine = Machine {
+    let of_rooms = (0..rooms.count()).map(|room| &grids[rooms.get(room).0]);
+    let threads_of = |grid: &GridInfo| u64::from(grid.cluster) * grid.block.count();
+    let resident = of_rooms.clone().fold(0u64, |all, grid| all.saturating_add(threads_of(grid)));
+    let machine = Machine {
         world,
         quiet: Quiet::new(config.patience),
         switches: 0,
@@ -87,47 +90,35 @@ pub(crate) fn run<'a>(
         cluster_barriers: 0,
         collectives: 0,
         damaged: false,
-        pool: Pool::new(config.stack_bytes, resident.saturating_mul(threads)),
+        pool: Pool::new(config.stack_bytes, resident),
     };
-    machine.quiet.started(resident * threads);
+    let warps = rooms.slots() * warps_per_block;
     if let Some(guide) = &world.guide
-        && !guide.begin(resident as usize * warps_per_block, config.patience)
+        && !guide.begin(warps, config.patience)
     {
-        let (kernel, warps) = (Arc::clone(&world.kernel), resident * warps_per_block as u64);
-        return Err(Fault::TooLargeForSearch { kernel, warps, limit: search::MOST_WARPS as u64 });
-    }
-    // If all are resident, the order of their first steps decides the order in which they start.
-    let guide = world.guide.clone().filter(|_| clusters_of_gpu < blocks / cluster);
-    let seed_of = |gpu| match config.schedule.seed {
-        0 => 0,
-        seed => seed.wrapping_add(gpu),
-    };
-    let of_gpu = |gpu| Starts::new(seed_of(gpu), blocks / cluster, guide.clone());
-    let mut starts: Vec<_> = (0..gpus).map(of_gpu).collect();
-    let mut slots = Vec::new();
-    for (starts, gpu) in starts.iter_mut().zip(0..) {
-        let first = core::iter::from_fn(|| starts.next()).take(clusters_of_gpu as usize);
-        let first = first.flat_map(|started| started * cluster..(started + 1) * cluster);
-        slots.extend(first.map(|block| Slot::Fresh(gpu * blocks + block)));
+        let kernel = Arc::clone(&grids[0].kernel);
+        let (warps, limit) = (warps as u64, search::MOST_WARPS as u64);
+        return Err(Fault::TooLargeForSearch { kernel, warps, limit });
     }
     let mut scheduler = Scheduler {
-        slots,
-        clusters: (0..clusters).map(|_| ClusterBarrier::new(cluster * threads)).collect(),
-        peers: (0..clusters).map(|_| Peers::new(world.cluster, config.dynamic_shared)).collect(),
+        slots: (0..rooms.slots()).map(|_| Slot::Empty).collect(),
+        clusters: of_rooms.clone().map(|grid| ClusterBarrier::new(threads_of(grid))).collect(),
+        peers: of_rooms.map(|grid| Peers::new(grid.cluster, grid.dynamic_shared)).collect(),
         machine,
-        picker: Picker::new(picks, resident as usize, warps_per_block, config.count),
-        starts,
+        picker: Picker::new(picks, rooms.slots(), warps_per_block, config.count),
+        rooms,
         warps_per_block,
         bodies,
-        dynamic_shared: config.dynamic_shared,
         entry,
     };
+    scheduler.fill_all();
     let steps = scheduler.run_to_end()?;
     let Machine { switches, barriers, cluster_barriers, collectives, .. } = scheduler.machine;
+    let ended = || grids.iter().filter(|grid| grid.has_ended());
     Ok(Stats {
-        launches: 1,
-        blocks: blocks * gpus,
-        threads: blocks * gpus * threads,
+        launches: ended().count() as u64,
+        blocks: ended().map(|grid| grid.grid.count()).sum(),
+        threads: ended().map(|grid| grid.grid.count() * grid.block.count()).sum(),
         steps,
         switches,
         accesses: world.counters.accesses.get(),
@@ -195,11 +186,11 @@ impl<'a> Scheduler<'a> {
             return None;
         }
         let lanes = |warp: usize| match &self.slots[warp / self.warps_per_block] {
-            Slot::Fresh(_) => u32::MAX,
+            Slot::Fresh(..) => u32::MAX,
             Slot::Running(block) => block.warps[warp % self.warps_per_block].ready,
             Slot::Empty => 0,
         };
-        let all = 0..self.slots.len() * self.warps_per_block;
+        let all = (0..self.slots.len()).flat_map(|number| self.warps_of(number));
         let ready = all.map(|warp| (warp, lanes(warp))).filter(|(_, lanes)| *lanes != 0);
         guide.pick(&ready.collect::<Vec<_>>())
     }
@@ -221,18 +212,15 @@ impl<'a> Scheduler<'a> {
     /// Steps one warp, and reports to a search which objects besides memory the step has touched.
     fn step(&mut self, warp: usize) -> Result<Step, Fault> {
         let number = warp / self.warps_per_block;
-        let starts = matches!(self.slots[number], Slot::Fresh(_));
+        let starts = matches!(self.slots[number], Slot::Fresh(..));
         let stepped = self.step_warp(warp);
         if let Some(guide) = &self.machine.world.guide {
-            let ends = matches!(self.slots[number], Slot::Fresh(_) | Slot::Empty);
+            let ends = matches!(self.slots[number], Slot::Fresh(..) | Slot::Empty);
             if starts || ends || stepped.as_ref().map_or(true, |step| step.met) {
                 guide.touch(Object::block(number));
-                if self.machine.world.cluster > 1 {
+                if self.machine.world.has_clusters() {
                     guide.touch(Object::CLUSTERS);
                 }
-            }
-            if matches!(self.slots[number], Slot::Fresh(_)) {
-                guide.touch(Object::STARTS);
             }
             guide.stepped();
         }
@@ -242,11 +230,10 @@ impl<'a> Scheduler<'a> {
     /// Steps one warp. Starts its block at the first step and ends it after the last.
     fn step_warp(&mut self, warp: usize) -> Result<Step, Fault> {
         let number = warp / self.warps_per_block;
-        let cluster = number / self.machine.world.cluster as usize;
-        if let Slot::Fresh(block) = self.slots[number] {
-            let (gpu, _) = self.machine.world.block_of(block);
-            let (peers, body) = (&self.peers[cluster], self.bodies[gpu as usize]);
-            let block = Block::start(block, peers, self.entry, body, &mut self.machine)?;
+        let cluster = self.rooms.of_slot(number);
+        if let Slot::Fresh(block, grid) = self.slots[number] {
+            let (peers, body) = (&self.peers[cluster], self.bodies[grid as usize]);
+            let block = Block::start(block, grid, peers, self.entry, body, &mut self.machine)?;
             self.slots[number] = Slot::Running(Box::new(block));
         }
         let Slot::Running(block) = &mut self.slots[number] else {
@@ -268,7 +255,8 @@ impl<'a> Scheduler<'a> {
             self.picker.remove(warp);
         }
         let done = block.is_done();
-        let left = block.number;
+        let (left, grid) = (block.number, block.grid);
+        let triggers = step.triggered || (done && !block.has_triggered);
         if step.released {
             self.ready_all(number);
         }
@@ -280,8 +268,16 @@ impl<'a> Scheduler<'a> {
                 return Err(self.thread_of(cluster, &load).left(&load));
             }
             self.slots[number] = Slot::Empty;
-            self.peers[cluster].end(number % self.machine.world.cluster as usize);
-            self.start_next(cluster);
+            let (_, first) = self.rooms.get(cluster);
+            self.peers[cluster].end(number - first);
+            let was_last = grid.end_block();
+            self.leave(cluster);
+            if was_last {
+                self.end(grid);
+            }
+        }
+        if (triggers && grid.trigger()) || done {
+            self.fill();
         }
         Ok(step)
     }
@@ -290,11 +286,11 @@ impl<'a> Scheduler<'a> {
     fn make(&self, load: &Load) -> Result<(), Fault> {
         let is_its_block = |slot: &Slot<'_>| match slot {
             Slot::Running(block) => block.number == load.position.block_number(),
-            Slot::Fresh(_) | Slot::Empty => false,
+            Slot::Fresh(..) | Slot::Empty => false,
         };
         let number = self.slots.iter().position(is_its_block);
         let number = number.expect("a block does not end before its loads");
-        let here = self.thread_of(number / self.machine.world.cluster as usize, load);
+        let here = self.thread_of(self.rooms.of_slot(number), load);
         let made = catch_unwind(AssertUnwindSafe(|| here.make(load)));
         made.map_err(|payload| match payload.downcast::<Fault>() {
             Ok(fault) => *fault,
@@ -305,7 +301,7 @@ impl<'a> Scheduler<'a> {
     /// The thread that requested a load, in the cluster with this number. It runs only the load.
     fn thread_of(&self, cluster: usize, load: &Load) -> Here<'a> {
         let (world, peers) = (self.machine.world, &self.peers[cluster]);
-        let rank = load.position.block_idx.x % world.cluster;
+        let rank = load.position.cluster_rank();
         let memories = (Rc::clone(peers.made(rank as usize)), Rc::clone(peers));
         let here = Here::new(world, memories, load.position, 0, load.spot);
         here.library.set(load.library);
@@ -314,14 +310,20 @@ impl<'a> Scheduler<'a> {
 
     /// Marks all warps of a slot's block as runnable.
     fn ready_all(&mut self, number: usize) {
+        self.warps_of(number).for_each(|warp| self.picker.insert(warp));
+    }
+
+    /// The warps of a slot's block.
+    fn warps_of(&self, number: usize) -> Range<usize> {
+        let (grid, _) = self.rooms.get(self.rooms.of_slot(number));
         let first = number * self.warps_per_block;
-        (first..first + self.warps_per_block).for_each(|warp| self.picker.insert(warp));
+        first..first + self.machine.world.grids[grid].warps_per_block()
     }
 
     /// The slots of a cluster's blocks.
     fn slots_of(&self, cluster: usize) -> Range<usize> {
-        let blocks = self.machine.world.cluster as usize;
-        cluster * blocks..(cluster + 1) * blocks
+        let (grid, first) = self.rooms.get(cluster);
+        first..first + self.machine.world.grids[grid].cluster as usize
     }
 
     /// Releases the threads that wait at the barrier of a cluster, which has opened.
@@ -332,65 +334,115 @@ impl<'a> Scheduler<'a> {
                 continue;
             };
             block.pass_cluster_barrier(&mut self.machine);
-            let first = number * self.warps_per_block;
-            let warps = block.warps.iter().enumerate();
-            warps
-                .filter(|(_, warp)| warp.ready != 0)
-                .for_each(|(warp, _)| self.picker.insert(first + warp));
+            self.insert_ready(number);
         }
     }
 
-    /// Gives the slots of a cluster to the next cluster of the grid, once all are empty.
-    fn start_next(&mut self, cluster: usize) {
-        let world = self.machine.world;
-        let slots = self.slots_of(cluster);
+    /// Frees the room of a cluster, once all its blocks have ended.
+    fn leave(&mut self, cluster: usize) {
+        let grids = &self.machine.world.grids;
         let empty = |slot: &Slot<'_>| matches!(slot, Slot::Empty);
-        if !self.slots[slots.clone()].iter().all(empty) {
-            return;
+        if self.slots[self.slots_of(cluster)].iter().all(empty) {
+            let grid = &grids[self.rooms.get(cluster).0];
+            self.peers[cluster] = Peers::new(grid.cluster, grid.dynamic_shared);
+            self.rooms.leave(cluster, grids);
         }
-        self.peers[cluster] = Peers::new(world.cluster, self.dynamic_shared);
-        let gpu = cluster / (self.clusters.len() / self.starts.len());
-        let Some(next) = self.starts[gpu].next() else {
-            return;
-        };
-        let threads = u64::from(world.cluster) * world.block.count();
-        self.clusters[cluster] = ClusterBarrier::new(threads);
+    }
+
+    /// A cluster starts in an empty room, if one has room and its grid may start.
+    fn start(&mut self) -> Option<usize> {
+        let world = self.machine.world;
+        let Start { room, grid, block } =
+            self.rooms.start(&world.grids, |at| world.may_start(at))?;
+        world.begin(grid);
+        let info = &world.grids[grid];
+        let threads = u64::from(info.cluster) * info.block.count();
+        self.clusters[room] = ClusterBarrier::new(threads);
         self.machine.quiet.started(threads);
-        let first = gpu as u64 * world.grid.count() + next * u64::from(world.cluster);
-        for (number, block) in slots.zip(first..) {
-            self.slots[number] = Slot::Fresh(block);
-            self.ready_all(number);
-            if let Some(guide) = &world.guide {
-                let first = number * self.warps_per_block;
-                (first..first + self.warps_per_block).for_each(|warp| guide.started(warp));
+        for (number, block) in self.slots_of(room).zip(block..) {
+            self.slots[number] = Slot::Fresh(block, grid as u32);
+        }
+        Some(room)
+    }
+
+    /// Starts all clusters that there is room for, before the first step.
+    fn fill_all(&mut self) {
+        while self.start().is_some() {}
+        for number in 0..self.slots.len() {
+            let first = number * self.warps_per_block;
+            let runs = match self.slots[number] {
+                Slot::Empty => 0,
+                _ => self.warps_of(number).len(),
+            };
+            (runs..self.warps_per_block).for_each(|warp| self.picker.remove(first + warp));
+        }
+    }
+
+    /// Starts all clusters that there is room for.
+    fn fill(&mut self) {
+        while let Some(room) = self.start() {
+            for number in self.slots_of(room) {
+                self.ready_all(number);
+                if let Some(guide) = &self.machine.world.guide {
+                    self.warps_of(number).for_each(|warp| guide.started(warp));
+                    guide.touch(Object::block(number));
+                    guide.touch(Object::STARTS);
+                }
             }
         }
+    }
+
+    /// A grid has ended: releases the threads that wait for that.
+    fn end(&mut self, grid: &GridInfo) {
+        let world = self.machine.world;
+        world.end(grid);
+        let waits = |wait: &Wait| matches!(wait, Wait::Grids);
+        for number in 0..self.slots.len() {
+            if let Slot::Running(block) = &mut self.slots[number]
+                && !block.grid.overlaps.is_empty()
+                && world.has_ended(&block.grid.overlaps)
+            {
+                block.release(waits, &Reply::Go, &mut self.machine);
+                self.insert_ready(number);
+            }
+        }
+    }
+
+    /// Marks the warps of a slot that can run as runnable.
+    fn insert_ready(&mut self, number: usize) {
+        let Slot::Running(block) = &self.slots[number] else { return };
+        let first = number * self.warps_per_block;
+        let warps = block.warps.iter().enumerate();
+        warps
+            .filter(|(_, warp)| warp.ready != 0)
+            .for_each(|(warp, _)| self.picker.insert(first + warp));
     }
 
     fn running(&self) -> impl Iterator<Item = &Block<'a>> {
         self.slots.iter().filter_map(|slot| match slot {
             Slot::Running(block) => Some(&**block),
-            Slot::Fresh(_) | Slot::Empty => None,
+            Slot::Fresh(..) | Slot::Empty => None,
         })
     }
 
     #[cold]
     fn deadlock(&self) -> Fault {
-        let world = self.machine.world;
-        let left: u64 = self.starts.iter().map(Starts::left).sum();
-        let never_started = left * u64::from(world.cluster);
-        deadlock::explain(self.running(), never_started, world)
+        let grids = self.machine.world.grids.iter().enumerate();
+        let left = grids.map(|(at, grid)| self.rooms.left(at) * u64::from(grid.cluster));
+        deadlock::explain(self.running(), &left.collect::<Vec<_>>(), self.machine.world)
     }
 
     /// The fault of a launch that has used up its steps; `warp` would be next.
     #[cold]
     fn over_the_limit(&self, warp: usize) -> Fault {
-        let World { kernel, step_limit: limit, .. } = self.machine.world;
-        let site = match &self.slots[warp / self.warps_per_block] {
+        let World { grids, step_limit: limit, .. } = self.machine.world;
+        let number = warp / self.warps_per_block;
+        let site = match &self.slots[number] {
             Slot::Running(block) => block.runnable_site(warp % self.warps_per_block),
-            Slot::Fresh(_) | Slot::Empty => None,
+            Slot::Fresh(..) | Slot::Empty => None,
         };
-        Fault::StepLimit { kernel: Arc::clone(kernel), limit: *limit, site }
+        let (grid, _) = self.rooms.get(self.rooms.of_slot(number));
+        Fault::StepLimit { kernel: Arc::clone(&grids[grid].kernel), limit: *limit, site }
     }
 }
 

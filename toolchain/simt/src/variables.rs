@@ -27,7 +27,7 @@ impl Here<'_> {
         (name, bytes, align): (&'static str, usize, usize),
         spot: Spot,
     ) -> *mut u8 {
-        let limit = self.world.shared_per_block;
+        let limit = self.grid().shared_per_block;
         // The borrow ends before a fault unwinds through destructors that may borrow again.
         let found = shared.borrow_mut().variable(name, bytes, align, limit);
         found.unwrap_or_else(|error| {

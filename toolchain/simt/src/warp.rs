@@ -17,6 +17,8 @@ pub(crate) enum Wait {
     Barrier,
     /// It waits at the cluster barrier.
     ClusterBarrier,
+    /// It waits for the end of the grids that its own overlaps.
+    Grids,
     /// It waits at a warp collective.
     Collective(Call),
     /// It has exited.

@@ -44,6 +44,8 @@ pub enum Orders {
     BarrierFence,
     /// A wait for a bulk store to finish reading or writing.
     CopyWait,
+    /// A wait for the end of the grids that the thread's grid overlaps.
+    DependencyWait,
     /// A loop that waits for another thread's write.
     Wait,
 }
@@ -181,6 +183,7 @@ impl OrderSite {
             | Orders::ProxyFence
             | Orders::BarrierFence
             | Orders::CopyWait
+            | Orders::DependencyWait
             | Orders::Wait => changes.push(Change::Out),
         }
         changes
@@ -221,6 +224,7 @@ impl fmt::Display for Orders {
             Self::ProxyFence => f.write_str("proxy fence"),
             Self::BarrierFence => f.write_str("fence of a shared barrier"),
             Self::CopyWait => f.write_str("wait for a copy"),
+            Self::DependencyWait => f.write_str("wait for the previous grid"),
             Self::Wait => f.write_str("wait"),
         }
     }

@@ -7,9 +7,10 @@ use std::sync::Arc;
 use crate::bulk::Copies;
 use crate::children::Children;
 use crate::count::Counter;
-use crate::dim::{Dim3, Position};
+use crate::dim::Position;
 use crate::early::Waits;
 use crate::fault::{Site, Target};
+use crate::grid::GridInfo;
 use crate::memory::Memory;
 use crate::race::{self, Found, MissingOrder, Party, Race, Races, RacingAccess, Why};
 use crate::replay::Recorder;
@@ -37,19 +38,11 @@ pub(crate) fn mix(before: u64, next: u64) -> u64 {
 /// State shared by all threads of a launch.
 #[derive(Debug)]
 pub(crate) struct World<'a> {
-    pub(crate) kernel: Arc<str>,
     pub(crate) memory: &'a Memory,
-    /// The GPUs that run it, each with this grid.
+    /// The grids that run, and the number of GPUs.
+    pub(crate) grids: Vec<GridInfo>,
     pub(crate) gpus: u32,
-    pub(crate) grid: Dim3,
-    pub(crate) block: Dim3,
-    /// Blocks per cluster.
-    pub(crate) cluster: u32,
-    pub(crate) shared_per_block: usize,
     pub(crate) step_limit: u64,
-    pub(crate) multiprocessors: u32,
-    /// Whether the launch guarantees that all blocks are resident at once.
-    pub(crate) cooperative: bool,
     /// Whether strong accesses are scheduling points, and whether weak ones are.
     pub(crate) splits_strong: bool,
     pub(crate) splits_weak: bool,
@@ -91,16 +84,70 @@ impl World<'_> {
         self.decided.set(mix(self.decided.get(), decision));
     }
 
-    /// The number of a thread across GPUs and blocks. Only for race detection, where the number of
-    /// threads is limited.
-    pub(crate) fn thread_number(&self, at: &Position) -> u32 {
-        (at.block_number() * self.block.count()) as u32 + at.linear_thread()
+    /// The grid of a thread.
+    pub(crate) fn grid_of(&self, at: &Position) -> &GridInfo {
+        &self.grids[at.grid as usize]
     }
 
-    /// The GPU and the index of the block with this number.
-    pub(crate) fn block_of(&self, number: u64) -> (u32, Dim3) {
-        let blocks = self.grid.count();
-        ((number / blocks) as u32, self.grid.index_of(number % blocks))
+    /// Whether a grid of several that depend on each other may start. If a kernel has launched
+    /// grids, those come first, and the grid runs later.
+    pub(crate) fn may_start(&self, grid: usize) -> bool {
+        let GridInfo { after, overlaps, .. } = &self.grids[grid];
+        if after.is_empty() && overlaps.is_empty() {
+            return true;
+        }
+        self.children.is_empty()
+            && self.has_ended(after)
+            && overlaps.iter().all(|&other| self.grids[other].lets_start())
+    }
+
+    /// A block of this grid may run.
+    pub(crate) fn begin(&self, grid: usize) {
+        let info = &self.grids[grid];
+        if info.begin()
+            && let Some(races) = &self.races
+        {
+            races.begin_grid(grid, &info.after, &info.overlaps);
+        }
+    }
+
+    /// A grid has ended.
+    pub(crate) fn end(&self, grid: &GridInfo) {
+        if self.grids.len() > 1 {
+            self.memory.forget_stores();
+        }
+        if grid.is_awaited
+            && let Some(races) = &self.races
+        {
+            races.end_grid(grid.threads());
+        }
+    }
+
+    /// Whether blocks form clusters.
+    pub(crate) fn has_clusters(&self) -> bool {
+        self.grids.iter().any(|grid| grid.cluster > 1)
+    }
+
+    /// Whether a grid that overlaps this one runs.
+    pub(crate) fn is_overlapped_now(&self, grid: usize) -> bool {
+        self.grids.iter().any(|other| other.is_running() && other.overlaps.contains(&grid))
+    }
+
+    /// Whether all of these grids have ended.
+    pub(crate) fn has_ended(&self, grids: &[usize]) -> bool {
+        grids.iter().all(|&grid| self.grids[grid].has_ended())
+    }
+
+    /// The number of a thread across grids and blocks. Only for race detection, where the number of
+    /// threads is limited.
+    pub(crate) fn thread_number(&self, at: &Position) -> u32 {
+        self.grid_of(at).thread_number(at)
+    }
+
+    /// Whether several grids run on one GPU, so that messages name the kernel.
+    pub(crate) fn has_many_kernels(&self) -> bool {
+        let mut gpus = self.grids.iter().enumerate();
+        gpus.any(|(at, grid)| self.grids[..at].iter().any(|other| other.gpu == grid.gpu))
     }
 
     /// The number of a GPU for messages; `None` if there is only one.
@@ -111,14 +158,16 @@ impl World<'_> {
     /// The race of `later` on `target`, with names instead of numbers.
     pub(crate) fn race(&self, target: Target, later: RacingAccess, found: Found) -> Race {
         let named = |party: Party| {
-            let (thread, threads) = (u64::from(party.thread), self.block.count());
-            let (gpu, block) = self.block_of(thread / threads);
+            let is_its = |grid: &&GridInfo| grid.threads().contains(&party.thread);
+            let grid = self.grids.iter().find(is_its).expect("a thread has a grid");
+            let threads = grid.block.count();
+            let thread = u64::from(party.thread - grid.threads().start);
             RacingAccess {
                 site: Site {
-                    kernel: Arc::clone(&self.kernel),
-                    gpu: self.named_gpu(gpu),
-                    block,
-                    thread: self.block.index_of(thread % threads),
+                    kernel: Arc::clone(&grid.kernel),
+                    gpu: self.named_gpu(grid.gpu),
+                    block: grid.grid.index_of(thread / threads),
+                    thread: grid.block.index_of(thread % threads),
                     place: party.place,
                     inside: None,
                 },
@@ -143,6 +192,7 @@ impl World<'_> {
             Why::Copy => MissingOrder::Copy,
             Why::Proxy(space) => MissingOrder::Proxy(space),
             Why::ReadOnly => MissingOrder::ReadOnly,
+            Why::Grids { overlaps } => MissingOrder::Grids { overlaps },
             Why::Everything { same_block } => MissingOrder::Everything { same_block },
         };
         Race { target, earlier: named(found.earlier), later, missing }

@@ -35,6 +35,12 @@ pub struct EmulatorConfig {
     /// far as PTX's memory model allows. The schedule's seed decides. The results of a kernel then
     /// show the effect of a missing ordering. A launch may have 2^17 threads.
     pub weak_memory: bool,
+    /// Whether launches run when the host next uses memory or waits, together with those of all
+    /// streams before then: the kernels of two streams without an event between them at the same
+    /// time, and an [overlapping](crate::device::Geometry::overlapping) one while the previous one
+    /// still runs. A fault is then the error of the call that runs them. Otherwise each launch runs
+    /// immediately, and kernels never overlap.
+    pub concurrent: bool,
     /// Whether to record the source locations that order memory or wait.
     /// [`Device::order_sites`](crate::device::Device::order_sites) returns them.
     pub sites: bool,
@@ -84,6 +90,7 @@ impl Default for EmulatorConfig {
             races: false,
             zeroed: false,
             weak_memory: false,
+            concurrent: false,
             sites: false,
             weaken: None,
             count: false,

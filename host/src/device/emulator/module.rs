@@ -1,58 +1,73 @@
 //! Launches of kernels of other compilers.
 
-use super::{Body, Emulator, Machine, lock};
+use super::queue::Launched;
+use super::work::Work;
+use super::{Emulator, Machine, lock};
 use crate::device::{DeviceError, Geometry};
 use crate::ptx::{Argument, Kernel};
-use simt::Memory;
+use simt::LaunchConfig;
 use std::sync::Arc;
 
 impl Emulator {
-    /// Runs a kernel of a module on each GPU, or on this one, with these arguments.
+    /// Runs a kernel of a module on this GPU.
     pub(crate) fn launch_ptx(
+        &self,
+        kernel: &Kernel,
+        geometry: &Geometry,
+        arguments: &[Argument],
+    ) -> Result<(), DeviceError> {
+        let config = self.configured(kernel.name, geometry)?;
+        let entered = self.gate.recordable("a launch")?;
+        self.expect_alive("a launch")?;
+        let work = self.work_of(kernel, &config, arguments)?;
+        let launch = Launched { config, work, overlaps: geometry.overlapping };
+        self.begin(launch, entered.recorded())
+    }
+
+    /// Runs a kernel of a module on each GPU, with these arguments.
+    pub(crate) fn launch_ptx_on_all(
         &self,
         kernel: &Kernel,
         geometry: &Geometry,
         arguments: &[&[Argument]],
     ) -> Result<(), DeviceError> {
-        let cannot_run = |error: ptx_run::Error| DeviceError::NotInterpreted {
+        let config = self.configured(kernel.name, geometry)?;
+        let _entered = self.gate.unrecorded("a launch on several GPUs")?;
+        self.settle("a launch on several GPUs")?;
+        let works = arguments.iter().map(|arguments| self.work_of(kernel, &config, arguments));
+        let works = works.collect::<Result<Vec<_>, _>>()?;
+        self.run(&config, &works.iter().collect::<Vec<_>>())
+    }
+
+    fn work_of(
+        &self,
+        kernel: &Kernel,
+        config: &LaunchConfig<'_>,
+        arguments: &[Argument],
+    ) -> Result<Work, DeviceError> {
+        let bytes = kernel.bytes(arguments)?;
+        let loaded = self.machine.load(kernel);
+        let loaded = loaded.and_then(|it| it.expect_block(config.block).map(|()| it));
+        let loaded = loaded.map_err(|error| DeviceError::NotInterpreted {
             kernel: kernel.name,
             why: error.to_string(),
-        };
-        let config = self.configured(kernel.name, geometry)?;
-        let bytes = arguments.iter().map(|arguments| kernel.bytes(arguments));
-        let bytes: Vec<_> = bytes.collect::<Result<_, _>>()?;
-        let _entered = self.gate.unrecorded("a launch of a PTX module")?;
-        self.expect_alive("a launch")?;
-        let mut memory = self.memory();
-        let loaded = self.machine.load(kernel, &mut memory).map_err(cannot_run)?;
-        loaded.expect_block(config.block).map_err(cannot_run)?;
-        memory.name_arguments(arguments.iter().flat_map(|list| kernel.addresses(list)));
-        let bodies = bytes.into_iter().map(|bytes| -> Result<Body<'_>, DeviceError> {
-            Ok(Box::new(loaded.body(bytes).map_err(cannot_run)?))
-        });
-        let bodies: Vec<_> = bodies.collect::<Result<_, _>>()?;
-        self.run_bodies(memory, &config, &bodies)
+        })?;
+        Ok(Work::Ptx(Arc::new(loaded), bytes, kernel.addresses(arguments).collect()))
     }
 }
 
 impl Machine {
     /// The kernel with the variables of its module, which are allocated at the first launch of one
     /// of its kernels.
-    fn load(
-        &self,
-        kernel: &Kernel,
-        memory: &mut Memory,
-    ) -> Result<ptx_run::Kernel, ptx_run::Error> {
+    fn load(&self, kernel: &Kernel) -> Result<ptx_run::Kernel, ptx_run::Error> {
         let mut modules = lock(&self.modules);
         let program = kernel.program.clone();
-        if let Some((_, other)) =
-            modules.iter().find(|(module, _)| Arc::ptr_eq(module, &kernel.module))
-        {
+        let other = modules.iter().find(|(module, _)| Arc::ptr_eq(module, &kernel.module));
+        if let Some((_, other)) = other {
             return Ok(other.beside(program));
         }
-        let loaded = ptx_run::Kernel::load(program.clone(), memory)?;
-        let other = loaded.beside(program);
-        modules.push((kernel.module.clone(), other));
+        let loaded = ptx_run::Kernel::load(program.clone(), &mut lock(&self.memory))?;
+        modules.push((kernel.module.clone(), loaded.beside(program)));
         Ok(loaded)
     }
 }

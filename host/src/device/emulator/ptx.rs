@@ -113,15 +113,15 @@ impl fmt::Debug for PtxKernels {
     }
 }
 
-/// What each thread of a launch runs.
+/// The bytes of the parameters of a kernel.
 ///
 /// # Safety
 /// `args` are live arguments of `kernel`, in number, type and order.
-pub(super) unsafe fn body<'a>(
+pub(super) unsafe fn parameters(
     kernel: &KernelInfo,
-    loaded: &'a Kernel,
+    loaded: &Kernel,
     args: &[*const c_void],
-) -> Result<Box<dyn Fn() + 'a>, DeviceError> {
+) -> Result<Vec<u8>, DeviceError> {
     let places = loaded.parameters();
     let in_ptx: Vec<_> = places.iter().map(|(_, bytes)| *bytes).collect();
     if in_ptx != kernel.args {
@@ -138,9 +138,7 @@ pub(super) unsafe fn body<'a>(
         let argument = unsafe { std::slice::from_raw_parts(arg.cast::<u8>(), *len) };
         bytes[*at..at + len].copy_from_slice(argument);
     }
-    let body = loaded.body(bytes);
-    let body = body.map_err(|error| cannot_run(kernel.name, error))?;
-    Ok(Box::new(body))
+    Ok(bytes)
 }
 
 fn cannot_run(kernel: &'static str, why: impl fmt::Display) -> DeviceError {

@@ -130,7 +130,7 @@ impl Here<'_> {
             }
         };
         if !is_fenced {
-            let thread = self.world.block.index_of(init.thread.into());
+            let thread = self.position.block_dim.index_of(init.thread.into());
             let message = format!(
                 "a bulk load reports to a barrier that thread {thread} has initialised at {}, without `fence_init` in between: that thread must call `fence_init` after `init`, and before the \
                  barrier of the block that comes before the load",

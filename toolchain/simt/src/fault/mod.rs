@@ -14,7 +14,7 @@ use crate::place::Place;
 use crate::race::Race;
 
 pub use site::{Arrival, Site, Target};
-pub use waiting::{Deadlock, Missing, Phase, Waiting, WaitingFor};
+pub use waiting::{Deadlock, HeldBy, HeldGrid, Missing, Phase, Waiting, WaitingFor};
 
 /// Why a launch did not finish. The message names the kernel, block, thread and location.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]

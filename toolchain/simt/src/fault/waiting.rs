@@ -33,6 +33,8 @@ pub enum WaitingFor {
     BlockBarrier,
     /// The barrier of its cluster.
     ClusterBarrier,
+    /// The end of the grids that its own overlaps.
+    Grids,
     /// The warp collective of this kind.
     WarpCollective(&'static str),
     /// A change of memory: the thread spins.
@@ -86,6 +88,7 @@ impl fmt::Display for WaitingFor {
         match self {
             Self::BlockBarrier => f.write_str("the block barrier"),
             Self::ClusterBarrier => f.write_str("the cluster barrier"),
+            Self::Grids => f.write_str("the wait for the previous grid"),
             Self::WarpCollective(kind) => write!(f, "warp collective {kind}"),
             Self::Change => f.write_str("a spin loop"),
             Self::Phase(phase) => write!(f, "{phase}"),
@@ -96,6 +99,8 @@ impl fmt::Display for WaitingFor {
 /// Threads of one block that are stuck at one location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiting {
+    /// The block's kernel, if several grids run on a GPU.
+    pub kernel: Option<Arc<str>>,
     /// The block's GPU, in a launch on several.
     pub gpu: Option<u32>,
     /// The block in the grid.
@@ -112,7 +117,10 @@ pub struct Waiting {
 
 impl fmt::Display for Waiting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { gpu, block, thread, threads, what, place } = self;
+        let Self { kernel, gpu, block, thread, threads, what, place } = self;
+        if let Some(kernel) = kernel {
+            write!(f, "kernel {kernel}, ")?;
+        }
         if let Some(gpu) = gpu {
             write!(f, "GPU {gpu}, ")?;
         }
@@ -120,10 +128,56 @@ impl fmt::Display for Waiting {
     }
 }
 
+/// A grid that has not started as a whole, in a launch of several.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeldGrid {
+    /// Its kernel.
+    pub kernel: Arc<str>,
+    /// Blocks that never started, and blocks of the grid.
+    pub never_started: u64,
+    /// Blocks of the grid.
+    pub blocks: u64,
+    /// The reason.
+    pub by: HeldBy,
+}
+
+/// Why blocks of a grid have not started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HeldBy {
+    /// The grid of this kernel has to end first.
+    End(Arc<str>),
+    /// Some block of this kernel's grid has neither called
+    /// [`launch_dependents`](crate::launch_dependents) nor ended.
+    Trigger(Arc<str>),
+    /// The live blocks fill the device.
+    Full,
+}
+
+impl fmt::Display for HeldGrid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { kernel, never_started, blocks, by } = self;
+        write!(f, "{never_started} of {blocks} blocks of kernel {kernel} never started, because ")?;
+        match by {
+            HeldBy::End(other) => {
+                write!(f, "kernel {other} comes first: it must not wait for a later grid")
+            }
+            HeldBy::Trigger(other) => write!(
+                f,
+                "not all blocks of kernel {other} have let dependent grids start or ended: it must \
+                 not wait for a later grid before that"
+            ),
+            HeldBy::Full => f.write_str(
+                "the live blocks fill the device: launch fewer blocks, or wait only for grids that \
+                 have started",
+            ),
+        }
+    }
+}
+
 /// Waits of all threads when nothing can change any more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deadlock {
-    /// The kernel's name in the launch.
+    /// The kernel's name in the launch. If several grids run on a GPU, that of the first that waits.
     pub kernel: Arc<str>,
     /// Where threads of the first few blocks wait.
     pub waiting: Vec<Waiting>,
@@ -136,6 +190,8 @@ pub struct Deadlock {
     /// The first few blocks that have exited, if all blocks have started. In a launch on several
     /// GPUs, blocks are numbered consecutively across GPUs.
     pub exited: Vec<u64>,
+    /// If several grids run on a GPU: those of which some blocks never started.
+    pub held: Vec<HeldGrid>,
 }
 
 impl fmt::Display for Deadlock {
@@ -159,7 +215,8 @@ impl fmt::Display for Deadlock {
                 }
             }
         }
-        if *never_started > 0 {
+        self.held.iter().try_for_each(|grid| write!(f, "; {grid}"))?;
+        if *never_started > 0 && self.held.is_empty() {
             write!(
                 f,
                 "; {never_started} of {grid_blocks} blocks never started, because only \

@@ -218,6 +218,11 @@ impl Memory {
         self.arena.regions_mut().for_each(Region::forget_stores);
     }
 
+    /// A grid of several has ended: grids that start now come after its stores.
+    pub(crate) fn forget_stores(&self) {
+        self.arena.regions().for_each(Region::clear_stores);
+    }
+
     pub(crate) fn arena(&self) -> &Arena {
         &self.arena
     }

@@ -200,6 +200,12 @@ impl Region {
         self.stored = Default::default();
     }
 
+    /// Like [`forget_stores`](Self::forget_stores), while threads run.
+    pub(crate) fn clear_stores(&self) {
+        let stored = self.stored.iter().filter_map(OnceCell::get);
+        stored.flatten().for_each(|word| word.set(0));
+    }
+
     /// The first of these bytes of the region that was never written.
     pub(crate) fn first_unwritten(&self, offset: usize, bytes: usize) -> Option<usize> {
         self.shadow(offset, bytes).find_map(|(word, bits)| {

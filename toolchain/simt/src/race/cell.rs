@@ -150,7 +150,11 @@ impl Cell {
     pub(super) fn unfenced(&self, new: &Event, now: &Stamp, shape: &Shape) -> Option<Event> {
         let may_fence = new.access.space == Space::Shared;
         let knows = |thread, epoch| now.knows(thread, epoch);
-        let fenced = |thread, epoch| may_fence && now.clock.fenced(thread) >= epoch;
+        // The end of a grid orders its accesses in every proxy.
+        let own = shape.grid(new.thread);
+        let fenced = |thread, epoch| {
+            (may_fence || shape.grid(thread) != own) && now.clock.fenced(thread) >= epoch
+        };
         let is_unfenced = |old: &Event| {
             old.mask & new.mask != 0
                 && (old.access.writes() || new.access.writes())
@@ -164,9 +168,14 @@ impl Cell {
         old.copied().find(is_unfenced)
     }
 
-    /// A write to one of these bytes.
-    pub(super) fn write(&self, mask: u8) -> Option<Event> {
-        let is_write = |old: &Event| old.mask & mask != 0 && old.access.writes();
+    /// A write to the bytes of `new` by its own grid, or by one whose end did not come before.
+    pub(super) fn write_of_grid(&self, new: &Event, now: &Stamp, shape: &Shape) -> Option<Event> {
+        let is_write = |old: &Event| {
+            old.mask & new.mask != 0
+                && old.access.writes()
+                && (shape.grid(old.thread) == shape.grid(new.thread)
+                    || now.clock.fenced(old.thread) < old.epoch)
+        };
         self.others.iter().copied().find(is_write)
     }
 

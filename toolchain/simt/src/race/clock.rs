@@ -85,6 +85,12 @@ impl Clock {
         self.known.raise(thread, epoch);
     }
 
+    /// Learns everything that `other` knows, across proxies.
+    pub(super) fn join_fenced(&mut self, other: &Self) {
+        self.known.join(&other.known);
+        self.fenced.join(&other.known);
+    }
+
     /// Learns everything that `other` knows.
     pub(super) fn join(&mut self, other: &Self) {
         self.known.join(&other.known);

@@ -11,6 +11,7 @@
 mod cell;
 mod clock;
 mod copies;
+mod grids;
 mod links;
 mod locations;
 mod protocols;
@@ -33,6 +34,7 @@ use crate::place::Place;
 use cell::Event;
 use clock::Clock;
 use core::cell::RefCell;
+use grids::Bounds;
 use links::{Links, Seen};
 use protocols::Protocols;
 use reach::Level;
@@ -70,6 +72,7 @@ struct State {
     threads: Vec<Thread>,
     shadow: Shadow,
     clusters: HashMap<u32, Cluster>,
+    grids: Vec<Bounds>,
     protocols: Protocols,
     /// The numbers of each thread's bulk copies, as indices into the threads.
     copies: HashMap<u32, Vec<u32>>,
@@ -132,6 +135,9 @@ pub(crate) enum Why {
     Copy,
     Proxy(Space),
     ReadOnly,
+    Grids {
+        overlaps: bool,
+    },
     Everything {
         same_block: bool,
     },
@@ -144,6 +150,7 @@ impl Races {
         Self {
             state: RefCell::new(State {
                 threads: (0..shape.threads).map(Thread::new).collect(),
+                grids: (0..shape.grids()).map(|_| Bounds::default()).collect(),
                 shape,
                 shadow: Shadow::default(),
                 clusters: HashMap::new(),
@@ -289,6 +296,10 @@ impl State {
         let [old_block, new_block] =
             [old, new].map(|event| self.shape.group(Level::Block, event.thread));
         let same_block = old_block == new_block;
+        let [old_grid, new_grid] = [old, new].map(|event| self.shape.grid(event.thread));
+        if self.shape.overlap(old_grid, new_grid) {
+            return Why::Grids { overlaps: true };
+        }
         if [old, new].iter().any(|event| self.shape.is_copy(event.thread)) {
             return Why::Copy;
         }
@@ -305,6 +316,9 @@ impl State {
         }
         if let Some(barrier) = barrier {
             return Why::Crossing(barrier);
+        }
+        if old_grid != new_grid && self.shape.are_on_one_gpu(old_grid, new_grid) {
+            return Why::Grids { overlaps: false };
         }
         self.link_between(old, new, Links::of_protocols)
             .and_then(|seen| self.protocols.name(seen.read.protocol))

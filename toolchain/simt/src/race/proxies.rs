@@ -16,7 +16,7 @@ use crate::access::Space;
 // A copy's access to its barrier is an operation on the barrier, in every proxy.
 pub(super) fn breach(cell: &Cell, new: &Event, now: &Stamp, shape: &Shape) -> Option<(Event, Why)> {
     if new.access.space == Space::ReadOnly {
-        return Some((cell.write(new.mask)?, Why::ReadOnly));
+        return Some((cell.write_of_grid(new, now, shape)?, Why::ReadOnly));
     }
     if !shape.is_copy(new.thread) || new.access.reach().is_some() {
         return None;

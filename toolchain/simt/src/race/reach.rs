@@ -1,6 +1,8 @@
 //! The reach of scopes in a launch (PTX ISA, "Scope").
 
 use crate::access::{Access, AccessKind, Order, Scope};
+use crate::grid::GridInfo;
+use core::ops::Range;
 
 /// Levels at which threads of a launch can be in the same group, from near to far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -34,10 +36,8 @@ pub(super) const LEVELS: usize = 4;
 /// How threads, by their numbers in the launch, form blocks, clusters and grids.
 #[derive(Debug)]
 pub(crate) struct Shape {
-    block_threads: u32,
-    cluster_blocks: u32,
-    /// Threads of each GPU's grid.
-    grid_threads: u32,
+    /// In the order of their threads.
+    grids: Vec<GridShape>,
     /// Threads of all grids. Higher numbers are bulk copies.
     pub(super) threads: u32,
     /// The thread that each copy belongs to.
@@ -46,23 +46,34 @@ pub(crate) struct Shape {
     pub(super) widest: Level,
 }
 
+/// The threads of one grid.
+#[derive(Debug)]
+struct GridShape {
+    first: u32,
+    block_threads: u32,
+    cluster_threads: u32,
+    gpu: u32,
+    /// The grids that it may overlap although it depends on them.
+    overlaps: Vec<usize>,
+}
+
 impl Shape {
-    /// A grid of `grid_threads` threads on each of `gpus` GPUs, in blocks of `block_threads` and
-    /// clusters of `cluster_blocks`. The launch has checked that there are not too many threads.
-    pub(crate) fn new(
-        gpus: usize,
-        grid_threads: u64,
-        block_threads: u64,
-        cluster_blocks: u32,
-    ) -> Self {
-        let grid_threads = grid_threads as u32;
+    /// The grids of a launch. The launch has checked that there are not too many threads.
+    pub(crate) fn new(grids: &[GridInfo]) -> Self {
+        let gpu = grids[0].gpu;
+        let is_one = grids.iter().all(|grid| grid.gpu == gpu);
+        let shape = |grid: &GridInfo| GridShape {
+            first: grid.threads().start,
+            block_threads: grid.block.count() as u32,
+            cluster_threads: grid.block.count() as u32 * grid.cluster,
+            gpu: grid.gpu,
+            overlaps: grid.overlaps.clone(),
+        };
         Self {
-            block_threads: block_threads as u32,
-            cluster_blocks,
-            grid_threads,
-            threads: grid_threads * gpus as u32,
+            threads: grids.last().map_or(0, |grid| grid.threads().end),
+            grids: grids.iter().map(shape).collect(),
             copies: Vec::new(),
-            widest: if gpus > 1 { Level::System } else { Level::Device },
+            widest: if is_one { Level::Device } else { Level::System },
         }
     }
 
@@ -79,12 +90,40 @@ impl Shape {
         }
     }
 
-    /// The number of the thread's group at a level.
+    /// Number of grids.
+    pub(super) fn grids(&self) -> usize {
+        self.grids.len()
+    }
+
+    /// Whether one of two grids may overlap the other although it depends on it.
+    pub(super) fn overlap(&self, a: usize, b: usize) -> bool {
+        self.grids[a].overlaps.contains(&b) || self.grids[b].overlaps.contains(&a)
+    }
+
+    pub(super) fn are_on_one_gpu(&self, a: usize, b: usize) -> bool {
+        self.grids[a].gpu == self.grids[b].gpu
+    }
+
+    /// The threads of a grid.
+    pub(super) fn threads_of(&self, grid: usize) -> Range<u32> {
+        let end = self.grids.get(grid + 1).map_or(self.threads, |next| next.first);
+        self.grids[grid].first..end
+    }
+
+    /// The number of a thread's grid.
+    pub(super) fn grid(&self, thread: u32) -> usize {
+        let thread = self.owner(thread);
+        self.grids.iter().rposition(|grid| grid.first <= thread).unwrap_or(0)
+    }
+
+    /// The number of the thread's group at a level: that of its first thread, or its GPU.
     pub(super) fn group(&self, level: Level, thread: u32) -> u32 {
+        let grid = &self.grids[self.grid(thread)];
+        let own = self.owner(thread) - grid.first;
         match level {
-            Level::Block => self.owner(thread) / self.block_threads,
-            Level::Cluster => self.group(Level::Block, thread) / self.cluster_blocks,
-            Level::Device => self.owner(thread) / self.grid_threads,
+            Level::Block => grid.first + own - own % grid.block_threads,
+            Level::Cluster => grid.first + own - own % grid.cluster_threads,
+            Level::Device => grid.gpu,
             Level::System => 0,
         }
     }
@@ -92,9 +131,11 @@ impl Shape {
     /// The thread's groups at the levels up to `reach` that differ. So two scopes include each
     /// other's thread if they have a group in common.
     pub(super) fn groups(&self, reach: Level, thread: u32) -> impl Iterator<Item = Group> {
-        let differs = |level: &Level| match level {
+        let grid = &self.grids[self.grid(thread)];
+        let has_clusters = grid.cluster_threads > grid.block_threads;
+        let differs = move |level: &Level| match level {
             Level::Block => true,
-            Level::Cluster => self.cluster_blocks > 1,
+            Level::Cluster => has_clusters,
             Level::Device | Level::System => *level <= self.widest,
         };
         let levels = Level::ALL.into_iter().take_while(move |level| *level <= reach);

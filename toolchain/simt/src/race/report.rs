@@ -52,6 +52,11 @@ pub enum MissingOrder {
     Proxy(Space),
     /// The later one reads through the read-only path, from bytes that this launch writes.
     ReadOnly,
+    /// They belong to different grids of one GPU, neither of which comes before the other.
+    Grids {
+        /// Whether one grid overlaps the other although it depends on it, and has not waited for it.
+        overlaps: bool,
+    },
     /// Nothing that could order them is known.
     Everything {
         /// Whether both are in one block.
@@ -157,6 +162,12 @@ impl fmt::Display for MissingOrder {
             Self::ReadOnly => f.write_str(
                 "a read through the read-only path of what this launch wrote: read it with another \
                  `CacheHint`",
+            ),
+            Self::Grids { overlaps: true } => f.write_str(
+                "nothing orders them: the later kernel overlaps the earlier one and must wait for it before it touches the same memory: call `wait_for_previous` before the access",
+            ),
+            Self::Grids { overlaps: false } => f.write_str(
+                "nothing orders them: the two kernels run at the same time: launch them into one stream, or let the stream of one wait for an event of the other",
             ),
             Self::Everything { same_block: true } => f.write_str(
                 "nothing orders them: put a barrier of the block or the warp between them",

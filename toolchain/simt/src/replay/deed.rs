@@ -4,6 +4,7 @@ use crate::access::{Access, AccessKind, Order, Scope};
 use crate::dim::Position;
 use crate::memory::Label;
 use crate::place::Place;
+use std::sync::Arc;
 
 /// A thread of a recording: the launch, the block and the thread in the block.
 pub(super) type Thread = (usize, u64, u32);
@@ -13,6 +14,8 @@ pub(super) type Thread = (usize, u64, u32);
 pub(crate) struct Deed {
     /// The grid, counted from 1.
     pub(crate) launch: usize,
+    /// The kernel, if several run at the same time.
+    pub(crate) kernel: Option<Arc<str>>,
     pub(crate) position: Position,
     pub(crate) place: Place,
     pub(crate) what: Done,

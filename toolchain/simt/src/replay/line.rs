@@ -138,7 +138,9 @@ impl<'d> Line<'d> {
         };
         let launch = self.first.launch;
         let launch = if names_launch { format!("launch {launch}, ") } else { String::new() };
-        let who = format!("{launch}{}", self.who());
+        let kernel = self.first.kernel.as_ref();
+        let kernel = kernel.map_or_else(String::new, |kernel| format!("kernel {kernel}, "));
+        let who = format!("{launch}{kernel}{}", self.who());
         StoryStep { who, what, place: Some(self.first.place) }
     }
 

@@ -1,7 +1,11 @@
-//! The order of grids: the emulator runs them sequentially.
+//! The order of grids.
 
 #[track_caller]
-pub(crate) fn wait() {}
+pub(crate) fn wait() {
+    simt::dependency_wait();
+}
 
 #[track_caller]
-pub(crate) fn launch_dependents() {}
+pub(crate) fn launch_dependents() {
+    simt::launch_dependents();
+}
