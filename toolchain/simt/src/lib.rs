@@ -77,8 +77,8 @@ mod world;
 
 pub use access::{Access, AccessKind, Order, Scope, Space};
 pub use bulk::{
-    Count, bulk_fence, bulk_load, bulk_store, bulk_wait_read, bulk_wait_stored, mbarrier_fence,
-    mbarrier_init,
+    Count, bulk_fence, bulk_fence_global, bulk_load, bulk_store, bulk_wait_read, bulk_wait_stored,
+    mbarrier_at, mbarrier_fence, mbarrier_init, mbarrier_invalidate,
 };
 pub use children::{Child, Queue, Refusal};
 pub use count::Counts;

@@ -4,6 +4,7 @@
 //! A copy happens between its request and the wait for its end. The schedule's seed chooses when.
 
 mod load;
+mod phase;
 mod proxies;
 mod store;
 
@@ -13,7 +14,9 @@ use std::thread::panicking;
 pub(crate) use load::Load;
 pub use load::{Count, bulk_load};
 pub(crate) use proxies::Init;
-pub use proxies::{bulk_fence, mbarrier_fence, mbarrier_init};
+pub use proxies::{
+    bulk_fence, bulk_fence_global, mbarrier_at, mbarrier_fence, mbarrier_init, mbarrier_invalidate,
+};
 pub(crate) use store::Store;
 pub use store::{bulk_store, bulk_wait_read, bulk_wait_stored};
 

@@ -83,20 +83,20 @@ pub fn bulk_wait_read(left: usize) {
     });
 }
 
-/// Waits until all stores of the thread are done (`cp.async.bulk.wait_group 0`). A scheduling
-/// point.
+/// Waits until all but the last `left` stores of the thread are done (`cp.async.bulk.wait_group`). A
+/// scheduling point.
 ///
 /// # Panics
 /// Outside an emulated thread.
 #[track_caller]
-pub fn bulk_wait_stored() {
+pub fn bulk_wait_stored(left: usize) {
     with("bulk_wait_stored", |here, spot| {
         if here.meet(Orders::CopyWait, spot).is_some() {
             return;
         }
         here.stop(Request::Step, spot);
-        here.wait_for_reads(0);
-        here.wait_for_writes();
+        here.wait_for_reads(left);
+        here.wait_for_writes(left);
     });
 }
 
@@ -140,9 +140,13 @@ impl Here<'_> {
         }
     }
 
-    /// Makes all stores write device memory. They must have read their shared memory.
-    fn wait_for_writes(&self) {
-        for mut store in self.stores.take() {
+    /// Makes all but the last `left` stores write device memory. They must have read their shared
+    /// memory.
+    fn wait_for_writes(&self, left: usize) {
+        let mut stores = self.stores.take();
+        let later = stores.split_off(stores.len().saturating_sub(left));
+        self.stores.replace(later);
+        for mut store in stores {
             self.write_for(&mut store);
             self.wait_for_copy(store.copy, store.written.unwrap_or(0));
             self.end_copy(store.copy);
@@ -159,6 +163,6 @@ impl Here<'_> {
                            wait by `wait_read::<0>` first";
             self.refuse_copy(message.to_owned(), spot);
         }
-        self.wait_for_writes();
+        self.wait_for_writes(0);
     }
 }

@@ -55,21 +55,6 @@ pub struct Phase {
     pub bytes: i64,
 }
 
-impl Phase {
-    /// Decodes the phase in a barrier's word, if it is one: from the highest bit down, 2 bits that
-    /// mark it, the parity, 21 bits for the bytes, offset by `1 - 2^20`, and 20 bits each for the
-    /// pending and for all arrivals. `cuda_std` packs it, and only stories unpack it here.
-    pub(crate) fn of_word(word: u64) -> Option<Self> {
-        let field = |from: u32, bits: u32| (word >> from & ((1 << bits) - 1)) as u32;
-        (field(62, 2) == 0b10).then(|| Self {
-            parity: field(61, 1),
-            arrivals: field(0, 20),
-            pending: field(20, 20),
-            bytes: i64::from(field(40, 21)) - ((1 << 20) - 1),
-        })
-    }
-}
-
 impl fmt::Display for Phase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { parity, arrivals, pending, bytes } = self;

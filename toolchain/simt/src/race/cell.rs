@@ -4,7 +4,7 @@ use super::Act;
 use super::clock::Stamp;
 use super::reach::Shape;
 use super::value::Value;
-use crate::access::{Access, Space};
+use crate::access::Access;
 use crate::place::Place;
 
 /// Up to this number of weak reads, a cell does not drop any.
@@ -145,12 +145,11 @@ impl Cell {
     }
 
     /// An earlier ordinary access that conflicts with `new`, an access of a bulk copy at stamp
-    /// `now`, and that happened before it, but without a proxy fence in between. Such a fence
-    /// exists only for shared memory.
+    /// `now`, and that happened before it, but without a proxy fence in between.
     pub(super) fn unfenced(&self, new: &Event, now: &Stamp, shape: &Shape) -> Option<Event> {
-        let may_fence = new.access.space == Space::Shared;
+        let space = new.access.space;
         let knows = |thread, epoch| now.knows(thread, epoch);
-        let fenced = |thread, epoch| may_fence && now.clock.fenced(thread) >= epoch;
+        let fenced = |thread, epoch| now.clock.fenced(space, thread) >= epoch;
         let is_unfenced = |old: &Event| {
             old.mask & new.mask != 0
                 && (old.access.writes() || new.access.writes())
