@@ -8,6 +8,7 @@ use simt::{Place, Position};
 use crate::arithmetic::carry::Carry;
 use crate::arithmetic::compare::{Combine, Compare};
 use crate::arithmetic::{Binary, Compute};
+use crate::synchronise::Synchronise;
 
 /// The number of a register in its function. After its own registers a function has one that is only
 /// written, the sink, and then its constants.
@@ -103,6 +104,7 @@ pub(crate) enum Op {
     Exit,
     Trap,
     Sleep(Slot),
+    Synchronise(Box<Synchronise>),
     Nothing,
     /// An instruction that cannot be run: its text.
     Unsupported(Box<str>),
@@ -112,7 +114,10 @@ pub(crate) enum Op {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Window {
     Global,
+    /// The shared memory of the own block.
     Shared,
+    /// That of all blocks of the cluster.
+    Cluster,
     Local,
     Parameter,
 }

@@ -7,6 +7,7 @@ mod access;
 mod compute;
 mod control;
 mod operands;
+mod synchronise;
 mod warp;
 
 use std::cell::RefCell;
@@ -108,7 +109,9 @@ fn op(operation: &Operation, it: &ptx::Instruction, on: &Operands<'_>) -> Option
         Operation::Store(access) => access::store(*access, operands, on),
         Operation::Atomic(access, update) => access::atomic(*access, *update, operands, on),
         Operation::Reduction(access, update) => access::reduction(*access, *update, operands, on),
-        Operation::Fence(fence) => access::fence(*fence),
+        Operation::Fence(fence) => {
+            access::fence(*fence).or_else(|| synchronise::synchronise(operation, operands, on))
+        }
         Operation::ConvertAddress { space, to } => {
             access::convert_address(*space, *to, operands, on)
         }
@@ -134,16 +137,15 @@ fn op(operation: &Operation, it: &ptx::Instruction, on: &Operands<'_>) -> Option
         Operation::Trap => Some(Op::Trap),
         // Grids run one at a time, and there are no caches.
         Operation::Hint | Operation::GridDependency { .. } => Some(Op::Nothing),
-        Operation::Match { all: true, .. }
-        | Operation::ClusterBarrier { .. }
+        Operation::ClusterBarrier { .. }
         | Operation::Mbarrier { .. }
         | Operation::Elect
         | Operation::AsyncCopy
+        | Operation::AsyncArrive { .. }
         | Operation::BulkCopy { .. }
         | Operation::CommitGroup { .. }
         | Operation::WaitGroup { .. }
-        | Operation::MapShared { .. }
-        | Operation::Refused(_)
-        | Operation::Unknown(_) => None,
+        | Operation::MapShared { .. } => synchronise::synchronise(operation, operands, on),
+        Operation::Match { all: true, .. } | Operation::Refused(_) | Operation::Unknown(_) => None,
     }
 }

@@ -2,17 +2,21 @@
 
 mod calls;
 mod changes;
+mod copies;
+mod mbarrier;
 mod memory;
 mod number;
 mod polls;
 mod private;
 mod registers;
 mod step;
+mod synchronise;
 mod warp;
 
-use simt::{Place, Position};
+use simt::{Phase, Place, Position};
 
 use self::changes::Changes;
+use self::copies::Groups;
 use self::polls::Polls;
 use self::private::Private;
 use self::registers::Register;
@@ -49,6 +53,10 @@ pub(crate) struct Thread<'a> {
     /// Jumps backwards, for loops without any call of the emulator.
     jumps: u32,
     polls: Polls,
+    /// The phase of a barrier in shared memory, if its last strong access found it incomplete.
+    awaited: Option<Phase>,
+    /// Its groups of bulk copies.
+    bulk: Groups,
     /// The shared variables of the block, and the memory of the launch with its bytes.
     shared: Vec<*mut u8>,
     dynamic: (*mut u8, usize),
@@ -92,6 +100,8 @@ impl<'a> Thread<'a> {
             changes: Changes::default(),
             jumps: 0,
             polls: Polls::default(),
+            awaited: None,
+            bulk: Groups::default(),
             shared: Vec::new(),
             dynamic: simt::dynamic_shared(),
         };
@@ -141,7 +151,7 @@ impl<'a> Thread<'a> {
             self.jumps += 1;
             if !self.changes.any {
                 self.announce(instruction);
-                simt::spin();
+                self.spin();
             } else if self.jumps.is_multiple_of(1 << 16) {
                 // The emulator stops a loop that never ends at its limit of steps.
                 self.announce(instruction);
@@ -150,6 +160,15 @@ impl<'a> Thread<'a> {
             self.changes.any = false;
         }
         self.next = to;
+    }
+
+    /// Lets other threads run. If the thread waits for a barrier in shared memory, a deadlock report
+    /// shows that.
+    fn spin(&mut self) {
+        match self.awaited {
+            Some(phase) => simt::spin_for_phase(phase),
+            None => simt::spin(),
+        };
     }
 
     /// Tells the emulator the line of its next calls: the last one in the file of the kernel, and the
