@@ -112,7 +112,7 @@ impl Window {
 
 /// A name that lives as long as the process. Messages of the emulator use it, after the program has
 /// been dropped. Each name is kept once.
-fn kept(name: &str) -> &'static str {
+pub(crate) fn kept(name: &str) -> &'static str {
     use std::collections::HashSet;
     use std::sync::{LazyLock, Mutex, PoisonError};
     static NAMES: LazyLock<Mutex<HashSet<&'static str>>> = LazyLock::new(Mutex::default);

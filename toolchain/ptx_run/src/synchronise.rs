@@ -2,7 +2,7 @@
 
 use ptx::decode::{AddressSpace, MbarrierAction, Order, Scope};
 
-use crate::code::{Address, Slot};
+use crate::code::{Address, Calling, Slot};
 
 /// What an instruction does.
 #[derive(Debug)]
@@ -44,6 +44,55 @@ pub(crate) enum Synchronise {
         left: Slot,
         read: bool,
     },
+    /// A call of the device runtime.
+    Runtime(Runtime, Calling),
+}
+
+/// A function of the device runtime (`cuda_device_runtime_api.h`).
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Runtime {
+    GetParameterBuffer,
+    LaunchDevice,
+    GetLastError,
+    StreamCreate,
+    StreamWaitEvent,
+    EventCreate,
+    EventRecord,
+    /// Streams and events are kept until the grid has ended.
+    Destroy,
+    GetDevice,
+    DeviceGetAttribute,
+}
+
+impl Runtime {
+    /// The function of this name.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        let name = name.strip_prefix("__cudaCDP2").or_else(|| name.strip_prefix("cuda"))?;
+        Some(match name {
+            "GetParameterBufferV2" => Self::GetParameterBuffer,
+            "LaunchDeviceV2" => Self::LaunchDevice,
+            "GetLastError" | "PeekAtLastError" => Self::GetLastError,
+            "StreamCreateWithFlags" => Self::StreamCreate,
+            "StreamWaitEvent" => Self::StreamWaitEvent,
+            "EventCreateWithFlags" => Self::EventCreate,
+            "EventRecord" => Self::EventRecord,
+            "StreamDestroy" | "EventDestroy" => Self::Destroy,
+            "GetDevice" => Self::GetDevice,
+            "DeviceGetAttribute" => Self::DeviceGetAttribute,
+            _ => return None,
+        })
+    }
+
+    /// The arguments that it needs.
+    pub(crate) fn arguments(self) -> usize {
+        match self {
+            Self::GetParameterBuffer => 4,
+            Self::StreamWaitEvent | Self::DeviceGetAttribute => 3,
+            Self::GetLastError => 0,
+            Self::GetDevice | Self::Destroy => 1,
+            _ => 2,
+        }
+    }
 }
 
 /// An operation of a barrier in shared memory.

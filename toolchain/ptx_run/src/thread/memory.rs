@@ -32,7 +32,16 @@ pub(super) enum Place {
     /// To memory that the emulator checks.
     Checked(*mut u8, simt::Space),
     /// To the memory of the thread.
-    Private(usize),
+    Private(Owner, usize),
+}
+
+/// Which memory of a thread.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Owner {
+    /// The frames of its functions.
+    Frames,
+    /// The parameters of a launch.
+    Buffer(usize),
 }
 
 impl Thread<'_> {
@@ -65,7 +74,13 @@ impl Thread<'_> {
     }
 
     /// The place of `bytes` bytes.
-    fn place(&self, access: &Access, address: u64, bytes: usize, at: &Instruction) -> Place {
+    pub(super) fn place(
+        &self,
+        access: &Access,
+        address: u64,
+        bytes: usize,
+        at: &Instruction,
+    ) -> Place {
         let (window, address) = match access.space {
             AddressSpace::Generic => (address >> WINDOW, low_bits(address, WINDOW)),
             AddressSpace::Shared => {
@@ -97,8 +112,9 @@ impl Thread<'_> {
                     );
                     self.trap(at, &message);
                 }
-                Place::Private(address as usize)
+                Place::Private(Owner::Frames, address as usize)
             }
+            5 => self.in_buffer(address, bytes, at),
             _ => self.trap(at, &format!("an access to {address:#x}, which is not in any memory")),
         }
     }
@@ -140,7 +156,7 @@ impl Thread<'_> {
     /// The pointer to an address in shared memory. Slightly beyond a variable, it is one with which
     /// the emulator reports the access as out of its bounds.
     pub(super) fn in_shared(&self, address: u64, at: &Instruction) -> *mut u8 {
-        let window = self.kernel.window();
+        let window = &self.kernel.window;
         let offset = usize::try_from(address).unwrap_or(usize::MAX);
         let (dynamic, bytes) = self.dynamic;
         let (pointer, offset, room) = match offset.checked_sub(window.dynamic) {
@@ -176,11 +192,13 @@ impl Thread<'_> {
                     self.refuse_barrier((pointer, size), space, instruction);
                     announce(&it.access, AccessKind::Read, pointer, size, space)
                 }
-                Place::Private(_) => true,
+                Place::Private(..) => true,
             };
             for (index, &slot) in slots.iter().enumerate() {
                 let (value, undefined) = match place {
-                    Place::Private(at) => self.private.read(at + index * bytes, bytes),
+                    Place::Private(owner, at) => {
+                        self.private_of(owner).read(at + index * bytes, bytes)
+                    }
                     Place::Checked(pointer, _) if is_good => {
                         // SAFETY: the emulator found these bytes live, aligned and written.
                         (unsafe { number::read(pointer.wrapping_add(index * bytes), bytes) }, 0)
@@ -236,11 +254,10 @@ impl Thread<'_> {
             let at = address.wrapping_add((part * together * bytes) as u64);
             let size = values.len() * bytes;
             match self.place(&it.access, at, size, instruction) {
-                Place::Private(at) => {
+                Place::Private(owner, at) => {
                     for (index, &slot) in values.iter().enumerate() {
-                        let ((value, undefined), at) = (self.register(slot), at + index * bytes);
-                        let changed = self.private.write(at, bytes, value, undefined);
-                        self.changes.private(at, changed);
+                        let (value, undefined) = self.register(slot);
+                        self.write_private((owner, at + index * bytes), bytes, value, undefined);
                     }
                 }
                 Place::Checked(pointer, space) => {
@@ -309,7 +326,7 @@ fn together(access: &Access) -> usize {
 }
 
 /// Reports an access to the emulator. Returns whether it must be performed.
-fn announce(
+pub(super) fn announce(
     access: &Access,
     kind: AccessKind,
     pointer: *const u8,

@@ -9,9 +9,12 @@ mod number;
 mod polls;
 mod private;
 mod registers;
+mod runtime;
 mod step;
 mod synchronise;
 mod warp;
+
+use std::sync::Arc;
 
 use simt::{Phase, Place, Position};
 
@@ -20,11 +23,14 @@ use self::copies::Groups;
 use self::polls::Polls;
 use self::private::Private;
 use self::registers::Register;
+use self::runtime::Buffer;
 use crate::code::{Code, Instruction};
-use crate::program::Kernel;
+use crate::program::{Entry, Loaded};
 
 /// The first address of functions.
 const FUNCTIONS: u64 = 4 << 56;
+/// The first address of the parameters of launches.
+const BUFFERS: u64 = 5 << 56;
 
 /// The address of the function with this index.
 pub(crate) fn function_address(index: u32) -> u64 {
@@ -33,7 +39,8 @@ pub(crate) fn function_address(index: u32) -> u64 {
 
 /// A thread of a kernel.
 pub(crate) struct Thread<'a> {
-    kernel: &'a Kernel,
+    program: &'a Arc<Loaded>,
+    kernel: &'a Entry,
     position: Position,
     code: &'a Code,
     /// The next instruction.
@@ -57,6 +64,8 @@ pub(crate) struct Thread<'a> {
     awaited: Option<Phase>,
     /// Its groups of bulk copies.
     bulk: Groups,
+    /// The parameters of its launches.
+    buffers: Vec<Option<Buffer>>,
     /// The shared variables of the block, and the memory of the launch with its bytes.
     shared: Vec<*mut u8>,
     dynamic: (*mut u8, usize),
@@ -82,10 +91,15 @@ enum Flow {
 }
 
 impl<'a> Thread<'a> {
-    /// Runs a thread with these bytes of parameters, in a thread of the emulator.
-    pub(crate) fn run(kernel: &'a Kernel, arguments: &[u8]) {
-        let code = kernel.entry();
+    /// Runs a thread of a kernel in a thread of the emulator. `give` writes its parameters.
+    pub(crate) fn run(
+        program: &'a Arc<Loaded>,
+        kernel: &'a Entry,
+        give: impl FnOnce(&mut Private),
+    ) {
+        let code = kernel.code();
         let mut thread = Self {
+            program,
             kernel,
             position: simt::position(),
             code,
@@ -102,6 +116,7 @@ impl<'a> Thread<'a> {
             polls: Polls::default(),
             awaited: None,
             bulk: Groups::default(),
+            buffers: Vec::new(),
             shared: Vec::new(),
             dynamic: simt::dynamic_shared(),
         };
@@ -112,8 +127,8 @@ impl<'a> Thread<'a> {
             simt::trap(&problem);
         }
         thread.enter_frame(code);
-        thread.private.write_all(0, arguments);
-        let variables = kernel.window().variables.iter();
+        give(&mut thread.private);
+        let variables = kernel.window.variables.iter();
         thread.shared =
             variables.map(|it| simt::static_shared(it.name, it.bytes, it.align)).collect();
         thread.run_all();

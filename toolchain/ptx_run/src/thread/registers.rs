@@ -51,7 +51,7 @@ impl Thread<'_> {
             let value = match *constant {
                 Constant::Value(value) => value,
                 Constant::Variable(index, offset) => {
-                    self.kernel.variable(index).wrapping_add_signed(offset)
+                    self.program.variable(index).wrapping_add_signed(offset)
                 }
                 Constant::Frame(offset) => (self.frame as u64).wrapping_add_signed(offset),
                 Constant::Special(value) => value(&self.position),

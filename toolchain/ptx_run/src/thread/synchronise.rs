@@ -31,6 +31,7 @@ impl Thread<'_> {
             Synchronise::BulkStore { to, from, bytes } => self.bulk_store(*to, *from, *bytes, at),
             Synchronise::CommitBulk => self.bulk.commit(),
             Synchronise::WaitBulk { left, read } => self.wait_bulk(*left, *read, at),
+            Synchronise::Runtime(function, call) => self.call_runtime(*function, call, at),
         }
     }
 

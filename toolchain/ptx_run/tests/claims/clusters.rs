@@ -128,7 +128,10 @@ fn wrong_uses_of_clusters_are_faults() {
             exchange("ld.shared.u32 %r6, [%next];", &both, &both),
             "is not in the block's shared memory",
         ),
-        (exchange("ld.shared::cluster.u32 %r6, [%next+8];", &both, &both), "are not in one variable"),
+        (
+            exchange("ld.shared::cluster.u32 %r6, [%next+8];", &both, &both),
+            "are not in one variable",
+        ),
         (exchange("cvta.to.shared.u64 %rd5, %far;", "", ""), "is not in Shared memory"),
         (
             exchange("mapa.shared::cluster.u32 %r6, %r4, 3;", "", ""),

@@ -14,6 +14,7 @@ mod mbarriers;
 mod memory;
 mod nvcc;
 mod races;
+mod runtime;
 mod shipped;
 mod speed;
 mod support;

@@ -30,7 +30,7 @@ impl Phase {
     pub fn of_word(word: u64) -> Result<Self, String> {
         if word & 0b11 << 62 != MARK {
             return Err(format!(
-                "{word:#x} is not a barrier: initialise it first, and do not write to it otherwise"
+                "{word:#x} is not a barrier: call `mbarrier::init` first, and do not write to it otherwise"
             ));
         }
         let field = |from: u32, bits: u32| (word >> from & ((1 << bits) - 1)) as u32;
