@@ -270,7 +270,7 @@ impl<'a> Scheduler<'a> {
         let done = block.is_done();
         let left = block.number;
         if step.released {
-            self.ready_all(number);
+            self.ready_released(number);
         }
         if step.cluster_opened {
             self.pass_cluster_barrier(cluster);
@@ -332,6 +332,13 @@ impl<'a> Scheduler<'a> {
                 continue;
             };
             block.pass_cluster_barrier(&mut self.machine);
+            self.ready_released(number);
+        }
+    }
+
+    /// Marks the warps of a slot's block that can run again.
+    fn ready_released(&mut self, number: usize) {
+        if let Slot::Running(block) = &self.slots[number] {
             let first = number * self.warps_per_block;
             let warps = block.warps.iter().enumerate();
             warps

@@ -51,7 +51,7 @@ pub fn bulk_store(to: *mut u8, from: *const u8, bytes: usize) {
             from: from.addr(),
             bytes,
             spot,
-            copy: here.begin_copy(),
+            copy: here.begin_copy(true),
             read: None,
             is_read: false,
             written: None,
@@ -105,7 +105,7 @@ impl Here<'_> {
     fn read_for(&self, store: &mut Store) {
         let &mut Store { from, bytes, spot, copy, .. } = store;
         let read = |offset| self.read_piece(from + offset, Space::Shared, spot);
-        let read = || self.copy(copy, || pieces(bytes).map(read).collect());
+        let read = || self.copy(copy, true, || pieces(bytes).map(read).collect());
         store.read.get_or_insert_with(read);
     }
 
@@ -118,14 +118,7 @@ impl Here<'_> {
                 self.write_piece(to + offset, Space::Global, piece, spot);
             }
         };
-        store.written.get_or_insert_with(|| self.copy(copy, write).1);
-    }
-
-    /// The thread has waited for the copy up to this epoch.
-    fn wait_for_copy(&self, copy: Option<u32>, epoch: u32) {
-        if let (Some(races), Some(copy)) = (&self.world.races, copy) {
-            races.wait_for_copy(self.world.thread_number(&self.position), (copy, epoch));
-        }
+        store.written.get_or_insert_with(|| self.copy(copy, true, write).1);
     }
 
     /// Makes all but the last `left` stores read their shared memory.

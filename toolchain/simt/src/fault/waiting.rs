@@ -31,6 +31,15 @@ impl fmt::Display for Missing {
 pub enum WaitingFor {
     /// The barrier of its block.
     BlockBarrier,
+    /// A barrier of some warps of its block.
+    NamedBarrier {
+        /// Its number.
+        number: u32,
+        /// Threads that have arrived, in whole warps.
+        arrived: u32,
+        /// Threads that it waits for.
+        threads: u32,
+    },
     /// The barrier of its cluster.
     ClusterBarrier,
     /// The warp collective of this kind.
@@ -70,6 +79,9 @@ impl fmt::Display for WaitingFor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::BlockBarrier => f.write_str("the block barrier"),
+            Self::NamedBarrier { number, arrived, threads } => {
+                write!(f, "barrier {number}, where {arrived} of {threads} threads have arrived")
+            }
             Self::ClusterBarrier => f.write_str("the cluster barrier"),
             Self::WarpCollective(kind) => write!(f, "warp collective {kind}"),
             Self::Change => f.write_str("a spin loop"),

@@ -153,7 +153,7 @@ impl Cell {
         let is_unfenced = |old: &Event| {
             old.mask & new.mask != 0
                 && (old.access.writes() || new.access.writes())
-                && !shape.is_copy(old.thread)
+                && !shape.is_bulk(old.thread)
                 && (knows(old.thread, old.epoch) || self.observed(old, knows))
                 && !fenced(old.thread, old.epoch)
                 && !self.observed(old, fenced)

@@ -18,7 +18,7 @@ pub(super) fn breach(cell: &Cell, new: &Event, now: &Stamp, shape: &Shape) -> Op
     if new.access.space == Space::ReadOnly {
         return Some((cell.write(new.mask)?, Why::ReadOnly));
     }
-    if !shape.is_copy(new.thread) || new.access.reach().is_some() {
+    if !shape.is_bulk(new.thread) || new.access.reach().is_some() {
         return None;
     }
     Some((cell.unfenced(new, now, shape)?, Why::Proxy(new.access.space)))
