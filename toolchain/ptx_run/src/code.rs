@@ -25,6 +25,12 @@ pub(crate) enum Constant {
     /// The address of a parameter or local variable: the offset in the frame of its function.
     Frame(i64),
     Special(fn(&Position) -> u64),
+    /// The bytes of the block's shared memory, of which so many are static.
+    SharedSize(u64),
+    /// The upper or lower half of the address of the grid's workspace.
+    Workspace {
+        upper: bool,
+    },
 }
 
 /// A predicate that is read, possibly negated.
@@ -176,6 +182,8 @@ pub(crate) struct Updating {
 #[derive(Debug)]
 pub(crate) struct Meeting {
     pub(crate) action: BarrierAction,
+    /// Whether all lanes of a warp execute the same instruction.
+    pub(crate) aligned: bool,
     pub(crate) to: Slot,
     pub(crate) predicate: Predicate,
     pub(crate) barrier: Slot,

@@ -102,6 +102,11 @@ impl Window {
         window
     }
 
+    /// The bytes of the variables.
+    pub(crate) fn bytes(&self) -> usize {
+        self.variables.iter().map(|variable| variable.bytes).sum()
+    }
+
     /// The address of a variable of the module, or of this function.
     pub(crate) fn address(&self, function: usize, symbol: Symbol) -> Option<usize> {
         let key = key(function, symbol);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ptx::{Body, Constant, Initial, InitialValue, Module, Space, Symbol, Type, Variable};
 use simt::{Dim3, LaunchConfig, Memory, Stats};
 
-use crate::code::{Code, Op};
+use crate::code::{self, Code, Op};
 use crate::error::Error;
 use crate::layout::Window;
 use crate::resolve::{Resolver, is_callable};
@@ -101,13 +101,27 @@ impl Program {
                 0
             });
         }
-        let loaded = Loaded { program: self, addresses };
+        let workspace = if self.uses_workspace() {
+            let address = memory.alloc(WORKSPACE, WORKSPACE)?;
+            memory.zero(address, WORKSPACE)?;
+            address
+        } else {
+            0
+        };
+        let loaded = Loaded { program: self, addresses, workspace };
         for (variable, &address) in loaded.program.variables.iter().zip(&loaded.addresses) {
             if address != 0 {
                 memory.write(address, &loaded.initial(variable))?;
             }
         }
         Ok(Kernel { loaded: Arc::new(loaded) })
+    }
+
+    /// Whether a function reads the address of the grid's workspace.
+    fn uses_workspace(&self) -> bool {
+        let functions = self.entries.iter().flat_map(|entry| entry.functions.iter().flatten());
+        let mut constants = functions.flat_map(|code| &code.constants);
+        constants.any(|constant| matches!(constant, code::Constant::Workspace { .. }))
     }
 
     fn code(&self) -> &Code {
@@ -177,7 +191,12 @@ pub(crate) struct Loaded {
     program: Program,
     /// The addresses of the variables of the module, 0 for those not in global memory.
     addresses: Vec<u64>,
+    /// The address of the grid's workspace, if it is used.
+    workspace: u64,
 }
+
+/// Bytes of the workspace of a cooperative grid: its size, and the word of its barrier.
+const WORKSPACE: usize = 8;
 
 impl Kernel {
     /// Runs a grid in `memory`, which must be the one that the kernel was loaded into. `arguments`
@@ -214,7 +233,7 @@ impl Kernel {
 
     /// The address of a variable of the module in global or constant memory.
     pub fn address(&self, name: &str) -> Option<u64> {
-        let Loaded { program, addresses } = &*self.loaded;
+        let Loaded { program, addresses, .. } = &*self.loaded;
         let at = program.variables.iter().position(|variable| &*variable.name == name)?;
         Some(addresses[at]).filter(|&address| address != 0)
     }
@@ -272,6 +291,11 @@ impl Loaded {
     /// The address of the variable with this index.
     pub(crate) fn variable(&self, index: u32) -> u64 {
         self.addresses[index as usize]
+    }
+
+    /// The address of the grid's workspace, or 0.
+    pub(crate) fn workspace(&self) -> u64 {
+        self.workspace
     }
 
     /// The kernel with this index in the module, if it can be launched: its number here.

@@ -2,7 +2,7 @@
 
 use ptx::decode::{AddressSpace, MbarrierAction, Order, Scope};
 
-use crate::code::{Address, Calling, Slot};
+use crate::code::{Address, Calling, Predicate, Slot};
 
 /// What an instruction does.
 #[derive(Debug)]
@@ -44,8 +44,35 @@ pub(crate) enum Synchronise {
         left: Slot,
         read: bool,
     },
+    AsyncCopy(AsyncCopy),
+    /// `cp.async.mbarrier.arrive`
+    AsyncArrive {
+        space: AddressSpace,
+        address: Address,
+        increments: bool,
+    },
+    /// Ends a group of other copies.
+    CommitAsync,
+    /// Waits until so many groups of other copies are left, or none and no copy either.
+    WaitAsync(Option<Slot>),
+    /// `match.all.sync`: destination, whether all are equal, value and mask.
+    MatchAll((Slot, Slot), [Slot; 2]),
+    /// `elect.sync`: the lane, whether it is the own one, mask.
+    Elect((Slot, Slot), Slot),
     /// A call of the device runtime.
     Runtime(Runtime, Calling),
+}
+
+/// `cp.async`
+#[derive(Debug)]
+pub(crate) struct AsyncCopy {
+    pub(crate) to: Address,
+    pub(crate) from: Address,
+    pub(crate) bytes: usize,
+    /// The bytes to read, if not all.
+    pub(crate) read: Option<Slot>,
+    /// Whether to read none.
+    pub(crate) ignore: Option<Predicate>,
 }
 
 /// A function of the device runtime (`cuda_device_runtime_api.h`).

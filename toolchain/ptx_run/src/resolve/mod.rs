@@ -121,7 +121,7 @@ fn op(operation: &Operation, it: &ptx::Instruction, on: &Operands<'_>) -> Option
         Operation::Compare(comparison) => compute::compare(comparison, operands, on),
         Operation::Convert(conversion) => compute::convert(conversion, operands, on),
         Operation::Compute(arithmetic) => compute::compute(arithmetic, operands, on),
-        Operation::Barrier { action, .. } => warp::barrier(*action, operands, on),
+        Operation::Barrier { action, aligned } => warp::barrier(*action, *aligned, operands, on),
         Operation::WarpBarrier => warp::warp_barrier(operands, on),
         Operation::Shuffle(mode) => warp::shuffle(*mode, operands, on),
         Operation::Vote(vote) => warp::vote(*vote, operands, on),
@@ -137,7 +137,8 @@ fn op(operation: &Operation, it: &ptx::Instruction, on: &Operands<'_>) -> Option
         Operation::Trap => Some(Op::Trap),
         // Grids run one at a time, and there are no caches.
         Operation::Hint | Operation::GridDependency { .. } => Some(Op::Nothing),
-        Operation::ClusterBarrier { .. }
+        Operation::Match { all: true, .. }
+        | Operation::ClusterBarrier { .. }
         | Operation::Mbarrier { .. }
         | Operation::Elect
         | Operation::AsyncCopy
@@ -146,6 +147,6 @@ fn op(operation: &Operation, it: &ptx::Instruction, on: &Operands<'_>) -> Option
         | Operation::CommitGroup { .. }
         | Operation::WaitGroup { .. }
         | Operation::MapShared { .. } => synchronise::synchronise(operation, operands, on),
-        Operation::Match { all: true, .. } | Operation::Refused(_) | Operation::Unknown(_) => None,
+        Operation::Refused(_) | Operation::Unknown(_) => None,
     }
 }

@@ -6,7 +6,7 @@ use ptx::{Operand, Type};
 use super::operands::Operands;
 use super::order_of;
 use crate::code::{Op, Slot};
-use crate::synchronise::{Mbarrier, Synchronise};
+use crate::synchronise::{AsyncCopy, Mbarrier, Synchronise};
 
 /// What an instruction does, if it is one of these and is supported.
 pub(super) fn synchronise(
@@ -41,6 +41,28 @@ pub(super) fn synchronise(
         Operation::CommitGroup { bulk: true } => Synchronise::CommitBulk,
         Operation::WaitGroup { bulk: true, read } => {
             Synchronise::WaitBulk { left: on.source_at(operands, 0, Type::U32)?, read }
+        }
+        Operation::AsyncCopy => Synchronise::AsyncCopy(async_copy(operands, on)?),
+        Operation::AsyncArrive { space, increments } => {
+            let address = on.address(operands.first()?)?;
+            Synchronise::AsyncArrive { space, address, increments }
+        }
+        Operation::CommitGroup { bulk: false } => Synchronise::CommitAsync,
+        Operation::WaitGroup { bulk: false, read: false } => {
+            Synchronise::WaitAsync(if operands.is_empty() {
+                None
+            } else {
+                Some(on.source_at(operands, 0, Type::U32)?)
+            })
+        }
+        Operation::Match { all: true, bytes } => {
+            let ty = if bytes == 8 { Type::B64 } else { Type::B32 };
+            let sources = [on.source_at(operands, 1, ty)?, on.source_at(operands, 2, Type::B32)?];
+            Synchronise::MatchAll(on.pair(operands.first()?)?, sources)
+        }
+        Operation::Elect => {
+            let mask = on.source_at(operands, 1, Type::B32)?;
+            Synchronise::Elect(on.pair(operands.first()?)?, mask)
         }
         _ => return None,
     };
@@ -109,4 +131,24 @@ fn bulk_copy(
         (Global, Shared, false) => Some(Synchronise::BulkStore { to: target, from: source, bytes }),
         _ => None,
     }
+}
+
+/// A copy of 4, 8 or 16 bytes. The policy of a cache may follow the operands.
+fn async_copy(operands: &[Operand], on: &Operands<'_>) -> Option<AsyncCopy> {
+    let [to, from, Operand::Integer(bytes @ (4 | 8 | 16)), rest @ ..] = operands else {
+        return None;
+    };
+    let (to, from, bytes) = (on.address(to)?, on.address(from)?, *bytes as usize);
+    let (mut read, mut ignore) = (None, None);
+    match rest.first() {
+        Some(Operand::Register(register)) => match on.body.registers.ty(*register) {
+            Type::Pred => ignore = Some(on.predicate(&rest[0])?),
+            ty if ty.bytes() == 4 => read = Some(on.source(&rest[0], ty)?),
+            _ => {}
+        },
+        Some(negated @ Operand::Not(_)) => ignore = Some(on.predicate(negated)?),
+        Some(size) => read = Some(on.source(size, Type::U32)?),
+        None => {}
+    }
+    Some(AsyncCopy { to, from, bytes, read, ignore })
 }

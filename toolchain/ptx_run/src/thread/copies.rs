@@ -1,4 +1,4 @@
-//! Bulk copies and their groups.
+//! Asynchronous copies and their groups.
 
 use std::collections::VecDeque;
 
@@ -7,6 +7,7 @@ use simt::Phase;
 
 use super::Thread;
 use crate::code::{Address, Instruction, Slot};
+use crate::synchronise::AsyncCopy;
 
 /// The copies of a thread that it has not waited for, in groups.
 #[derive(Debug, Default)]
@@ -76,8 +77,66 @@ impl Thread<'_> {
         self.changes.memory();
     }
 
+    pub(super) fn async_copy(&mut self, it: &AsyncCopy, at: &Instruction) {
+        let bytes = it.bytes;
+        let read = it.read.map(|read| self.used(read, 4, at, "the size of a copy") as usize);
+        let ignores = it.ignore.is_some_and(|ignore| self.voted(ignore, at));
+        let read = if ignores { 0 } else { read.unwrap_or(bytes) };
+        if read > bytes {
+            self.trap(at, &format!("a copy of {bytes} bytes cannot read {read}"));
+        }
+        let from = self.global_at(it.from, at);
+        if !from.addr().is_multiple_of(bytes) {
+            self.trap(at, &format!("a copy of {bytes} bytes from {from:?}, which is not aligned"));
+        }
+        let to = self.in_shared(self.address(it.to, at), at);
+        simt::async_copy(to, from, bytes, read);
+        self.elements.add();
+        self.changes.memory();
+    }
+
+    /// Waits for all but the last `left` groups of other copies, or for all copies.
+    pub(super) fn wait_async(&mut self, left: Option<Slot>, at: &Instruction) {
+        match left {
+            Some(left) => {
+                let groups = self.used(left, 4, at, "a number of groups") as usize;
+                simt::async_wait(self.elements.left(groups));
+                self.elements.complete(groups);
+            }
+            None => {
+                simt::async_wait(0);
+                self.elements = Groups::default();
+            }
+        }
+        self.changes.memory();
+    }
+
+    /// Arrives at a barrier when the other copies are made, which they are then. The arrival that is
+    /// added to the phase if it `increments` is also made then.
+    pub(super) fn async_arrive(
+        &mut self,
+        space: AddressSpace,
+        address: Address,
+        increments: bool,
+        at: &Instruction,
+    ) {
+        let barrier = self.own_barrier_at(space, address, at);
+        simt::async_arrive(barrier, if increments { unchanged } else { arrived });
+        self.changes.memory();
+    }
+
     /// The pointer to an address in global memory.
     fn global_at(&self, address: Address, at: &Instruction) -> *mut u8 {
         core::ptr::with_exposed_provenance_mut(self.address(address, at) as usize)
     }
+}
+
+/// The word of a barrier after an arrival.
+fn arrived(word: u64) -> Result<u64, String> {
+    Ok(Phase::of_word(word)?.arrive(1)?.settled().word())
+}
+
+/// The word of a barrier, which must be one.
+fn unchanged(word: u64) -> Result<u64, String> {
+    Phase::of_word(word).map(Phase::word)
 }

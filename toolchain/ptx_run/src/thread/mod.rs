@@ -64,6 +64,8 @@ pub(crate) struct Thread<'a> {
     awaited: Option<Phase>,
     /// Its groups of bulk copies.
     bulk: Groups,
+    /// Its groups of other asynchronous copies.
+    elements: Groups,
     /// The parameters of its launches.
     buffers: Vec<Option<Buffer>>,
     /// The shared variables of the block, and the memory of the launch with its bytes.
@@ -116,6 +118,7 @@ impl<'a> Thread<'a> {
             polls: Polls::default(),
             awaited: None,
             bulk: Groups::default(),
+            elements: Groups::default(),
             buffers: Vec::new(),
             shared: Vec::new(),
             dynamic: simt::dynamic_shared(),

@@ -55,6 +55,11 @@ impl Thread<'_> {
                 }
                 Constant::Frame(offset) => (self.frame as u64).wrapping_add_signed(offset),
                 Constant::Special(value) => value(&self.position),
+                Constant::SharedSize(fixed) => fixed + self.dynamic.1 as u64,
+                Constant::Workspace { upper } => {
+                    let address = self.program.workspace();
+                    if upper { address >> 32 } else { address & u64::from(u32::MAX) }
+                }
             };
             self.values[first + index] = Register { value, undefined: 0 };
         }

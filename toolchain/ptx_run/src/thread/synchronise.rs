@@ -31,6 +31,14 @@ impl Thread<'_> {
             Synchronise::BulkStore { to, from, bytes } => self.bulk_store(*to, *from, *bytes, at),
             Synchronise::CommitBulk => self.bulk.commit(),
             Synchronise::WaitBulk { left, read } => self.wait_bulk(*left, *read, at),
+            Synchronise::AsyncCopy(copy) => self.async_copy(copy, at),
+            Synchronise::AsyncArrive { space, address, increments } => {
+                self.async_arrive(*space, *address, *increments, at);
+            }
+            Synchronise::CommitAsync => self.elements.commit(),
+            Synchronise::WaitAsync(left) => self.wait_async(*left, at),
+            Synchronise::MatchAll(to, sources) => self.matching_all(*to, *sources, at),
+            Synchronise::Elect(to, mask) => self.elect(*to, *mask, at),
             Synchronise::Runtime(function, call) => self.call_runtime(*function, call, at),
         }
     }

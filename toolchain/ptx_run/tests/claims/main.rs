@@ -1,6 +1,8 @@
 //! Kernels of PTX run as the ISA and its memory model say, and errors in them are named with their
 //! lines.
 
+mod async_copies;
+mod barriers;
 mod bulk;
 mod calls;
 mod clusters;
