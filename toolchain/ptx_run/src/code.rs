@@ -8,6 +8,7 @@ use simt::{Place, Position};
 use crate::arithmetic::carry::Carry;
 use crate::arithmetic::compare::{Combine, Compare};
 use crate::arithmetic::{Binary, Compute};
+use crate::synchronise::Synchronise;
 
 /// The number of a register in its function. After its own registers a function has one that is only
 /// written, the sink, and then its constants.
@@ -24,6 +25,12 @@ pub(crate) enum Constant {
     /// The address of a parameter or local variable: the offset in the frame of its function.
     Frame(i64),
     Special(fn(&Position) -> u64),
+    /// The bytes of the block's shared memory, of which so many are static.
+    SharedSize(u64),
+    /// The upper or lower half of the address of the grid's workspace.
+    Workspace {
+        upper: bool,
+    },
 }
 
 /// A predicate that is read, possibly negated.
@@ -103,6 +110,7 @@ pub(crate) enum Op {
     Exit,
     Trap,
     Sleep(Slot),
+    Synchronise(Box<Synchronise>),
     Nothing,
     /// An instruction that cannot be run: its text.
     Unsupported(Box<str>),
@@ -112,7 +120,10 @@ pub(crate) enum Op {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Window {
     Global,
+    /// The shared memory of the own block.
     Shared,
+    /// That of all blocks of the cluster.
+    Cluster,
     Local,
     Parameter,
 }
@@ -171,6 +182,8 @@ pub(crate) struct Updating {
 #[derive(Debug)]
 pub(crate) struct Meeting {
     pub(crate) action: BarrierAction,
+    /// Whether all lanes of a warp execute the same instruction.
+    pub(crate) aligned: bool,
     pub(crate) to: Slot,
     pub(crate) predicate: Predicate,
     pub(crate) barrier: Slot,

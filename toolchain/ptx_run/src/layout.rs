@@ -102,6 +102,11 @@ impl Window {
         window
     }
 
+    /// The bytes of the variables.
+    pub(crate) fn bytes(&self) -> usize {
+        self.variables.iter().map(|variable| variable.bytes).sum()
+    }
+
     /// The address of a variable of the module, or of this function.
     pub(crate) fn address(&self, function: usize, symbol: Symbol) -> Option<usize> {
         let key = key(function, symbol);
@@ -112,7 +117,7 @@ impl Window {
 
 /// A name that lives as long as the process. Messages of the emulator use it, after the program has
 /// been dropped. Each name is kept once.
-fn kept(name: &str) -> &'static str {
+pub(crate) fn kept(name: &str) -> &'static str {
     use std::collections::HashSet;
     use std::sync::{LazyLock, Mutex, PoisonError};
     static NAMES: LazyLock<Mutex<HashSet<&'static str>>> = LazyLock::new(Mutex::default);

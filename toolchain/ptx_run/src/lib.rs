@@ -48,6 +48,7 @@ mod layout;
 mod program;
 mod resolve;
 mod special;
+mod synchronise;
 mod thread;
 mod uses;
 

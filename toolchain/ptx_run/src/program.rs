@@ -6,28 +6,36 @@ use std::sync::Arc;
 use ptx::{Body, Constant, Initial, InitialValue, Module, Space, Symbol, Type, Variable};
 use simt::{Dim3, LaunchConfig, Memory, Stats};
 
-use crate::code::{Code, Op};
+use crate::code::{self, Code, Op};
 use crate::error::Error;
 use crate::layout::Window;
 use crate::resolve::{Resolver, is_callable};
 use crate::thread::{Thread, function_address};
 use crate::uses::Uses;
 
-/// A kernel of a module, resolved. It does not refer to the module.
+/// A kernel of a module, resolved, with those that it can launch. It does not refer to the module.
 #[derive(Debug)]
 pub struct Program {
-    entry: usize,
-    /// The functions that can be called and the kernel, by their index in the module.
-    functions: Vec<Option<Code>>,
-    window: Window,
+    /// The kernel first.
+    entries: Vec<Entry>,
     /// The variables of the module.
     variables: Vec<Variable>,
+}
+
+/// A kernel, and the functions that it can call.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    /// Its index in the module.
+    index: usize,
+    /// The functions and the kernel, by their index in the module.
+    functions: Vec<Option<Code>>,
+    pub(crate) window: Window,
     required: Option<[u32; 3]>,
     largest: Option<[u32; 3]>,
 }
 
 impl Program {
-    /// Resolves a kernel and the functions of its module.
+    /// Resolves a kernel, the functions of its module, and the kernels that it can launch.
     ///
     /// Faults name the lines of the source if the module has them (`.loc`), and otherwise lines of
     /// the PTX, as those of the file `entry.ptx`.
@@ -52,27 +60,15 @@ impl Program {
             name: entry.to_owned(),
             kernels: module.kernels().map(|kernel| kernel.name.to_string()).collect(),
         })?;
-        let uses = Uses::of(module, found);
-        let window = Window::of(module, &uses);
-        let mut resolver = Resolver::new(module, &window, &module.functions[found], file);
-        let mut resolve = |index: usize, body: &Body| {
-            let function = &module.functions[index];
-            let calls = || !function.is_kernel && is_callable(function);
-            let runs = index == found || uses.functions.contains(&index) && calls();
-            runs.then(|| resolver.code(index, function, body))
-        };
-        let functions = module.functions.iter().enumerate();
-        let functions =
-            functions.map(|(index, it)| it.body.as_ref().and_then(|body| resolve(index, body)));
-        let directives = &module.functions[found].directives;
-        Ok(Self {
-            entry: found,
-            functions: functions.collect(),
-            window,
-            variables: module.variables.clone(),
-            required: directives.required_threads,
-            largest: directives.max_threads,
-        })
+        let (mut entries, mut open) = (Vec::<Entry>::new(), vec![found]);
+        while let Some(kernel) = open.pop() {
+            if entries.iter().all(|known| known.index != kernel) {
+                let uses = Uses::of(module, kernel);
+                entries.push(Entry::new(module, kernel, &uses, file));
+                open.extend(uses.kernels.iter().filter(|&&it| is_kernel(&module.functions[it])));
+            }
+        }
+        Ok(Self { entries, variables: module.variables.clone() })
     }
 
     /// Bytes of the parameters, with their alignment.
@@ -85,13 +81,16 @@ impl Program {
         &self.code().parameters
     }
 
-    /// The instructions that are not supported, of the kernel and of the functions that it can call:
-    /// their mnemonics and lines. A thread that reaches one ends the launch with a fault.
+    /// The instructions that are not supported, of the kernel, of the functions that it can call, and
+    /// of the kernels that it can launch: their mnemonics and lines. A thread that reaches one ends
+    /// the launch with a fault.
     pub fn unsupported(&self) -> impl Iterator<Item = &str> {
-        let instructions = self.functions.iter().flatten().flat_map(|code| &code.instructions);
-        instructions.filter_map(|instruction| match &instruction.op {
-            Op::Unsupported(text) => Some(&**text),
-            _ => None,
+        let functions = self.entries.iter().flat_map(|entry| entry.functions.iter().flatten());
+        functions.flat_map(|code| &code.instructions).filter_map(|instruction| {
+            match &instruction.op {
+                Op::Unsupported(text) => Some(&**text),
+                _ => None,
+            }
         })
     }
 
@@ -104,8 +103,61 @@ impl Program {
         Kernel::load(Arc::new(self), memory)
     }
 
+    /// Whether a function reads the address of the grid's workspace.
+    fn uses_workspace(&self) -> bool {
+        let functions = self.entries.iter().flat_map(|entry| entry.functions.iter().flatten());
+        let mut constants = functions.flat_map(|code| &code.constants);
+        constants.any(|constant| matches!(constant, code::Constant::Workspace { .. }))
+    }
+
     fn code(&self) -> &Code {
-        self.functions[self.entry].as_ref().expect("the kernel has a body")
+        self.entries[0].code()
+    }
+}
+
+impl Entry {
+    fn new(module: &Module, kernel: usize, uses: &Uses, file: &str) -> Self {
+        let window = Window::of(module, uses);
+        let mut resolver = Resolver::new(module, &window, &module.functions[kernel], file);
+        let mut resolve = |index: usize, body: &Body| {
+            let function = &module.functions[index];
+            let calls = || !function.is_kernel && is_callable(function);
+            let runs = index == kernel || uses.functions.contains(&index) && calls();
+            runs.then(|| resolver.code(index, function, body))
+        };
+        let functions = module.functions.iter().enumerate();
+        let functions =
+            functions.map(|(index, it)| it.body.as_ref().and_then(|body| resolve(index, body)));
+        let functions = functions.collect();
+        let directives = &module.functions[kernel].directives;
+        let (required, largest) = (directives.required_threads, directives.max_threads);
+        Self { index: kernel, functions, window, required, largest }
+    }
+
+    /// The code of the kernel.
+    pub(crate) fn code(&self) -> &Code {
+        self.functions[self.index].as_ref().expect("the kernel has a body")
+    }
+
+    /// The function with this index in the module, if it can be called.
+    pub(crate) fn function(&self, index: u64) -> Option<&Code> {
+        let function = self.functions.get(usize::try_from(index).ok()?)?.as_ref();
+        function.filter(|_| index != self.index as u64)
+    }
+
+    /// The blocks that the kernel needs, if this is not one.
+    pub(crate) fn needs(&self, block: Dim3) -> Option<String> {
+        match (self.required, self.largest) {
+            (Some([x, y, z]), _) => {
+                let required = Dim3::new(x, y, z);
+                (block != required).then(|| format!("exactly {required}"))
+            }
+            (None, Some(largest)) => {
+                let most: u64 = largest.iter().map(|&extent| u64::from(extent)).product();
+                (block.count() > most).then(|| format!("at most {most}"))
+            }
+            (None, None) => None,
+        }
     }
 }
 
@@ -113,13 +165,24 @@ fn is_kernel(function: &ptx::Function) -> bool {
     function.is_kernel && function.body.is_some()
 }
 
-/// A kernel whose variables are in memory.
-#[derive(Debug)]
+/// A kernel whose variables are in memory. Clones share them.
+#[derive(Clone, Debug)]
 pub struct Kernel {
+    loaded: Arc<Loaded>,
+}
+
+/// A program, and where its variables are.
+#[derive(Debug)]
+pub(crate) struct Loaded {
     program: Arc<Program>,
     /// The addresses of the variables of the module, 0 for those not in global memory.
     addresses: Vec<u64>,
+    /// The address of the grid's workspace, if it is used.
+    workspace: u64,
 }
+
+/// Bytes of the workspace of a cooperative grid: its size, and the word of its barrier.
+const WORKSPACE: usize = 8;
 
 impl Kernel {
     /// As [`Program::load`], for a program that is loaded into several memories.
@@ -137,33 +200,47 @@ impl Kernel {
                 0
             });
         }
-        let kernel = Self { program, addresses };
-        for (variable, &address) in kernel.program.variables.iter().zip(&kernel.addresses) {
+        let kernel = Self::at(program, addresses, memory)?;
+        let loaded = &kernel.loaded;
+        for (variable, &address) in loaded.program.variables.iter().zip(&loaded.addresses) {
             if address != 0 {
-                memory.write(address, &kernel.initial(variable))?;
+                memory.write(address, &loaded.initial(variable))?;
             }
         }
         Ok(kernel)
     }
 
+    /// Another kernel of the same module in the same memory, which shares its variables.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] if the kernel needs more memory, and there is none.
+    ///
+    /// # Panics
+    /// If the module has other variables.
+    pub fn beside(&self, program: Arc<Program>, memory: &mut Memory) -> Result<Self, Error> {
+        let Loaded { program: own, addresses, .. } = &*self.loaded;
+        assert_eq!(own.variables, program.variables, "both are kernels of one module");
+        Self::at(program, addresses.clone(), memory)
+    }
+
+    /// The kernel, with its workspace, whose variables are at these addresses.
+    fn at(program: Arc<Program>, addresses: Vec<u64>, memory: &mut Memory) -> Result<Self, Error> {
+        let mut workspace = 0;
+        if program.uses_workspace() {
+            workspace = memory.alloc(WORKSPACE, WORKSPACE)?;
+            memory.zero(workspace, WORKSPACE)?;
+        }
+        Ok(Self { loaded: Arc::new(Loaded { program, addresses, workspace }) })
+    }
+
     /// Where each parameter is among the bytes of the arguments: its offset and size.
     pub fn parameters(&self) -> &[(usize, usize)] {
-        self.program.parameters()
+        self.loaded.program.parameters()
     }
 
     /// Bytes of the parameters, with their alignment.
     pub fn argument_bytes(&self) -> usize {
-        self.program.argument_bytes()
-    }
-
-    /// Another kernel of the same module in the same memory, which shares its variables.
-    ///
-    /// # Panics
-    /// If the module has other variables.
-    #[must_use]
-    pub fn beside(&self, program: Arc<Program>) -> Self {
-        assert_eq!(self.program.variables, program.variables, "both are kernels of one module");
-        Self { program, addresses: self.addresses.clone() }
+        self.loaded.program.argument_bytes()
     }
 
     /// Runs a grid in `memory`, which must be the one that the kernel was loaded into. `arguments`
@@ -192,18 +269,21 @@ impl Kernel {
         arguments: impl Into<Cow<'a, [u8]>>,
     ) -> Result<impl Fn() + 'a, Error> {
         let arguments = arguments.into();
-        let expected = self.program.argument_bytes();
+        let expected = self.loaded.program.argument_bytes();
         if arguments.len() != expected {
-            let kernel = self.entry().name.to_string();
+            let kernel = self.entry().code().name.to_string();
             return Err(Error::Arguments { kernel, found: arguments.len(), expected });
         }
-        Ok(move || Thread::run(self, &arguments))
+        Ok(move || {
+            Thread::run(&self.loaded, self.entry(), |memory| memory.write_all(0, &arguments));
+        })
     }
 
     /// The address of a variable of the module in global or constant memory.
     pub fn address(&self, name: &str) -> Option<u64> {
-        let at = self.program.variables.iter().position(|variable| &*variable.name == name)?;
-        Some(self.addresses[at]).filter(|&address| address != 0)
+        let Loaded { program, addresses, .. } = &*self.loaded;
+        let at = program.variables.iter().position(|variable| &*variable.name == name)?;
+        Some(addresses[at]).filter(|&address| address != 0)
     }
 
     /// Refuses blocks of another size than the kernel requires.
@@ -211,22 +291,19 @@ impl Kernel {
     /// # Errors
     /// [`Error::Block`].
     pub fn expect_block(&self, block: Dim3) -> Result<(), Error> {
-        let refused = |needs: String| {
-            let kernel = self.entry().name.to_string();
+        let refused = |needs| {
+            let kernel = self.entry().code().name.to_string();
             Err(Error::Block { kernel, block, needs })
         };
-        match (self.program.required, self.program.largest) {
-            (Some([x, y, z]), _) if block != Dim3::new(x, y, z) => {
-                refused(format!("exactly {}", Dim3::new(x, y, z)))
-            }
-            (_, Some(largest)) => {
-                let most: u64 = largest.iter().map(|&extent| u64::from(extent)).product();
-                if block.count() > most { refused(format!("at most {most}")) } else { Ok(()) }
-            }
-            _ => Ok(()),
-        }
+        self.entry().needs(block).map_or(Ok(()), refused)
     }
 
+    fn entry(&self) -> &Entry {
+        &self.loaded.program.entries[0]
+    }
+}
+
+impl Loaded {
     /// The initial bytes of a variable.
     fn initial(&self, variable: &Variable) -> Vec<u8> {
         let mut bytes = vec![0; variable.size.unwrap_or(0) as usize];
@@ -263,22 +340,23 @@ impl Kernel {
         }
     }
 
-    pub(crate) fn entry(&self) -> &Code {
-        self.program.code()
-    }
-
-    pub(crate) fn window(&self) -> &Window {
-        &self.program.window
-    }
-
     /// The address of the variable with this index.
     pub(crate) fn variable(&self, index: u32) -> u64 {
         self.addresses[index as usize]
     }
 
-    /// The function with this index in the module, if it can be called.
-    pub(crate) fn function(&self, index: u64) -> Option<&Code> {
-        let function = self.program.functions.get(usize::try_from(index).ok()?)?.as_ref();
-        function.filter(|_| index != self.program.entry as u64)
+    /// The address of the grid's workspace, or 0.
+    pub(crate) fn workspace(&self) -> u64 {
+        self.workspace
+    }
+
+    /// The kernel with this index in the module, if it can be launched: its number here.
+    pub(crate) fn launchable(&self, index: u64) -> Option<usize> {
+        self.program.entries.iter().position(|entry| entry.index as u64 == index)
+    }
+
+    /// The kernel with this number.
+    pub(crate) fn entry(&self, number: usize) -> &Entry {
+        &self.program.entries[number]
     }
 }

@@ -21,6 +21,7 @@ pub(crate) fn special(it: Special) -> Option<fn(&Position) -> u64> {
         "%lanemask_le" => |at| (2 << at.lane()) - 1,
         "%lanemask_gt" => |at| u64::from(u32::MAX) & !((2 << at.lane()) - 1),
         "%lanemask_ge" => |at| u64::from(u32::MAX) & !((1 << at.lane()) - 1),
+        "%is_explicit_cluster" => |at| (at.cluster_blocks > 1).into(),
         "%dynamic_smem_size" => |_| simt::dynamic_shared().1 as u64,
         _ => return None,
     })

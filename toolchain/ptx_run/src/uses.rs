@@ -9,6 +9,8 @@ use ptx::{Address, Base, InitialValue, Module, Operand, Symbol};
 pub(crate) struct Uses {
     /// The indices of the functions, with that of the kernel.
     pub(crate) functions: BTreeSet<usize>,
+    /// The indices of the kernels that it can launch.
+    pub(crate) kernels: BTreeSet<usize>,
     /// The variables. Those of a function have its index.
     symbols: HashSet<(Option<usize>, Symbol)>,
 }
@@ -27,7 +29,12 @@ impl Uses {
             })
             .collect();
         open.push(entry);
+        let mut is_first = true;
         while let Some(function) = open.pop() {
+            if module.functions[function].is_kernel && !std::mem::take(&mut is_first) {
+                uses.kernels.insert(function);
+                continue;
+            }
             if !uses.functions.insert(function) {
                 continue;
             }

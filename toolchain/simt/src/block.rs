@@ -9,6 +9,7 @@ use crate::fault::{Arrival, Fault, Missing, Site, Waiting, WaitingFor};
 use crate::fiber::{Call, Fiber, Reply, Request, Stop, Turn};
 use crate::grid::GridInfo;
 use crate::here::Here;
+use crate::named::NamedBarrier;
 use crate::peers::Peers;
 use crate::picker::{Party, Picker};
 use crate::place::Place;
@@ -69,6 +70,8 @@ pub(crate) struct Block<'a> {
     /// How often the block barrier has opened.
     opened: u64,
     exited: usize,
+    /// Its barriers of some warps, created when first used.
+    pub(crate) named: Vec<NamedBarrier>,
 }
 
 impl<'a> Block<'a> {
@@ -138,6 +141,7 @@ impl<'a> Block<'a> {
             orders: true,
             opened: 0,
             exited: 0,
+            named: Vec::new(),
         })
     }
 
@@ -242,10 +246,14 @@ impl<'a> Block<'a> {
                     }
                     Request::ActiveMask => self.warps[warp].asking |= 1 << lane,
                     Request::Collective(call) => self.call(warp, lane, call, machine)?,
-                    Request::Barrier { vote, orders } => {
+                    Request::Barrier { vote, orders, aligned } => {
                         step.met = true;
                         self.orders &= orders;
-                        step.released |= self.arrive(warp, lane, vote, machine)?;
+                        step.released |= self.arrive(warp, lane, (vote, aligned), machine)?;
+                    }
+                    Request::Meet(meeting) => {
+                        step.met = true;
+                        step.released |= self.meet(warp, lane, meeting, machine)?;
                     }
                     Request::ClusterArrive(order) => {
                         step.met = true;
@@ -286,7 +294,7 @@ impl<'a> Block<'a> {
         &mut self,
         warp: usize,
         lane: u32,
-        vote: bool,
+        (vote, aligned): (bool, bool),
         machine: &mut Machine<'a>,
     ) -> Result<bool, Fault> {
         let number = self.warps[warp].first + lane as usize;
@@ -296,7 +304,7 @@ impl<'a> Block<'a> {
             return Err(self.skipped(number, missing));
         }
         let now = Aligned { phase: self.opened, lane, spot: self.threads[number].spot };
-        if let Some(other) = Aligned::come(&mut self.warps[warp].barrier, now) {
+        if aligned && let Some(other) = Aligned::come(&mut self.warps[warp].barrier, now) {
             return Err(self.diverged(WaitingFor::BlockBarrier, warp, [lane, other]));
         }
         self.stand(warp, lane, Wait::Barrier, machine);
@@ -339,15 +347,27 @@ impl<'a> Block<'a> {
         reply: &Reply,
         machine: &mut Machine<'a>,
     ) {
-        for warp in &mut self.warps {
-            for lane in lanes(warp.lanes) {
-                let thread = &mut self.threads[warp.first + lane as usize];
-                if barrier(&thread.wait) {
-                    warp.ready |= 1 << lane;
-                    thread.wait = Wait::Nothing;
-                    thread.reply = reply.clone();
-                    machine.quiet.released(&mut thread.seen);
-                }
+        for warp in 0..self.warps.len() {
+            self.release_warp(warp, &barrier, reply, machine);
+        }
+    }
+
+    /// Wakes the lanes of a warp that wait at this barrier and passes them `reply`.
+    pub(crate) fn release_warp(
+        &mut self,
+        warp: usize,
+        barrier: impl Fn(&Wait) -> bool,
+        reply: &Reply,
+        machine: &mut Machine<'a>,
+    ) {
+        let warp = &mut self.warps[warp];
+        for lane in lanes(warp.lanes) {
+            let thread = &mut self.threads[warp.first + lane as usize];
+            if barrier(&thread.wait) {
+                warp.ready |= 1 << lane;
+                thread.wait = Wait::Nothing;
+                thread.reply = reply.clone();
+                machine.quiet.released(&mut thread.seen);
             }
         }
     }
@@ -423,6 +443,9 @@ impl<'a> Block<'a> {
             let waiting = self.position_of(|wait| matches!(wait, Wait::Barrier));
             let missing = Missing { thread: self.thread_idx(number), stuck: None };
             return Err(self.skipped(waiting, missing));
+        }
+        if let Some(fault) = self.missed(warp, lane) {
+            return Err(fault);
         }
         let count = self.warps[warp].lanes.count_ones() as usize;
         let warp = &mut self.warps[warp];

@@ -66,7 +66,7 @@ fn held(not_started: &[u64], world: &World<'_>) -> Vec<HeldGrid> {
 }
 
 /// The reason why a live thread waits, and where.
-fn stuck(thread: &Lane<'_>) -> Option<(WaitingFor, Place)> {
+fn stuck(block: &Block<'_>, thread: &Lane<'_>) -> Option<(WaitingFor, Place)> {
     match thread.wait {
         Wait::Exited => None,
         Wait::Nothing => {
@@ -74,6 +74,9 @@ fn stuck(thread: &Lane<'_>) -> Option<(WaitingFor, Place)> {
             Some((phase.map_or(WaitingFor::Change, WaitingFor::Phase), thread.spun_at))
         }
         Wait::Barrier => Some((WaitingFor::BlockBarrier, thread.spot.place)),
+        Wait::Named(number) => {
+            Some((block.named[number as usize].waiting(number), thread.spot.place))
+        }
         Wait::ClusterBarrier => Some((WaitingFor::ClusterBarrier, thread.spot.place)),
         Wait::Grids => Some((WaitingFor::Grids, thread.spot.place)),
         Wait::Collective(call) => Some((WaitingFor::WarpCollective(call.kind), thread.spot.place)),
@@ -84,7 +87,7 @@ fn stuck(thread: &Lane<'_>) -> Option<(WaitingFor, Place)> {
 /// collectives. No thread outside the block can help them, so the barrier itself is at fault.
 fn skipped_barrier(block: &Block<'_>) -> Option<Fault> {
     let needs_others = |thread: &Lane<'_>| {
-        matches!(thread.wait, Wait::Nothing | Wait::ClusterBarrier | Wait::Grids)
+        matches!(thread.wait, Wait::Nothing | Wait::Named(_) | Wait::ClusterBarrier | Wait::Grids)
     };
     if block.threads.iter().any(needs_others) {
         return None;
@@ -92,7 +95,7 @@ fn skipped_barrier(block: &Block<'_>) -> Option<Fault> {
     let find = |wanted: fn(&Wait) -> bool| block.threads.iter().position(|t| wanted(&t.wait));
     let at_barrier = find(|wait| matches!(wait, Wait::Barrier))?;
     let elsewhere = find(|wait| matches!(wait, Wait::Collective(_)))?;
-    let stuck = stuck(&block.threads[elsewhere]);
+    let stuck = stuck(block, &block.threads[elsewhere]);
     Some(block.skipped(at_barrier, Missing { thread: block.thread_idx(elsewhere), stuck }))
 }
 
@@ -100,7 +103,7 @@ fn skipped_barrier(block: &Block<'_>) -> Option<Fault> {
 fn waiting(block: &Block<'_>) -> Vec<Waiting> {
     let mut groups: Vec<Waiting> = Vec::new();
     for (number, thread) in block.threads.iter().enumerate() {
-        let Some((what, place)) = stuck(thread) else {
+        let Some((what, place)) = stuck(block, thread) else {
             continue;
         };
         let same = groups.iter_mut().find(|group| group.what == what && group.place == place);

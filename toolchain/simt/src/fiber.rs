@@ -11,6 +11,7 @@ use crate::access::Order;
 use crate::dim::Spot;
 use crate::fault::{Fault, Phase};
 use crate::here::{Here, enter};
+use crate::named::Meeting;
 use crate::panics::{self, Note};
 use crate::stack::{Canary, Slot};
 use crate::thread::{BarrierVotes, WarpValues};
@@ -24,8 +25,11 @@ pub(crate) enum Request {
     Spin,
     /// Let others run first, for this many cycles.
     Sleep(u32),
-    /// Wait at the block barrier, with a predicate. It orders accesses unless it is weakened.
-    Barrier { vote: bool, orders: bool },
+    /// Wait at the block barrier, with a predicate. It orders accesses unless it is weakened. If it is
+    /// aligned, all lanes of a warp make the same call.
+    Barrier { vote: bool, orders: bool, aligned: bool },
+    /// Come to a barrier of some warps.
+    Meet(Meeting),
     /// Arrive at the cluster barrier without waiting.
     ClusterArrive(Order),
     /// Wait for the cluster barrier, after an arrival.
@@ -100,6 +104,7 @@ impl<'a> Fiber<'a> {
             let ended = catch_unwind(AssertUnwindSafe(|| {
                 body();
                 inside.end_stores();
+                inside.end_elements();
             }));
             inside.settle();
             inside.end_wait();

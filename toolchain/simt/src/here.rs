@@ -10,7 +10,7 @@ use std::thread::panicking;
 use corosensei::Yielder;
 
 use crate::access::{Access, AccessKind, Order, Space};
-use crate::bulk::{Copying, Store};
+use crate::bulk::{Copying, Element, Store};
 use crate::count::{Act, What};
 use crate::dim::{Position, Spot};
 use crate::early::Look;
@@ -64,7 +64,9 @@ pub(crate) struct Here<'a> {
     pub(crate) dropping: Cell<bool>,
     /// Bulk stores that it has not waited for, oldest first.
     pub(crate) stores: RefCell<Vec<Store>>,
-    /// The bulk copy that is making accesses now.
+    /// Its other asynchronous copies that it has not waited for, oldest first.
+    pub(crate) elements: RefCell<Vec<Element>>,
+    /// The copy that is making accesses now.
     pub(crate) copying: Cell<Option<Copying>>,
     /// Its last access, until its next call.
     pub(crate) last: LastAccess,
@@ -159,6 +161,7 @@ impl<'a> Here<'a> {
             note: Cell::new(None),
             dropping: Cell::new(false),
             stores: RefCell::default(),
+            elements: RefCell::default(),
             copying: Cell::new(None),
             last: LastAccess::default(),
             looks: Looks::default(),
@@ -385,7 +388,8 @@ impl<'a> Here<'a> {
 
     /// The proxy of the current access.
     fn proxy(&self) -> Proxy {
-        if self.copying.get().is_some() { Proxy::Async } else { Proxy::Generic }
+        let is_bulk = self.copying.get().is_some_and(|copying| copying.is_bulk);
+        if is_bulk { Proxy::Async } else { Proxy::Generic }
     }
 
     #[cold]

@@ -58,6 +58,7 @@ mod launch;
 mod library;
 mod looks;
 mod memory;
+mod named;
 mod observed;
 mod panics;
 mod peers;
@@ -81,8 +82,9 @@ mod world;
 
 pub use access::{Access, AccessKind, Order, Scope, Space};
 pub use bulk::{
-    Count, bulk_fence, bulk_load, bulk_store, bulk_wait_read, bulk_wait_stored, mbarrier_fence,
-    mbarrier_init,
+    Arrive, Count, async_arrive, async_copy, async_wait, bulk_fence, bulk_fence_global, bulk_load,
+    bulk_store, bulk_wait_read, bulk_wait_stored, mbarrier_at, mbarrier_fence, mbarrier_init,
+    mbarrier_invalidate,
 };
 pub use children::{Child, Queue, Refusal};
 pub use count::Counts;
@@ -102,6 +104,7 @@ pub use library::{
     Calling, caller, interpret_at, join_barrier, library_call, library_call_from, protocol_call,
 };
 pub use memory::{Label, Memory, MemoryError};
+pub use named::{Meet, named_barrier};
 pub use place::Place;
 pub use race::{Flaw, Link, MissingOrder, Race, RacingAccess};
 pub use schedule::{Lanes, Policy, Schedule};

@@ -88,6 +88,12 @@ impl Peers {
         self.blocks.iter().position(holds)
     }
 
+    /// The first result for the shared memory of one of the blocks.
+    pub(crate) fn find<T>(&self, find: impl Fn(&SharedMemory) -> Option<T>) -> Option<T> {
+        let mut made = self.blocks.iter().filter_map(|peer| peer.shared.get());
+        made.find_map(|shared| find(&shared.borrow()))
+    }
+
     /// Describes an address by the variable that contains it or ends shortly before it.
     pub(crate) fn describe(&self, address: usize) -> Option<Target> {
         let made = self.blocks.iter().filter_map(|peer| peer.shared.get());

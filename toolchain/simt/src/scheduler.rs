@@ -258,7 +258,7 @@ impl<'a> Scheduler<'a> {
         let (left, grid) = (block.number, block.grid);
         let triggers = step.triggered || (done && !block.has_triggered);
         if step.released {
-            self.ready_all(number);
+            self.insert_ready(number);
         }
         if step.cluster_opened {
             self.pass_cluster_barrier(cluster);

@@ -128,7 +128,7 @@ pub fn block_barrier() {
     with("block_barrier", |here, spot| {
         if here.meet(Orders::BlockBarrier, spot).is_none() {
             here.tell(Done::BlockBarrier, spot);
-            here.stop(Request::Barrier { vote: false, orders: true }, spot);
+            here.stop(Request::Barrier { vote: false, orders: true, aligned: true }, spot);
         }
     });
 }
@@ -146,7 +146,7 @@ pub fn block_vote(pred: u32) -> BarrierVotes {
     with("block_vote", |here, spot| {
         here.tell(Done::BlockBarrier, spot);
         let orders = here.meet(Orders::BlockVote, spot).is_none();
-        match here.stop(Request::Barrier { vote: pred != 0, orders }, spot) {
+        match here.stop(Request::Barrier { vote: pred != 0, orders, aligned: true }, spot) {
             Some(Reply::Votes(votes)) => votes,
             None => BarrierVotes::default(),
             Some(other) => unreachable!("a barrier is answered with votes, not {other:?}"),

@@ -15,6 +15,8 @@ pub(crate) enum Wait {
     Nothing,
     /// It waits at the block barrier.
     Barrier,
+    /// It waits at the barrier of some warps with this number.
+    Named(u32),
     /// It waits at the cluster barrier.
     ClusterBarrier,
     /// It waits for the end of the grids that its own overlaps.

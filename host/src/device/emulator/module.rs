@@ -60,14 +60,14 @@ impl Machine {
     /// The kernel with the variables of its module, which are allocated at the first launch of one
     /// of its kernels.
     fn load(&self, kernel: &Kernel) -> Result<ptx_run::Kernel, ptx_run::Error> {
-        let mut modules = lock(&self.modules);
+        let (mut modules, mut memory) = (lock(&self.modules), lock(&self.memory));
         let program = kernel.program.clone();
         let other = modules.iter().find(|(module, _)| Arc::ptr_eq(module, &kernel.module));
         if let Some((_, other)) = other {
-            return Ok(other.beside(program));
+            return other.beside(program, &mut memory);
         }
-        let loaded = ptx_run::Kernel::load(program.clone(), &mut lock(&self.memory))?;
-        modules.push((kernel.module.clone(), loaded.beside(program)));
+        let loaded = ptx_run::Kernel::load(program, &mut memory)?;
+        modules.push((kernel.module.clone(), loaded.clone()));
         Ok(loaded)
     }
 }

@@ -45,8 +45,8 @@ pub enum Operation {
         space: AddressSpace,
         /// The order of an arrival or a test.
         order: Order,
-        /// The scope of that order.
-        scope: Scope,
+        /// The scope of that order, if it is stated. PTX says that the default is `Block`.
+        scope: Option<Scope>,
     },
     /// `shfl`: destination, source, lane, clamp and mask; with `sync` a mask of lanes.
     Shuffle(Shuffle),
@@ -65,8 +65,16 @@ pub enum Operation {
     ActiveMask,
     /// `elect.sync`: destination and predicate, mask.
     Elect,
-    /// `cp.async`: to shared memory, from global memory, bytes.
+    /// `cp.async`: to shared memory, from global memory, bytes; and possibly the bytes to read, or a
+    /// predicate whether to read none.
     AsyncCopy,
+    /// `cp.async.mbarrier.arrive`: address.
+    AsyncArrive {
+        /// Where the object is.
+        space: AddressSpace,
+        /// The phase waits for one more arrival.
+        increments: bool,
+    },
     /// `cp.async.bulk`: to, from, bytes; then the mbarrier if it is completed by one.
     BulkCopy {
         /// Where to.
@@ -171,6 +179,8 @@ pub enum MbarrierAction {
         drops: bool,
         /// Expects bytes before it arrives.
         expects_bytes: bool,
+        /// May complete the phase. Without it, a number of arrivals follows.
+        completes: bool,
     },
     /// Destination, address, phase.
     Test {
@@ -179,6 +189,8 @@ pub enum MbarrierAction {
         /// The phase is given by its parity, instead of a state.
         parity: bool,
     },
+    /// Destination, state: the arrivals that the phase of a state waits for.
+    PendingCount,
 }
 
 /// From which lane a shuffle reads.

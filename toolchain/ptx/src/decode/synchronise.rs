@@ -1,6 +1,6 @@
 //! Barriers, exchanges between lanes, and asynchronous copies.
 
-use super::memory::{AddressSpace, Order, SCOPES, SPACES, Scope};
+use super::memory::{AddressSpace, Order, SCOPES, SPACES};
 use super::operation::{BarrierAction, MbarrierAction, Operation, Shuffle, Vote};
 use super::words::Words;
 
@@ -47,21 +47,24 @@ pub(super) fn mbarrier(words: &mut Words<'_>) -> Option<Operation> {
         ("try_wait", "try_wait"),
         ("complete_tx", "complete_tx"),
         ("expect_tx", "expect_tx"),
+        ("pending_count", "pending_count"),
     ])? {
         "init" => MbarrierAction::Init,
         "inval" => MbarrierAction::Invalidate,
         "complete_tx" => MbarrierAction::CompleteBytes,
         // `expect_tx` alone, or as a modifier of an arrival in another order.
         "expect_tx" if words.take("arrive") => {
-            MbarrierAction::Arrive { drops: false, expects_bytes: true }
+            MbarrierAction::Arrive { drops: false, expects_bytes: true, completes: true }
         }
         "expect_tx" => MbarrierAction::ExpectBytes,
+        "pending_count" => MbarrierAction::PendingCount,
         name @ ("test_wait" | "try_wait") => {
             MbarrierAction::Test { waits: name == "try_wait", parity: words.take("parity") }
         }
         name => MbarrierAction::Arrive {
             drops: name == "arrive_drop",
             expects_bytes: words.take("expect_tx"),
+            completes: !words.take("noComplete"),
         },
     };
     let default = match action {
@@ -74,7 +77,7 @@ pub(super) fn mbarrier(words: &mut Words<'_>) -> Option<Operation> {
     let operation = Operation::Mbarrier {
         action,
         order: words.choose(&orders).unwrap_or(default),
-        scope: words.choose(&SCOPES).unwrap_or(Scope::Block),
+        scope: words.choose(&SCOPES),
         space: words.choose(&SPACES).unwrap_or(AddressSpace::Generic),
     };
     words.take("b64");
@@ -126,6 +129,12 @@ pub(super) fn copy(words: &mut Words<'_>) -> Option<Operation> {
     }
     if words.take("wait_group") || words.take("wait_all") {
         return Some(Operation::WaitGroup { bulk, read: words.take("read") });
+    }
+    if !bulk && words.take("mbarrier") {
+        let increments = !words.take("noinc");
+        let space = words.choose(&SPACES).unwrap_or(AddressSpace::Generic);
+        let is_arrival = words.take("arrive") && words.take("b64");
+        return is_arrival.then_some(Operation::AsyncArrive { space, increments });
     }
     let mbarrier = words.take("mbarrier::complete_tx::bytes");
     if bulk && !mbarrier && !words.take("bulk_group") {

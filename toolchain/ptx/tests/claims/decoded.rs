@@ -91,9 +91,25 @@ fn fences_and_barriers_have_orders_and_scopes() {
             action: MbarrierAction::Test { waits: true, parity: true },
             space: AddressSpace::Shared,
             order: Order::Acquire,
-            scope: Scope::Block
+            scope: Some(Scope::Block)
         }
     );
+    let arrive = |drops, expects_bytes, completes| Operation::Mbarrier {
+        action: MbarrierAction::Arrive { drops, expects_bytes, completes },
+        space: AddressSpace::SharedCluster,
+        order: Order::Release,
+        scope: None,
+    };
+    assert_eq!(of("mbarrier.arrive.shared::cluster.b64"), arrive(false, false, true));
+    assert_eq!(of("mbarrier.arrive_drop.expect_tx.shared::cluster.b64"), arrive(true, true, true));
+    assert_eq!(of("mbarrier.arrive.noComplete.shared::cluster.b64"), arrive(false, false, false));
+    let space = AddressSpace::Shared;
+    for (text, increments) in [
+        ("cp.async.mbarrier.arrive.noinc.shared::cta.b64", false),
+        ("cp.async.mbarrier.arrive.shared.b64", true),
+    ] {
+        assert_eq!(of(text), Operation::AsyncArrive { space, increments }, "{text}");
+    }
 }
 
 #[test]

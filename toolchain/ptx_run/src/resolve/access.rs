@@ -7,9 +7,9 @@ use super::operands::Operands;
 use crate::arithmetic::update::update;
 use crate::code::{Loading, Op, Slot, Storing, Updating, Window};
 
-/// Whether an access is to a space that is supported, with elements of at most 64 bits.
+/// Whether the elements of an access are supported: they have at most 64 bits.
 fn is_supported(access: Access) -> bool {
-    access.space != AddressSpace::SharedCluster && (1..=8).contains(&access.ty.bytes())
+    (1..=8).contains(&access.ty.bytes())
 }
 
 pub(super) fn load(access: Access, operands: &[Operand], on: &Operands<'_>) -> Option<Op> {
@@ -84,7 +84,8 @@ fn window(space: AddressSpace) -> Option<Window> {
         AddressSpace::Shared => Window::Shared,
         AddressSpace::Local => Window::Local,
         AddressSpace::Parameter => Window::Parameter,
-        AddressSpace::Generic | AddressSpace::SharedCluster => return None,
+        AddressSpace::SharedCluster => Window::Cluster,
+        AddressSpace::Generic => return None,
     })
 }
 

@@ -4,6 +4,7 @@ use ptx::{Label, Module, Operand, Space, Symbol, Type};
 
 use super::operands::Operands;
 use crate::code::{Calling, Given, Op, Received};
+use crate::synchronise::{Runtime, Synchronise};
 
 /// The index of the instruction at a label.
 fn target(label: Label, on: &Operands<'_>) -> usize {
@@ -26,7 +27,7 @@ pub(super) fn sleep(operands: &[Operand], on: &Operands<'_>) -> Option<Op> {
     on.source_at(operands, 0, Type::U32).map(Op::Sleep)
 }
 
-/// A call of a function with a body, or through its address.
+/// A call of a function with a body, through its address, or of the device runtime.
 pub(super) fn call(operands: &[Operand], on: &Operands<'_>) -> Option<Op> {
     let (results, operands) = match operands {
         [Operand::List(results), rest @ ..] => (&**results, rest),
@@ -37,15 +38,24 @@ pub(super) fn call(operands: &[Operand], on: &Operands<'_>) -> Option<Op> {
         [callee, ..] => (callee, &[][..]),
         [] => return None,
     };
-    if let Operand::Symbol(Symbol::Function(index), _) = callee
-        && !is_callable(&on.module.functions[*index as usize])
-    {
-        return None;
+    let mut runtime = None;
+    if let Operand::Symbol(Symbol::Function(index), _) = callee {
+        let function = &on.module.functions[*index as usize];
+        if function.body.is_none() {
+            let known = Runtime::named(&function.name);
+            runtime = Some(known.filter(|known| known.arguments() == arguments.len())?);
+        } else if !is_callable(function) {
+            return None;
+        }
     }
     let callee = on.source(callee, Type::U64)?;
     let arguments: Option<Box<[Given]>> = arguments.iter().map(|it| given(it, on)).collect();
     let results: Option<Box<[Received]>> = results.iter().map(|it| received(it, on)).collect();
-    Some(Op::Call(Box::new(Calling { callee, arguments: arguments?, results: results? })))
+    let call = Calling { callee, arguments: arguments?, results: results? };
+    Some(match runtime {
+        Some(runtime) => Op::Synchronise(Box::new(Synchronise::Runtime(runtime, call))),
+        None => Op::Call(Box::new(call)),
+    })
 }
 
 /// The name of the function that an instruction calls and the module only declares.

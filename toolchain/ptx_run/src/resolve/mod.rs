@@ -7,6 +7,7 @@ mod access;
 mod compute;
 mod control;
 mod operands;
+mod synchronise;
 mod warp;
 
 use std::cell::RefCell;
@@ -113,7 +114,9 @@ fn op(operation: &Operation, it: &ptx::Instruction, on: &Operands<'_>) -> Option
         Operation::Store(access) => access::store(*access, operands, on),
         Operation::Atomic(access, update) => access::atomic(*access, *update, operands, on),
         Operation::Reduction(access, update) => access::reduction(*access, *update, operands, on),
-        Operation::Fence(fence) => access::fence(*fence),
+        Operation::Fence(fence) => {
+            access::fence(*fence).or_else(|| synchronise::synchronise(operation, operands, on))
+        }
         Operation::ConvertAddress { space, to } => {
             access::convert_address(*space, *to, operands, on)
         }
@@ -123,7 +126,7 @@ fn op(operation: &Operation, it: &ptx::Instruction, on: &Operands<'_>) -> Option
         Operation::Compare(comparison) => compute::compare(comparison, operands, on),
         Operation::Convert(conversion) => compute::convert(conversion, operands, on),
         Operation::Compute(arithmetic) => compute::compute(arithmetic, operands, on),
-        Operation::Barrier { action, .. } => warp::barrier(*action, operands, on),
+        Operation::Barrier { action, aligned } => warp::barrier(*action, *aligned, operands, on),
         Operation::WarpBarrier => warp::warp_barrier(operands, on),
         Operation::Shuffle(mode) => warp::shuffle(*mode, operands, on),
         Operation::Vote(vote) => warp::vote(*vote, operands, on),
@@ -144,11 +147,11 @@ fn op(operation: &Operation, it: &ptx::Instruction, on: &Operands<'_>) -> Option
         | Operation::Mbarrier { .. }
         | Operation::Elect
         | Operation::AsyncCopy
+        | Operation::AsyncArrive { .. }
         | Operation::BulkCopy { .. }
         | Operation::CommitGroup { .. }
         | Operation::WaitGroup { .. }
-        | Operation::MapShared { .. }
-        | Operation::Refused(_)
-        | Operation::Unknown(_) => None,
+        | Operation::MapShared { .. } => synchronise::synchronise(operation, operands, on),
+        Operation::Refused(_) | Operation::Unknown(_) => None,
     }
 }

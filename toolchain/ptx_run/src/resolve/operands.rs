@@ -97,8 +97,17 @@ impl Operands<'_> {
         let width = ty.bytes() * 8;
         let bits = match operand {
             Operand::Register(register) => return self.register(*register),
-            Operand::Special(name) => {
-                return Some(self.constant(Constant::Special(special(*name)?)));
+            Operand::Special(register) => {
+                let constant = match register.name {
+                    "%total_smem_size" | "%aggr_smem_size" => {
+                        Constant::SharedSize(self.window.bytes() as u64)
+                    }
+                    // Of cooperative groups.
+                    "%envreg1" => Constant::Workspace { upper: true },
+                    "%envreg2" => Constant::Workspace { upper: false },
+                    _ => Constant::Special(special(*register)?),
+                };
+                return Some(self.constant(constant));
             }
             Operand::Symbol(symbol, offset) => {
                 return Some(self.constant(self.address_of(*symbol, *offset)?));

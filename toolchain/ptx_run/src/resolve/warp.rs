@@ -9,15 +9,16 @@ use crate::code::{Meeting, Op, Predicate, Shuffling, Slot};
 
 pub(super) fn barrier(
     action: BarrierAction,
+    aligned: bool,
     operands: &[Operand],
     on: &Operands<'_>,
 ) -> Option<Op> {
     let number = |operand: &Operand| on.source(operand, Type::U32);
     let (to, barrier, threads, predicate) = match (action, operands) {
-        (BarrierAction::Arrive, _) => return None,
+        (BarrierAction::Arrive, [barrier, threads]) => (on.sink(), barrier, Some(threads), None),
         (BarrierAction::Sync, [barrier]) => (on.sink(), barrier, None, None),
         (BarrierAction::Sync, [barrier, threads]) => (on.sink(), barrier, Some(threads), None),
-        (BarrierAction::Sync, _) => return None,
+        (BarrierAction::Arrive | BarrierAction::Sync, _) => return None,
         (_, [to, barrier, last]) => (on.slot(to)?, barrier, None, Some(last)),
         (_, [to, barrier, threads, last]) => (on.slot(to)?, barrier, Some(threads), Some(last)),
         _ => return None,
@@ -31,7 +32,7 @@ pub(super) fn barrier(
         None => Predicate { slot: on.value(1), negated: false },
     };
     let barrier = number(barrier)?;
-    Some(Op::Barrier(Box::new(Meeting { action, to, predicate, barrier, threads })))
+    Some(Op::Barrier(Box::new(Meeting { action, aligned, to, predicate, barrier, threads })))
 }
 
 pub(super) fn warp_barrier(operands: &[Operand], on: &Operands<'_>) -> Option<Op> {

@@ -17,18 +17,31 @@ const WINDOW: u32 = 56;
 fn number(window: Window) -> u64 {
     match window {
         Window::Global => 0,
-        Window::Shared => 1,
+        Window::Shared | Window::Cluster => 1,
         Window::Local => 2,
         Window::Parameter => 3,
     }
 }
 
+/// An address in the shared memory of another block of the cluster has the block's rank, plus 1, in
+/// these and the higher bits.
+const RANK: u32 = 24;
+
 /// Where an access goes.
-enum Place {
+pub(super) enum Place {
     /// To memory that the emulator checks.
     Checked(*mut u8, simt::Space),
     /// To the memory of the thread.
-    Private(usize),
+    Private(Owner, usize),
+}
+
+/// Which memory of a thread.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Owner {
+    /// The frames of its functions.
+    Frames,
+    /// The parameters of a launch.
+    Buffer(usize),
 }
 
 impl Thread<'_> {
@@ -39,7 +52,7 @@ impl Thread<'_> {
 
     /// The reverse, for an address in that window.
     pub(super) fn specific(&self, address: u64, window: Window, instruction: &Instruction) -> u64 {
-        if address >> WINDOW != number(window) {
+        if !self.is_in(address, window) {
             let message = format!("the generic address {address:#x} is not in {window:?} memory");
             self.trap(instruction, &message);
         }
@@ -50,19 +63,30 @@ impl Thread<'_> {
     pub(super) fn is_in(&self, address: u64, window: Window) -> bool {
         let found = address >> WINDOW;
         let of_kernel = window == Window::Global && found == number(Window::Parameter);
-        found == number(window) || of_kernel
+        let is_foreign = window == Window::Shared && low_bits(address, WINDOW) >> RANK > 0;
+        found == number(window) && !is_foreign || of_kernel
     }
 
-    fn address(&self, address: Address, instruction: &Instruction) -> u64 {
+    /// The value of an address.
+    pub(super) fn address(&self, address: Address, instruction: &Instruction) -> u64 {
         let base = self.used(address.base, 8, instruction, "an address");
         base.wrapping_add_signed(address.offset)
     }
 
     /// The place of `bytes` bytes.
-    fn place(&self, access: &Access, address: u64, bytes: usize, at: &Instruction) -> Place {
+    pub(super) fn place(
+        &self,
+        access: &Access,
+        address: u64,
+        bytes: usize,
+        at: &Instruction,
+    ) -> Place {
         let (window, address) = match access.space {
             AddressSpace::Generic => (address >> WINDOW, low_bits(address, WINDOW)),
-            AddressSpace::Shared => (number(Window::Shared), address),
+            AddressSpace::Shared => {
+                return Place::Checked(self.in_shared(address, at), simt::Space::Shared);
+            }
+            AddressSpace::SharedCluster => (number(Window::Cluster), address),
             AddressSpace::Local | AddressSpace::Parameter => (number(Window::Local), address),
             _ => (0, address),
         };
@@ -73,7 +97,10 @@ impl Thread<'_> {
                     if access.non_coherent { simt::Space::ReadOnly } else { simt::Space::Global };
                 Place::Checked(pointer, space)
             }
-            1 => Place::Checked(self.in_shared(address, at), simt::Space::Shared),
+            1 => {
+                let (pointer, space) = self.in_cluster(address, bytes, at);
+                Place::Checked(pointer, space)
+            }
             2 | 3 => {
                 let end = (address as usize).saturating_add(bytes);
                 let aligned = (address as usize).is_multiple_of(bytes);
@@ -85,16 +112,51 @@ impl Thread<'_> {
                     );
                     self.trap(at, &message);
                 }
-                Place::Private(address as usize)
+                Place::Private(Owner::Frames, address as usize)
             }
+            5 => self.in_buffer(address, bytes, at),
             _ => self.trap(at, &format!("an access to {address:#x}, which is not in any memory")),
         }
     }
 
+    /// The pointer to `bytes` bytes at an address in the shared memory of a block of the cluster.
+    pub(super) fn in_cluster(
+        &self,
+        address: u64,
+        bytes: usize,
+        at: &Instruction,
+    ) -> (*mut u8, simt::Space) {
+        let Some(rank) = (address >> RANK).checked_sub(1) else {
+            return (self.in_shared(address, at), simt::Space::Shared);
+        };
+        if rank >= u64::from(self.position.cluster_blocks) {
+            let message =
+                format!("{address:#x} is not in the shared memory of a block of the cluster");
+            self.trap(at, &message);
+        }
+        let own = self.in_shared(low_bits(address, RANK), at);
+        (simt::cluster_shared(own, bytes, rank as u32), simt::Space::Cluster)
+    }
+
+    /// The address, in the block of the cluster with this rank, of an address in shared memory.
+    pub(super) fn map_shared(&self, address: u64, rank: u32, at: &Instruction) -> u64 {
+        let blocks = self.position.cluster_blocks;
+        if rank >= blocks {
+            let message =
+                format!("`mapa` of block {rank}: the cluster has {blocks} blocks, from 0");
+            self.trap(at, &message);
+        }
+        self.in_shared(address, at);
+        if rank == self.position.cluster_rank() {
+            return address;
+        }
+        address | u64::from(rank + 1) << RANK
+    }
+
     /// The pointer to an address in shared memory. Slightly beyond a variable, it is one with which
     /// the emulator reports the access as out of its bounds.
-    fn in_shared(&self, address: u64, at: &Instruction) -> *mut u8 {
-        let window = self.kernel.window();
+    pub(super) fn in_shared(&self, address: u64, at: &Instruction) -> *mut u8 {
+        let window = &self.kernel.window;
         let offset = usize::try_from(address).unwrap_or(usize::MAX);
         let (dynamic, bytes) = self.dynamic;
         let (pointer, offset, room) = match offset.checked_sub(window.dynamic) {
@@ -127,13 +189,16 @@ impl Thread<'_> {
             let place = self.place(&it.access, at, size, instruction);
             let is_good = match place {
                 Place::Checked(pointer, space) => {
+                    self.refuse_barrier((pointer, size), space, instruction);
                     announce(&it.access, AccessKind::Read, pointer, size, space)
                 }
-                Place::Private(_) => true,
+                Place::Private(..) => true,
             };
             for (index, &slot) in slots.iter().enumerate() {
                 let (value, undefined) = match place {
-                    Place::Private(at) => self.private.read(at + index * bytes, bytes),
+                    Place::Private(owner, at) => {
+                        self.private_of(owner).read(at + index * bytes, bytes)
+                    }
                     Place::Checked(pointer, _) if is_good => {
                         // SAFETY: the emulator found these bytes live, aligned and written.
                         (unsafe { number::read(pointer.wrapping_add(index * bytes), bytes) }, 0)
@@ -147,15 +212,36 @@ impl Thread<'_> {
                 self.write(slot, value, undefined);
             }
         }
-        self.poll(&it.access, address, before);
+        if it.access.order != Order::Weak {
+            self.awaited = None;
+        }
+        self.poll(it.access.order, address, before);
+    }
+
+    /// Refuses an access to the word of a barrier in shared memory, which only `mbarrier` may access.
+    fn refuse_barrier(
+        &self,
+        (pointer, bytes): (*mut u8, usize),
+        space: simt::Space,
+        instruction: &Instruction,
+    ) {
+        if matches!(space, simt::Space::Shared | simt::Space::Cluster)
+            && let Some(place) = simt::mbarrier_at(pointer, bytes)
+        {
+            let message = format!(
+                "an ordinary access to the word of the barrier that was initialised at {place}: use \
+                 `mbarrier`, or `mbarrier.inval` first"
+            );
+            self.trap(instruction, &message);
+        }
     }
 
     /// Yields if the thread polls. `changed_before` is what `changes.any` was before the access.
-    fn poll(&mut self, access: &Access, address: u64, changed_before: bool) {
+    pub(super) fn poll(&mut self, order: Order, address: u64, changed_before: bool) {
         if self.changes.any {
             self.polls.reset();
-        } else if access.order != Order::Weak && self.polls.add(address) {
-            simt::spin();
+        } else if order != Order::Weak && self.polls.add(address) {
+            self.spin();
         }
         self.changes.any |= changed_before;
     }
@@ -168,17 +254,17 @@ impl Thread<'_> {
             let at = address.wrapping_add((part * together * bytes) as u64);
             let size = values.len() * bytes;
             match self.place(&it.access, at, size, instruction) {
-                Place::Private(at) => {
+                Place::Private(owner, at) => {
                     for (index, &slot) in values.iter().enumerate() {
-                        let ((value, undefined), at) = (self.register(slot), at + index * bytes);
-                        let changed = self.private.write(at, bytes, value, undefined);
-                        self.changes.private(at, changed);
+                        let (value, undefined) = self.register(slot);
+                        self.write_private((owner, at + index * bytes), bytes, value, undefined);
                     }
                 }
                 Place::Checked(pointer, space) => {
                     for &slot in values {
                         self.used(slot, bytes as u32, instruction, "stored");
                     }
+                    self.refuse_barrier((pointer, size), space, instruction);
                     if !announce(&it.access, AccessKind::Write, pointer, size, space) {
                         return;
                     }
@@ -210,6 +296,7 @@ impl Thread<'_> {
         else {
             self.trap(instruction, "an atomic on local memory");
         };
+        self.refuse_barrier((pointer, size), space, instruction);
         if !announce(&it.access, AccessKind::Atomic, pointer, size, space) {
             return;
         }
@@ -227,7 +314,8 @@ impl Thread<'_> {
         // SAFETY: as above; no other thread runs before the next call of the emulator.
         unsafe { number::write(pointer, size, new) };
         self.write(it.to, old, 0);
-        self.poll(&it.access, address, before);
+        self.awaited = None;
+        self.poll(it.access.order, address, before);
     }
 }
 
@@ -238,7 +326,7 @@ fn together(access: &Access) -> usize {
 }
 
 /// Reports an access to the emulator. Returns whether it must be performed.
-fn announce(
+pub(super) fn announce(
     access: &Access,
     kind: AccessKind,
     pointer: *const u8,

@@ -2,25 +2,35 @@
 
 mod calls;
 mod changes;
+mod copies;
+mod mbarrier;
 mod memory;
 mod number;
 mod polls;
 mod private;
 mod registers;
+mod runtime;
 mod step;
+mod synchronise;
 mod warp;
 
-use simt::{Place, Position};
+use std::sync::Arc;
+
+use simt::{Phase, Place, Position};
 
 use self::changes::Changes;
+use self::copies::Groups;
 use self::polls::Polls;
 use self::private::Private;
 use self::registers::Register;
+use self::runtime::Buffer;
 use crate::code::{Code, Instruction};
-use crate::program::Kernel;
+use crate::program::{Entry, Loaded};
 
 /// The first address of functions.
 const FUNCTIONS: u64 = 4 << 56;
+/// The first address of the parameters of launches.
+const BUFFERS: u64 = 5 << 56;
 
 /// The address of the function with this index.
 pub(crate) fn function_address(index: u32) -> u64 {
@@ -29,7 +39,8 @@ pub(crate) fn function_address(index: u32) -> u64 {
 
 /// A thread of a kernel.
 pub(crate) struct Thread<'a> {
-    kernel: &'a Kernel,
+    program: &'a Arc<Loaded>,
+    kernel: &'a Entry,
     position: Position,
     code: &'a Code,
     /// The next instruction.
@@ -49,6 +60,14 @@ pub(crate) struct Thread<'a> {
     /// Jumps backwards, for loops without any call of the emulator.
     jumps: u32,
     polls: Polls,
+    /// The phase of a barrier in shared memory, if its last strong access found it incomplete.
+    awaited: Option<Phase>,
+    /// Its groups of bulk copies.
+    bulk: Groups,
+    /// Its groups of other asynchronous copies.
+    elements: Groups,
+    /// The parameters of its launches.
+    buffers: Vec<Option<Buffer>>,
     /// The shared variables of the block, and the memory of the launch with its bytes.
     shared: Vec<*mut u8>,
     dynamic: (*mut u8, usize),
@@ -74,10 +93,15 @@ enum Flow {
 }
 
 impl<'a> Thread<'a> {
-    /// Runs a thread with these bytes of parameters, in a thread of the emulator.
-    pub(crate) fn run(kernel: &'a Kernel, arguments: &[u8]) {
-        let code = kernel.entry();
+    /// Runs a thread of a kernel in a thread of the emulator. `give` writes its parameters.
+    pub(crate) fn run(
+        program: &'a Arc<Loaded>,
+        kernel: &'a Entry,
+        give: impl FnOnce(&mut Private),
+    ) {
+        let code = kernel.code();
         let mut thread = Self {
+            program,
             kernel,
             position: simt::position(),
             code,
@@ -92,6 +116,10 @@ impl<'a> Thread<'a> {
             changes: Changes::default(),
             jumps: 0,
             polls: Polls::default(),
+            awaited: None,
+            bulk: Groups::default(),
+            elements: Groups::default(),
+            buffers: Vec::new(),
             shared: Vec::new(),
             dynamic: simt::dynamic_shared(),
         };
@@ -102,8 +130,8 @@ impl<'a> Thread<'a> {
             simt::trap(&problem);
         }
         thread.enter_frame(code);
-        thread.private.write_all(0, arguments);
-        let variables = kernel.window().variables.iter();
+        give(&mut thread.private);
+        let variables = kernel.window.variables.iter();
         thread.shared =
             variables.map(|it| simt::static_shared(it.name, it.bytes, it.align)).collect();
         thread.run_all();
@@ -141,7 +169,7 @@ impl<'a> Thread<'a> {
             self.jumps += 1;
             if !self.changes.any {
                 self.announce(instruction);
-                simt::spin();
+                self.spin();
             } else if self.jumps.is_multiple_of(1 << 16) {
                 // The emulator stops a loop that never ends at its limit of steps.
                 self.announce(instruction);
@@ -150,6 +178,15 @@ impl<'a> Thread<'a> {
             self.changes.any = false;
         }
         self.next = to;
+    }
+
+    /// Lets other threads run. If the thread waits for a barrier in shared memory, a deadlock report
+    /// shows that.
+    fn spin(&mut self) {
+        match self.awaited {
+            Some(phase) => simt::spin_for_phase(phase),
+            None => simt::spin(),
+        };
     }
 
     /// Tells the emulator the line of its next calls: the last one in the file of the kernel, and the

@@ -3,7 +3,7 @@
 
 /// Private memory, a frame for each call.
 #[derive(Debug, Default)]
-pub(super) struct Private {
+pub(crate) struct Private {
     bytes: Vec<u8>,
     /// Whether each byte was not written in this call.
     undefined: Vec<bool>,
@@ -47,9 +47,16 @@ impl Private {
     }
 
     /// Writes bytes that the host has defined.
-    pub(super) fn write_all(&mut self, at: usize, bytes: &[u8]) {
+    pub(crate) fn write_all(&mut self, at: usize, bytes: &[u8]) {
         self.bytes[at..at + bytes.len()].copy_from_slice(bytes);
         self.undefined[at..at + bytes.len()].fill(false);
+    }
+
+    /// Writes the bytes of another memory from its start, with those that are undefined.
+    pub(super) fn write_from(&mut self, other: &Self) {
+        let bytes = other.len();
+        self.bytes[..bytes].copy_from_slice(&other.bytes);
+        self.undefined[..bytes].copy_from_slice(&other.undefined);
     }
 
     /// Copies bytes, with those that are undefined. Returns whether one of them changed.

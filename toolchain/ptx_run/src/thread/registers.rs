@@ -51,10 +51,15 @@ impl Thread<'_> {
             let value = match *constant {
                 Constant::Value(value) => value,
                 Constant::Variable(index, offset) => {
-                    self.kernel.variable(index).wrapping_add_signed(offset)
+                    self.program.variable(index).wrapping_add_signed(offset)
                 }
                 Constant::Frame(offset) => (self.frame as u64).wrapping_add_signed(offset),
                 Constant::Special(value) => value(&self.position),
+                Constant::SharedSize(fixed) => fixed + self.dynamic.1 as u64,
+                Constant::Workspace { upper } => {
+                    let address = self.program.workspace();
+                    if upper { address >> 32 } else { address & u64::from(u32::MAX) }
+                }
             };
             self.values[first + index] = Register { value, undefined: 0 };
         }

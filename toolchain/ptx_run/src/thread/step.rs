@@ -112,6 +112,7 @@ impl Thread<'_> {
             Op::Sleep(time) => {
                 simt::nanosleep(self.used(*time, 4, instruction, "a time to sleep") as u32);
             }
+            Op::Synchronise(it) => self.synchronise(it, instruction),
             Op::Trap => simt::trap("the kernel has executed `trap`"),
             Op::Unsupported(text) => simt::trap(&format!("{text} is not supported")),
             _ => unreachable!("`step` executes all others"),

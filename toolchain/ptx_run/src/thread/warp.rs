@@ -1,6 +1,7 @@
 //! Barriers, and exchanges between lanes.
 
 use ptx::decode::{BarrierAction, Shuffle, Vote};
+use simt::Meet;
 
 use super::Thread;
 use crate::arithmetic::Binary;
@@ -10,25 +11,22 @@ const MASK: &str = "a mask of lanes";
 
 impl Thread<'_> {
     pub(super) fn barrier(&mut self, it: &Meeting, instruction: &Instruction) {
-        let barrier = self.used(it.barrier, 4, instruction, "the number of a barrier");
-        let all = self.position.block_dim.count();
-        let threads = it.threads.map(|threads| self.used(threads, 4, instruction, "a count"));
-        if barrier != 0 || threads.is_some_and(|threads| threads != all) {
-            let message = format!(
-                "barrier {barrier} of {} threads: only barrier 0 of all {all} threads of the block is \
-                 supported",
-                threads.unwrap_or(all)
-            );
-            self.trap(instruction, &message);
-        }
-        if it.action == BarrierAction::Sync {
+        let number = self.used(it.barrier, 4, instruction, "the number of a barrier") as u32;
+        let threads = it.threads.map(|it| self.used(it, 4, instruction, "a count") as u32);
+        let meet = match it.action {
+            BarrierAction::Arrive => Meet::Arrive,
+            BarrierAction::Sync => Meet::Wait,
+            _ => Meet::Vote(self.voted(it.predicate, instruction)),
+        };
+        if (number, threads, meet, it.aligned) == (0, None, Meet::Wait, true) {
             return simt::block_barrier();
         }
-        let votes = simt::block_vote(self.voted(it.predicate, instruction).into());
+        let votes = simt::named_barrier(number, threads, meet, it.aligned);
         let result = match it.action {
             BarrierAction::And => votes.all.into(),
             BarrierAction::Or => votes.any.into(),
-            _ => votes.count,
+            BarrierAction::Count => votes.count,
+            BarrierAction::Sync | BarrierAction::Arrive => return,
         };
         self.write(it.to, result.into(), 0);
     }
@@ -106,6 +104,35 @@ impl Thread<'_> {
         let mask = self.used(mask, 4, instruction, MASK) as u32;
         let (_, equal) = lanes(mask, "match.any.sync", value, |other| other == value);
         self.write(to, equal.into(), 0);
+    }
+
+    /// `match.all.sync`
+    pub(super) fn matching_all(
+        &mut self,
+        (to, found): (Slot, Slot),
+        [value, mask]: [Slot; 2],
+        instruction: &Instruction,
+    ) {
+        let value = self.used(value, 8, instruction, "compared with other lanes");
+        let mask = self.used(mask, 4, instruction, MASK) as u32;
+        let (present, equal) = lanes(mask, "match.all.sync", value, |other| other == value);
+        let is_equal = present == equal;
+        self.write(to, if is_equal { present.into() } else { 0 }, 0);
+        self.write(found, is_equal.into(), 0);
+    }
+
+    /// `elect.sync`: the lowest lane.
+    pub(super) fn elect(
+        &mut self,
+        (to, found): (Slot, Slot),
+        mask: Slot,
+        instruction: &Instruction,
+    ) {
+        let mask = self.used(mask, 4, instruction, MASK) as u32;
+        let (present, _) = lanes(mask, "elect.sync", 0, |_| true);
+        let leader = present.trailing_zeros();
+        self.write(to, leader.into(), 0);
+        self.write(found, (leader == self.position.lane()).into(), 0);
     }
 
     pub(super) fn redux(

@@ -44,10 +44,8 @@ fn an_instruction_that_is_not_supported_is_a_fault_only_when_reached() {
 
 #[test]
 fn groups_of_instructions_that_are_not_supported_are_named() {
-    assert_trap("bar.arrive 1, 64;", "`bar.arrive` in line 7");
+    assert_trap("wgmma.fence.sync.aligned;", "`wgmma.fence.sync.aligned` in line 7");
     assert_trap("sin.approx.f32 %r1, %r2;", "`sin.approx.f32` in line 7");
-    assert_trap("bar.sync 3;", "barrier 3 of 1 threads: only barrier 0");
-    assert_trap("bar.sync 0, 64;", "barrier 0 of 64 threads: only barrier 0 of all 1");
     assert_trap("trap;", "has executed `trap`");
 }
 
@@ -65,7 +63,6 @@ fn a_modifier_that_is_not_supported_is_not_ignored() {
         "add.f16 %h1, %h2, %h3;",
         "shfl.up.b32 %r1, %r2, 1, 0;",
         "ld.global.b128 %rd1, [%rd1];",
-        "match.all.sync.b32 %r1, %r2, -1;",
     ] {
         let mnemonic = text.split(' ').next().expect("a word");
         assert_trap(text, &format!("`{mnemonic}` in line 7 of the PTX is not supported"));

@@ -73,7 +73,7 @@ pub fn bulk_load(to: *mut u8, from: *const u8, bytes: usize, barrier: *mut u8, c
             spot,
             position: here.position,
             library: here.library.get(),
-            copy: here.begin_copy(),
+            copy: here.begin_copy(true),
             steps: copies.lateness(),
         };
         match load.steps {
@@ -138,7 +138,7 @@ impl Here<'_> {
     /// Makes a load of this thread.
     pub(crate) fn make(&self, load: &Load) {
         let &Load { to, from, bytes, spot, copy, .. } = load;
-        self.copy(copy, || {
+        self.copy(copy, true, || {
             for offset in pieces(bytes) {
                 let piece = self.read_piece(from + offset, Space::Global, spot);
                 self.write_piece(to + offset, Space::Shared, piece, spot);

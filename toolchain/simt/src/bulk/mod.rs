@@ -3,17 +3,23 @@
 //!
 //! A copy happens between its request and the wait for its end. The schedule's seed chooses when.
 
+mod element;
 mod load;
+mod phase;
 mod proxies;
 mod store;
 
 use core::cell::RefCell;
 use std::thread::panicking;
 
+pub(crate) use element::Element;
+pub use element::{Arrive, async_arrive, async_copy, async_wait};
 pub(crate) use load::Load;
 pub use load::{Count, bulk_load};
 pub(crate) use proxies::Init;
-pub use proxies::{bulk_fence, mbarrier_fence, mbarrier_init};
+pub use proxies::{
+    bulk_fence, bulk_fence_global, mbarrier_at, mbarrier_fence, mbarrier_init, mbarrier_invalidate,
+};
 pub(crate) use store::Store;
 pub use store::{bulk_store, bulk_wait_read, bulk_wait_stored};
 
@@ -44,6 +50,8 @@ pub(crate) struct Copies {
 pub(crate) struct Copying {
     /// Its number in the race detector, if there is one.
     pub(crate) number: Option<u32>,
+    /// Whether it is a bulk copy, which accesses memory through another proxy.
+    pub(crate) is_bulk: bool,
 }
 
 impl Copies {
@@ -75,20 +83,32 @@ impl Here<'_> {
     }
 
     /// The thread starts a copy. Returns the copy's number, if there is a race detector.
-    fn begin_copy(&self) -> Option<u32> {
+    fn begin_copy(&self, is_bulk: bool) -> Option<u32> {
         let races = self.world.races.as_ref()?;
-        Some(races.begin_copy(self.world.thread_number(&self.position)))
+        Some(races.begin_copy(self.world.thread_number(&self.position), is_bulk))
     }
 
     /// Makes the accesses of a copy. Returns the copy's epoch that they are in; 0 without race
     /// detector.
-    fn copy<R>(&self, number: Option<u32>, accesses: impl FnOnce() -> R) -> (R, u32) {
-        self.copying.set(Some(Copying { number }));
+    fn copy<R>(
+        &self,
+        number: Option<u32>,
+        is_bulk: bool,
+        accesses: impl FnOnce() -> R,
+    ) -> (R, u32) {
+        self.copying.set(Some(Copying { number, is_bulk }));
         let done = accesses();
         self.settle();
         self.copying.set(None);
         let races = self.world.races.as_ref().zip(number);
         (done, races.map_or(0, |(races, number)| races.end_epoch(number)))
+    }
+
+    /// The thread has waited for the copy up to this epoch.
+    fn wait_for_copy(&self, copy: Option<u32>, epoch: u32) {
+        if let (Some(races), Some(copy)) = (&self.world.races, copy) {
+            races.wait_for_copy(self.world.thread_number(&self.position), (copy, epoch));
+        }
     }
 
     fn end_copy(&self, copy: Option<u32>) {

@@ -3,6 +3,7 @@
 
 use core::fmt;
 
+use crate::access::Space;
 use crate::dim::Spot;
 use crate::fiber::Request;
 use crate::here::{Here, with};
@@ -41,7 +42,7 @@ pub fn bulk_fence() {
         }
         here.stop(Request::Step, spot);
         if let Some(races) = &here.world.races {
-            return races.fence_proxies(here.world.thread_number(&here.position));
+            return races.fence_proxies(here.world.thread_number(&here.position), Space::Shared);
         }
         let mut shared = here.shared.borrow_mut();
         for region in shared.arena().regions() {
@@ -49,6 +50,30 @@ pub fn bulk_fence() {
         }
         for init in &mut shared.inits {
             init.fence.get_or_insert(0);
+        }
+    });
+}
+
+/// The fence between ordinary accesses to device memory and bulk copies (`fence.proxy.async.global`).
+/// A scheduling point.
+///
+/// With race detection or weak memory, it covers everything before it in causality order. Otherwise
+/// it covers everything that any thread has written so far.
+///
+/// # Panics
+/// Outside an emulated thread.
+#[track_caller]
+pub fn bulk_fence_global() {
+    with("bulk_fence_global", |here, spot| {
+        if here.meet(Orders::ProxyFence, spot).is_some() {
+            return;
+        }
+        here.stop(Request::Step, spot);
+        if let Some(races) = &here.world.races {
+            return races.fence_proxies(here.world.thread_number(&here.position), Space::Global);
+        }
+        for region in here.world.memory.arena().regions() {
+            region.fence_stores(0, region.size());
         }
     });
 }
@@ -79,6 +104,33 @@ pub fn mbarrier_init(barrier: *mut u8) {
         inits.retain(|old| old.address != address);
         inits.push(init);
     });
+}
+
+/// The eight bytes at `barrier` are no longer a barrier (`mbarrier.inval`). Not a scheduling point.
+///
+/// # Panics
+/// Outside an emulated thread.
+#[track_caller]
+pub fn mbarrier_invalidate(barrier: *mut u8) {
+    with("mbarrier_invalidate", |here, _| {
+        here.shared.borrow_mut().inits.retain(|init| init.address != barrier.addr());
+    });
+}
+
+/// Where a barrier was initialised ([`mbarrier_init`]) that is in the `bytes` bytes at `address`, in
+/// the shared memory of the caller's cluster. Only operations of barriers may access it. Not a
+/// scheduling point.
+///
+/// # Panics
+/// Outside an emulated thread.
+#[must_use]
+#[track_caller]
+pub fn mbarrier_at(address: *const u8, bytes: usize) -> Option<Place> {
+    with("mbarrier_at", |here, _| {
+        let (start, end) = (address.addr(), address.addr() + bytes);
+        let is_in = |init: &&Init| init.address < end && start < init.address + size_of::<u64>();
+        here.peers.find(|shared| shared.inits.iter().find(is_in).map(|init| init.place))
+    })
 }
 
 /// The fence between the caller's [`mbarrier_init`]s and bulk copies that report to these barriers

@@ -51,7 +51,7 @@ pub fn bulk_store(to: *mut u8, from: *const u8, bytes: usize) {
             from: from.addr(),
             bytes,
             spot,
-            copy: here.begin_copy(),
+            copy: here.begin_copy(true),
             read: None,
             is_read: false,
             written: None,
@@ -83,20 +83,20 @@ pub fn bulk_wait_read(left: usize) {
     });
 }
 
-/// Waits until all stores of the thread are done (`cp.async.bulk.wait_group 0`). A scheduling
-/// point.
+/// Waits until all but the last `left` stores of the thread are done (`cp.async.bulk.wait_group`). A
+/// scheduling point.
 ///
 /// # Panics
 /// Outside an emulated thread.
 #[track_caller]
-pub fn bulk_wait_stored() {
+pub fn bulk_wait_stored(left: usize) {
     with("bulk_wait_stored", |here, spot| {
         if here.meet(Orders::CopyWait, spot).is_some() {
             return;
         }
         here.stop(Request::Step, spot);
-        here.wait_for_reads(0);
-        here.wait_for_writes();
+        here.wait_for_reads(left);
+        here.wait_for_writes(left);
     });
 }
 
@@ -105,7 +105,7 @@ impl Here<'_> {
     fn read_for(&self, store: &mut Store) {
         let &mut Store { from, bytes, spot, copy, .. } = store;
         let read = |offset| self.read_piece(from + offset, Space::Shared, spot);
-        let read = || self.copy(copy, || pieces(bytes).map(read).collect());
+        let read = || self.copy(copy, true, || pieces(bytes).map(read).collect());
         store.read.get_or_insert_with(read);
     }
 
@@ -118,14 +118,7 @@ impl Here<'_> {
                 self.write_piece(to + offset, Space::Global, piece, spot);
             }
         };
-        store.written.get_or_insert_with(|| self.copy(copy, write).1);
-    }
-
-    /// The thread has waited for the copy up to this epoch.
-    fn wait_for_copy(&self, copy: Option<u32>, epoch: u32) {
-        if let (Some(races), Some(copy)) = (&self.world.races, copy) {
-            races.wait_for_copy(self.world.thread_number(&self.position), (copy, epoch));
-        }
+        store.written.get_or_insert_with(|| self.copy(copy, true, write).1);
     }
 
     /// Makes all but the last `left` stores read their shared memory.
@@ -140,9 +133,13 @@ impl Here<'_> {
         }
     }
 
-    /// Makes all stores write device memory. They must have read their shared memory.
-    fn wait_for_writes(&self) {
-        for mut store in self.stores.take() {
+    /// Makes all but the last `left` stores write device memory. They must have read their shared
+    /// memory.
+    fn wait_for_writes(&self, left: usize) {
+        let mut stores = self.stores.take();
+        let later = stores.split_off(stores.len().saturating_sub(left));
+        self.stores.replace(later);
+        for mut store in stores {
             self.write_for(&mut store);
             self.wait_for_copy(store.copy, store.written.unwrap_or(0));
             self.end_copy(store.copy);
@@ -159,6 +156,6 @@ impl Here<'_> {
                            wait by `wait_read::<0>` first";
             self.refuse_copy(message.to_owned(), spot);
         }
-        self.wait_for_writes();
+        self.wait_for_writes(0);
     }
 }

@@ -31,6 +31,15 @@ impl fmt::Display for Missing {
 pub enum WaitingFor {
     /// The barrier of its block.
     BlockBarrier,
+    /// A barrier of some warps of its block.
+    NamedBarrier {
+        /// Its number.
+        number: u32,
+        /// Threads that have arrived, in whole warps.
+        arrived: u32,
+        /// Threads that it waits for.
+        threads: u32,
+    },
     /// The barrier of its cluster.
     ClusterBarrier,
     /// The end of the grids that its own overlaps.
@@ -57,21 +66,6 @@ pub struct Phase {
     pub bytes: i64,
 }
 
-impl Phase {
-    /// Decodes the phase in a barrier's word, if it is one: from the highest bit down, 2 bits that
-    /// mark it, the parity, 21 bits for the bytes, offset by `1 - 2^20`, and 20 bits each for the
-    /// pending and for all arrivals. `cuda_std` packs it, and only stories unpack it here.
-    pub(crate) fn of_word(word: u64) -> Option<Self> {
-        let field = |from: u32, bits: u32| (word >> from & ((1 << bits) - 1)) as u32;
-        (field(62, 2) == 0b10).then(|| Self {
-            parity: field(61, 1),
-            arrivals: field(0, 20),
-            pending: field(20, 20),
-            bytes: i64::from(field(40, 21)) - ((1 << 20) - 1),
-        })
-    }
-}
-
 impl fmt::Display for Phase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { parity, arrivals, pending, bytes } = self;
@@ -87,6 +81,9 @@ impl fmt::Display for WaitingFor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::BlockBarrier => f.write_str("the block barrier"),
+            Self::NamedBarrier { number, arrived, threads } => {
+                write!(f, "barrier {number}, where {arrived} of {threads} threads have arrived")
+            }
             Self::ClusterBarrier => f.write_str("the cluster barrier"),
             Self::Grids => f.write_str("the wait for the previous grid"),
             Self::WarpCollective(kind) => write!(f, "warp collective {kind}"),

@@ -145,20 +145,15 @@ impl Cell {
     }
 
     /// An earlier ordinary access that conflicts with `new`, an access of a bulk copy at stamp
-    /// `now`, and that happened before it, but without a proxy fence in between. Such a fence
-    /// exists only for shared memory.
+    /// `now`, and that happened before it, but without a proxy fence in between.
     pub(super) fn unfenced(&self, new: &Event, now: &Stamp, shape: &Shape) -> Option<Event> {
-        let may_fence = new.access.space == Space::Shared;
+        let space = new.access.space;
         let knows = |thread, epoch| now.knows(thread, epoch);
-        // The end of a grid orders its accesses in every proxy.
-        let own = shape.grid(new.thread);
-        let fenced = |thread, epoch| {
-            (may_fence || shape.grid(thread) != own) && now.clock.fenced(thread) >= epoch
-        };
+        let fenced = |thread, epoch| now.clock.fenced(space, thread) >= epoch;
         let is_unfenced = |old: &Event| {
             old.mask & new.mask != 0
                 && (old.access.writes() || new.access.writes())
-                && !shape.is_copy(old.thread)
+                && !shape.is_bulk(old.thread)
                 && (knows(old.thread, old.epoch) || self.observed(old, knows))
                 && !fenced(old.thread, old.epoch)
                 && !self.observed(old, fenced)
@@ -174,7 +169,7 @@ impl Cell {
             old.mask & new.mask != 0
                 && old.access.writes()
                 && (shape.grid(old.thread) == shape.grid(new.thread)
-                    || now.clock.fenced(old.thread) < old.epoch)
+                    || now.clock.fenced(Space::Global, old.thread) < old.epoch)
         };
         self.others.iter().copied().find(is_write)
     }

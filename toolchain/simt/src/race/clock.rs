@@ -1,15 +1,16 @@
 //! Vector clocks: the events that a thread knows to have happened before.
 
 use super::sequential::ByGroup;
+use crate::access::Space;
 use std::rc::Rc;
 
-/// For each thread, its last known epoch, and the last epoch that comes before a proxy fence that
-/// is also known. Clones share their storage until one of them changes, so a whole block has one
-/// set of numbers after a barrier.
+/// For each thread, its last known epoch, and the last epochs that come before a proxy fence of
+/// shared and of device memory that is also known. Clones share their storage until one of them
+/// changes, so a whole block has one set of numbers after a barrier.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Clock {
     pub(super) known: Epochs,
-    fenced: Epochs,
+    fenced: [Epochs; 2],
     /// The epochs that come before a `fence.sc` that is also known.
     pub(super) fences: ByGroup,
     /// The epochs that come before a `fence.sc` which the next `fence.sc` comes after.
@@ -75,9 +76,9 @@ impl Clock {
         self.known.get(thread)
     }
 
-    /// The last epoch of a thread that is ordered before a proxy fence.
-    pub(super) fn fenced(&self, thread: u32) -> u32 {
-        self.fenced.get(thread)
+    /// The last epoch of a thread that is ordered before a proxy fence of this memory.
+    pub(super) fn fenced(&self, space: Space, thread: u32) -> u32 {
+        self.fenced[memory(space)].get(thread)
     }
 
     /// Learns `epoch` of `thread`.
@@ -87,25 +88,33 @@ impl Clock {
 
     /// Learns everything that `other` knows, across proxies.
     pub(super) fn join_fenced(&mut self, other: &Self) {
-        self.known.join(&other.known);
-        self.fenced.join(&other.known);
+        self.join(other);
+        self.fenced.iter_mut().for_each(|fenced| fenced.join(&other.known));
     }
 
     /// Learns everything that `other` knows.
     pub(super) fn join(&mut self, other: &Self) {
         self.known.join(&other.known);
-        self.fenced.join(&other.fenced);
+        for (mine, theirs) in self.fenced.iter_mut().zip(&other.fenced) {
+            mine.join(theirs);
+        }
         self.fences.join(&other.fences);
         self.reached.join(&other.reached);
     }
 
     /// Whether the two share their storage.
     pub(super) fn is(&self, other: &Self) -> bool {
+        let mut fenced = self.fenced.iter().zip(&other.fenced);
         self.known.is(&other.known)
-            && self.fenced.is(&other.fenced)
+            && fenced.all(|(mine, theirs)| mine.is(theirs))
             && self.fences.is(&other.fences)
             && self.reached.is(&other.reached)
     }
+}
+
+/// Which of the two memories that proxy fences are for.
+fn memory(space: Space) -> usize {
+    usize::from(space == Space::Global)
 }
 
 /// A thread at one moment: its epoch, and its clock for the other threads.
@@ -149,10 +158,12 @@ impl Stamp {
         passed
     }
 
-    /// A proxy fence, ordered after everything known. The thread then enters its next epoch.
-    pub(super) fn fence_proxies(&mut self) {
-        self.clock.fenced = self.clock.known.clone();
-        self.clock.fenced.raise(self.thread, self.epoch);
+    /// A proxy fence of this memory, ordered after everything known. The thread then enters its next
+    /// epoch.
+    pub(super) fn fence_proxies(&mut self, space: Space) {
+        let fenced = &mut self.clock.fenced[memory(space)];
+        *fenced = self.clock.known.clone();
+        fenced.raise(self.thread, self.epoch);
         self.epoch += 1;
     }
 }

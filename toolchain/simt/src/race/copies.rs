@@ -9,19 +9,24 @@ use super::thread::Thread;
 
 impl Races {
     /// A thread starts a copy. Returns the copy's number, valid until [`Races::end_copy`].
-    pub(crate) fn begin_copy(&self, thread: u32) -> u32 {
+    /// A bulk copy accesses memory through another proxy.
+    pub(crate) fn begin_copy(&self, thread: u32, is_bulk: bool) -> u32 {
         let state = &mut *self.state.borrow_mut();
         let copies = state.copies.entry(thread).or_default();
         let asks = &state.threads[thread as usize].now;
         // A number is free once its copy has ended and the requesting thread knows all that it did.
+        let shape = &state.shape;
         let free = copies.iter().copied().find(|&copy| {
+            if shape.is_bulk(copy) != is_bulk {
+                return false;
+            }
             let copy = &state.threads[copy as usize];
             !copy.is_copying && asks.knows(copy.now.thread, copy.now.epoch - 1)
         });
         let number = free.unwrap_or_else(|| {
             let number = state.threads.len() as u32;
             state.threads.push(Thread::of_copy(number));
-            state.shape.copies.push(thread);
+            state.shape.copies.push((thread, is_bulk));
             copies.push(number);
             number
         });

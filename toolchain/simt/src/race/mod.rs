@@ -73,6 +73,9 @@ struct State {
     shadow: Shadow,
     clusters: HashMap<u32, Cluster>,
     grids: Vec<Bounds>,
+    /// What the lanes of a warp have released at a barrier of some warps that has not opened since, by
+    /// the warp's first thread and the barrier.
+    arrivals: HashMap<(u32, u32), Clock>,
     protocols: Protocols,
     /// The numbers of each thread's bulk copies, as indices into the threads.
     copies: HashMap<u32, Vec<u32>>,
@@ -154,6 +157,7 @@ impl Races {
                 shape,
                 shadow: Shadow::default(),
                 clusters: HashMap::new(),
+                arrivals: HashMap::new(),
                 protocols: Protocols::default(),
                 copies: HashMap::new(),
                 order: FenceOrder::default(),
@@ -246,6 +250,32 @@ impl Races {
     /// These threads have met at the barrier of their block, or of some lanes of their warp.
     pub(crate) fn meet(&self, threads: impl Iterator<Item = u32> + Clone) {
         self.state.borrow_mut().meet(threads);
+    }
+
+    /// A thread of the warp with this first thread arrives at a barrier of some warps.
+    pub(crate) fn barrier_arrive(&self, thread: u32, (warp, barrier): (u32, u32)) {
+        let state = &mut *self.state.borrow_mut();
+        let stamp = state.threads[thread as usize].now.pass_on();
+        state.arrivals.entry((warp, barrier)).or_default().absorb(&stamp);
+    }
+
+    /// A barrier opens for warps, given by their first threads, of which some threads have waited.
+    /// These learn what all threads knew, if the barrier orders accesses.
+    pub(crate) fn barrier_open(
+        &self,
+        barrier: u32,
+        warps: impl Iterator<Item = u32>,
+        waiting: impl Iterator<Item = u32>,
+        orders: bool,
+    ) {
+        let state = &mut *self.state.borrow_mut();
+        let mut all = Clock::default();
+        for arrived in warps.filter_map(|warp| state.arrivals.remove(&(warp, barrier))) {
+            all.join(&arrived);
+        }
+        for thread in waiting.filter(|_| orders) {
+            state.threads[thread as usize].now.clock.join(&all);
+        }
     }
 
     /// A thread arrives at the barrier of its cluster.

@@ -18,16 +18,16 @@ pub(super) fn breach(cell: &Cell, new: &Event, now: &Stamp, shape: &Shape) -> Op
     if new.access.space == Space::ReadOnly {
         return Some((cell.write_of_grid(new, now, shape)?, Why::ReadOnly));
     }
-    if !shape.is_copy(new.thread) || new.access.reach().is_some() {
+    if !shape.is_bulk(new.thread) || new.access.reach().is_some() {
         return None;
     }
     Some((cell.unfenced(new, now, shape)?, Why::Proxy(new.access.space)))
 }
 
 impl Races {
-    /// A thread's fence between ordinary accesses and bulk copies.
-    pub(crate) fn fence_proxies(&self, thread: u32) {
-        self.state.borrow_mut().threads[thread as usize].now.fence_proxies();
+    /// A thread's fence between ordinary accesses to this memory and bulk copies.
+    pub(crate) fn fence_proxies(&self, thread: u32, space: Space) {
+        self.state.borrow_mut().threads[thread as usize].now.fence_proxies(space);
     }
 
     /// Whether a thread knows what `other` did in this epoch.
@@ -35,9 +35,9 @@ impl Races {
         self.state.borrow().threads[thread as usize].now.follows(other, epoch)
     }
 
-    /// Whether a proxy fence is between the accesses of `other` in this epoch and this thread's
+    /// Whether a proxy fence of shared memory is between the accesses of `other` in this epoch and this thread's
     /// next access.
     pub(crate) fn is_fenced(&self, thread: u32, (other, epoch): (u32, u32)) -> bool {
-        self.state.borrow().threads[thread as usize].now.clock.fenced(other) >= epoch
+        self.state.borrow().threads[thread as usize].now.clock.fenced(Space::Shared, other) >= epoch
     }
 }

@@ -40,8 +40,8 @@ pub(crate) struct Shape {
     grids: Vec<GridShape>,
     /// Threads of all grids. Higher numbers are bulk copies.
     pub(super) threads: u32,
-    /// The thread that each copy belongs to.
-    pub(super) copies: Vec<u32>,
+    /// The thread that each copy belongs to, and whether it is a bulk copy.
+    pub(super) copies: Vec<(u32, bool)>,
     /// The level that includes all threads.
     pub(super) widest: Level,
 }
@@ -77,16 +77,22 @@ impl Shape {
         }
     }
 
-    /// Whether this number is a bulk copy.
+    /// Whether this number is a copy.
     pub(super) fn is_copy(&self, thread: u32) -> bool {
         thread >= self.threads
+    }
+
+    /// Whether this number is a bulk copy.
+    pub(super) fn is_bulk(&self, thread: u32) -> bool {
+        let copy = thread.checked_sub(self.threads);
+        copy.is_some_and(|copy| self.copies[copy as usize].1)
     }
 
     /// The thread behind a number: itself, or the thread that requested the copy.
     pub(super) fn owner(&self, thread: u32) -> u32 {
         match thread.checked_sub(self.threads) {
             None => thread,
-            Some(copy) => self.copies[copy as usize],
+            Some(copy) => self.copies[copy as usize].0,
         }
     }
 

@@ -96,7 +96,7 @@ pub enum Flaw {
 
 /// The remedy for a copy of device memory that the launch has accessed.
 pub(crate) const NEEDS_GLOBAL_FENCE: &str = "a bulk copy of device memory that this launch has accessed by ordinary loads or stores needs \
-     `fence.proxy.async.global`, which cuda_std does not offer: copy it in another launch, or keep using ordinary accesses";
+     `fence.proxy.async.global` in between. cuda_std does not offer it: copy in another launch, or keep using ordinary accesses";
 
 impl fmt::Display for RacingAccess {
     /// `4-byte release store at device scope (kernel k, block (0, 0, 0), …)`.

@@ -240,7 +240,9 @@ fn in_phase(Phase { parity, arrivals, pending, bytes }: Phase) -> String {
 
 /// A value: as a floating-point number or the phase of a barrier if it is one.
 fn number(bits: u128, touch: &Touch) -> String {
-    if let Some(phase) = Some(bits as u64).filter(|_| touch.is_barrier).and_then(Phase::of_word) {
+    if let Some(phase) =
+        Some(bits as u64).filter(|_| touch.is_barrier).and_then(|word| Phase::of_word(word).ok())
+    {
         return in_phase(phase);
     }
     match (touch.bytes, touch.is_float) {

@@ -289,7 +289,7 @@ fn a_store_that_is_done_early_races_until_it_is_waited_for() {
                 store(to);
                 simt::bulk_wait_read(0);
                 if waits {
-                    simt::bulk_wait_stored();
+                    simt::bulk_wait_stored(0);
                 }
                 to.get(0);
             }

@@ -360,7 +360,7 @@ fn reading_a_bulk_store_of_the_launch_through_the_read_only_path_is_a_fault() {
     let kernel = |to: Words| {
         written_then_stored(|| fence_by(0))(to);
         if is(32) {
-            simt::bulk_wait_stored();
+            simt::bulk_wait_stored(0);
         }
         simt::block_barrier();
         if is(0) {

@@ -1,6 +1,5 @@
 //! Checked bulk copies.
 
-use super::mbarrier;
 use crate::memory::{Global, GlobalSpace, Scalar, Shared, SharedSpace, Space};
 
 /// The pointer at an address.
@@ -24,7 +23,7 @@ fn bytes<T: Scalar>(to: usize, from: usize) -> usize {
 pub(crate) unsafe fn load<T: Scalar>(to: Shared<T>, from: Global<T>, barrier: *mut u8) {
     let bytes = bytes::<T>(to.len(), from.len());
     let (to, from) = (pointer::<SharedSpace>(to.at(0)), pointer::<GlobalSpace>(from.at(0)));
-    simt::bulk_load(to, from, bytes, barrier, mbarrier::after_copy);
+    simt::bulk_load(to, from, bytes, barrier, simt::Phase::after_copy);
 }
 
 #[track_caller]
@@ -41,7 +40,7 @@ pub(crate) fn wait_read<const N: u32>() {
 
 #[track_caller]
 pub(crate) fn wait_stored() {
-    simt::bulk_wait_stored();
+    simt::bulk_wait_stored(0);
 }
 
 #[track_caller]
