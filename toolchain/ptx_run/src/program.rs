@@ -75,13 +75,22 @@ impl Program {
     }
 
     /// The instructions that are not supported, of the kernel and of the functions that it can call:
-    /// their mnemonics and lines. A thread that reaches one ends the launch with a fault.
+    /// their texts and lines. A thread that reaches one ends the launch with a fault.
     pub fn unsupported(&self) -> impl Iterator<Item = &str> {
+        self.shown(|op| matches!(op, Op::Unsupported(_)))
+    }
+
+    /// The instructions whose results differ between GPUs, within bounds that PTX documents
+    /// (`.approx`, matrix products), of the kernel and of the functions that it can call: their texts
+    /// and lines. If there are any, results may differ from those of a GPU in the last bits.
+    pub fn inexact(&self) -> impl Iterator<Item = &str> {
+        self.shown(Op::is_inexact)
+    }
+
+    fn shown(&self, select: impl Fn(&Op) -> bool) -> impl Iterator<Item = &str> {
         let instructions = self.functions.iter().flatten().flat_map(|code| &code.instructions);
-        instructions.filter_map(|instruction| match &instruction.op {
-            Op::Unsupported(text) => Some(&**text),
-            _ => None,
-        })
+        let selected = instructions.filter(move |instruction| select(&instruction.op));
+        selected.map(|instruction| &*instruction.shown)
     }
 
     /// Allocates the variables of the module in `memory` and initialises them, as loading the

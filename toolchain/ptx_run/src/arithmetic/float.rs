@@ -1,4 +1,4 @@
-//! Arithmetic of `f32` and `f64`, rounded to the nearest.
+//! Arithmetic of `f32` and `f64`, rounded to the nearest, by that of the machine.
 
 use ptx::Type;
 use ptx::decode::{Arithmetic, Function, Rounding};
@@ -32,7 +32,10 @@ pub(crate) fn compute(it: &Arithmetic) -> Option<Compute> {
     let ty = it.ty;
     let nearest = matches!(it.rounding, None | Some(Rounding::Nearest));
     let modified = it.flush || it.saturate || it.relu || it.absolute || it.xor_sign;
-    if !nearest || modified {
+    let is_extreme = matches!(it.function, Function::Min | Function::Max);
+    let is_sign = matches!(it.function, Function::Neg | Function::Abs);
+    let misplaced = it.nan && !is_extreme || it.rounding.is_some() && (is_extreme || is_sign);
+    if !nearest || modified || misplaced {
         return None;
     }
     match it.function {

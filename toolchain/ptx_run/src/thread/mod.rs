@@ -2,6 +2,7 @@
 
 mod calls;
 mod changes;
+mod matrix;
 mod memory;
 mod number;
 mod polls;
@@ -162,6 +163,6 @@ impl<'a> Thread<'a> {
     /// Ends the launch at an instruction.
     fn trap(&self, instruction: &Instruction, message: &str) -> ! {
         self.announce(instruction);
-        simt::trap(message)
+        simt::trap(&format!("{}: {message}", instruction.shown))
     }
 }

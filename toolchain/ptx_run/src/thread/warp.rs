@@ -3,7 +3,7 @@
 use ptx::decode::{BarrierAction, Shuffle, Vote};
 
 use super::Thread;
-use crate::arithmetic::Binary;
+use crate::arithmetic::Join;
 use crate::code::{Instruction, Meeting, Predicate, Shuffling, Slot};
 
 const MASK: &str = "a mask of lanes";
@@ -108,9 +108,23 @@ impl Thread<'_> {
         self.write(to, equal.into(), 0);
     }
 
+    pub(super) fn matching_all(
+        &mut self,
+        [to, found]: [Slot; 2],
+        [value, mask]: [Slot; 2],
+        instruction: &Instruction,
+    ) {
+        let value = self.used(value, 8, instruction, "compared with other lanes");
+        let mask = self.used(mask, 4, instruction, MASK) as u32;
+        let (present, equal) = lanes(mask, "match.all.sync", value, |other| other == value);
+        let all = present == equal;
+        self.write(to, if all { present.into() } else { 0 }, 0);
+        self.write(found, all.into(), 0);
+    }
+
     pub(super) fn redux(
         &mut self,
-        function: Binary,
+        function: Join,
         to: Slot,
         [value, mask]: [Slot; 2],
         instruction: &Instruction,
@@ -120,7 +134,13 @@ impl Thread<'_> {
         let brought = simt::warp_exchange(mask, "redux.sync", value.into());
         let values = (0..32).filter(|lane| brought.mask >> lane & 1 == 1);
         let values = values.map(|lane: usize| brought.values[lane] as u64);
-        self.write(to, values.reduce(function).unwrap_or(value), 0);
+        let result = values.reduce(|a, b| function.of(a, b)).unwrap_or(value);
+        let result = match function {
+            Join::Plain(_) => result,
+            // Of one lane too: `.abs` applies to each value.
+            Join::Float(_) => function.of(result, result),
+        };
+        self.write(to, result, 0);
     }
 }
 
