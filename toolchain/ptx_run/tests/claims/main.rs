@@ -4,6 +4,7 @@
 mod approximate;
 mod bits;
 mod calls;
+mod compilers;
 mod conversions;
 mod damaged;
 mod faults;
