@@ -76,7 +76,7 @@ fn directed_single((near, lost): Rounded, direction: i32) -> u64 {
     if single.is_nan() {
         return 0x7fff_ffff;
     }
-    // What is lost by both roundings has the sign of the first one that lost anything.
+    // The loss of both roundings has the sign of the first one that lost anything.
     let lost = if near.is_infinite() || f64::from(single) == near {
         lost
     } else {
