@@ -80,6 +80,10 @@ impl Format {
         if self.is_double() {
             return f64::from_bits(bits);
         }
+        if self.exponent == 8 {
+            // It is the upper part of an f32.
+            return f32::from_bits((bits << (23 - self.mantissa)) as u32).into();
+        }
         let mantissa = bits & ((1 << self.mantissa) - 1);
         let exponent = (bits & self.infinity()) >> self.mantissa;
         let negative = bits >> (self.mantissa + self.exponent) & 1 == 1;
@@ -88,8 +92,8 @@ impl Format {
         } else {
             let whole = if exponent == 0 { mantissa } else { mantissa | 1 << self.mantissa };
             let power = exponent.max(1) as i32 - self.bias() - self.mantissa as i32;
-            // At most 24 bits times a power of two in the range of f64: both are exact.
-            whole as f64 * f64::powi(2.0, power)
+            // A few bits times a power of two in the range of f64: both are exact.
+            whole as f64 * f64::from_bits(((1023 + power) as u64) << 52)
         };
         if negative { -magnitude } else { magnitude }
     }
@@ -103,6 +107,9 @@ impl Format {
         }
         if value.is_infinite() {
             return self.signed(self.infinity(), negative);
+        }
+        if self.mantissa == 23 && rounding == Rounding::Nearest {
+            return (value as f32).to_bits().into();
         }
         Exact::of(value).round(self, rounding)
     }
