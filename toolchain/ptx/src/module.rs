@@ -9,6 +9,8 @@ use crate::variable::Variable;
 /// A PTX module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Module {
+    /// The text that was parsed, for [`Instruction::text`](crate::Instruction::text).
+    pub text: Box<str>,
     /// The version of PTX, such as (8, 0).
     pub version: (u32, u32),
     /// The target and its options, such as `sm_90a` and `debug`.

@@ -87,6 +87,7 @@ types! {
     Bf16, "bf16", 2;
     Bf16x2, "bf16x2", 4;
     F32, "f32", 4;
+    Tf32, "tf32", 4;
     F32x2, "f32x2", 8;
     F64, "f64", 8;
     Texture, "texref", 8;
@@ -105,7 +106,7 @@ impl Type {
     #[must_use]
     pub fn is_float(self) -> bool {
         let halves = matches!(self, Self::F16 | Self::F16x2 | Self::Bf16 | Self::Bf16x2);
-        halves || matches!(self, Self::F32 | Self::F32x2 | Self::F64)
+        halves || matches!(self, Self::F32 | Self::Tf32 | Self::F32x2 | Self::F64)
     }
 }
 

@@ -1,13 +1,14 @@
 //! Functions in the form that threads run: operands are register numbers and constants, labels are
 //! indices, and each instruction says what to do.
 
-use ptx::Registers;
 use ptx::decode::{Access, BarrierAction, Convert, Shuffle, Vote};
+use ptx::{Registers, Type};
 use simt::{Place, Position};
 
 use crate::arithmetic::carry::Carry;
 use crate::arithmetic::compare::{Combine, Compare};
-use crate::arithmetic::{Binary, Compute};
+use crate::arithmetic::general::General;
+use crate::arithmetic::{Compute, Join};
 use crate::synchronise::Synchronise;
 
 /// The number of a register in its function. After its own registers a function has one that is only
@@ -57,6 +58,8 @@ pub(crate) struct Instruction {
     pub(crate) own: Option<Place>,
     /// Its line in the function that it belongs to, also if that was inlined.
     pub(crate) inside: Place,
+    /// Its text and its line in the PTX, for messages.
+    pub(crate) shown: Box<str>,
 }
 
 /// What an instruction does. Vectors are boxed, so that an instruction stays small.
@@ -93,7 +96,7 @@ pub(crate) enum Op {
     Shuffle(Box<Shuffling>),
     Vote(Vote, Slot, Predicate, Slot),
     Match(Slot, [Slot; 2]),
-    Redux(Binary, Slot, [Slot; 2]),
+    Redux(Join, Slot, [Slot; 2]),
     ActiveMask(Slot),
     /// From a generic address to one in the space, or the reverse.
     ConvertAddress {
@@ -112,8 +115,26 @@ pub(crate) enum Op {
     Sleep(Slot),
     Synchronise(Box<Synchronise>),
     Nothing,
-    /// An instruction that cannot be run: its text.
-    Unsupported(Box<str>),
+    /// A computation of floats in any format, with modifiers.
+    Float(Box<Floating>),
+    /// The mask of the lanes with an equal value if all are equal, and whether they are: two results,
+    /// value and mask.
+    MatchAll([Slot; 2], [Slot; 2]),
+    MatrixProduct(Box<Multiplying>),
+    MatrixMove(Box<MovingMatrices>),
+    /// An instruction that cannot be run, and the group of instructions that it belongs to.
+    Unsupported(Option<&'static str>),
+}
+
+impl Op {
+    /// Whether GPUs may return other results, within documented bounds.
+    pub(crate) fn is_inexact(&self) -> bool {
+        match self {
+            Self::Float(it) => it.general.is_inexact(),
+            Self::MatrixProduct(_) => true,
+            _ => false,
+        }
+    }
 }
 
 /// A part of the generic addresses.
@@ -129,15 +150,34 @@ pub(crate) enum Window {
 }
 
 #[derive(Debug)]
+pub(crate) struct Floating {
+    pub(crate) general: General,
+    pub(crate) to: Slot,
+    pub(crate) sources: [Slot; 3],
+}
+
+#[derive(Debug)]
 pub(crate) struct Comparing {
     pub(crate) compare: Compare,
     pub(crate) combine: Option<(Combine, Predicate)>,
     pub(crate) to: Slot,
-    /// Gets the result for the opposite comparison.
-    pub(crate) opposite: Slot,
+    /// Gets the other result.
+    pub(crate) other: Slot,
+    pub(crate) others: Others,
     pub(crate) sources: [Slot; 2],
     /// The bits of a true result.
     pub(crate) truth: u64,
+}
+
+/// The other result of a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Others {
+    /// That of the opposite comparison.
+    Opposite,
+    /// That of the upper halves of the registers.
+    Upper,
+    /// The same, as the upper half of the first result.
+    UpperJoined,
 }
 
 #[derive(Debug)]
@@ -171,12 +211,36 @@ pub(crate) struct Storing {
 pub(crate) struct Updating {
     pub(crate) access: Access,
     pub(crate) address: Address,
-    /// Gets the old value.
-    pub(crate) to: Slot,
+    /// Get the old values. More than one is a vector, of which each element is an atomic.
+    pub(crate) to: Box<[Slot]>,
     /// The new value from the old one and the operand. `None` compares with the first operand and
     /// swaps with the second.
-    pub(crate) function: Option<Binary>,
-    pub(crate) sources: [Slot; 2],
+    pub(crate) function: Option<Join>,
+    /// The operands of each element.
+    pub(crate) sources: Box<[[Slot; 2]]>,
+}
+
+/// `mma`
+#[derive(Debug)]
+pub(crate) struct Multiplying {
+    /// The type of the elements of `a` and `b`.
+    pub(crate) ty: Type,
+    pub(crate) depth: u32,
+    pub(crate) to: [Slot; 4],
+    pub(crate) a: Box<[Slot]>,
+    pub(crate) b: Box<[Slot]>,
+    pub(crate) c: [Slot; 4],
+}
+
+/// `ldmatrix` or `stmatrix`
+#[derive(Debug)]
+pub(crate) struct MovingMatrices {
+    pub(crate) loads: bool,
+    /// The access to the bytes of a register that are in one row.
+    pub(crate) access: Access,
+    pub(crate) address: Address,
+    /// The register of each matrix.
+    pub(crate) slots: Box<[Slot]>,
 }
 
 #[derive(Debug)]

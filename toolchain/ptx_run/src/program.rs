@@ -82,16 +82,24 @@ impl Program {
     }
 
     /// The instructions that are not supported, of the kernel, of the functions that it can call, and
-    /// of the kernels that it can launch: their mnemonics and lines. A thread that reaches one ends
-    /// the launch with a fault.
+    /// of the kernels that it can launch: their texts and lines. A thread that reaches one ends the
+    /// launch with a fault.
     pub fn unsupported(&self) -> impl Iterator<Item = &str> {
+        self.shown(|op| matches!(op, Op::Unsupported(_)))
+    }
+
+    /// The instructions whose results differ between GPUs, within bounds that PTX documents
+    /// (`.approx`, matrix products), of the same kernels and functions: their texts and lines. If
+    /// there are any, results may differ from those of a GPU in the last bits.
+    pub fn inexact(&self) -> impl Iterator<Item = &str> {
+        self.shown(Op::is_inexact)
+    }
+
+    fn shown(&self, select: impl Fn(&Op) -> bool) -> impl Iterator<Item = &str> {
         let functions = self.entries.iter().flat_map(|entry| entry.functions.iter().flatten());
-        functions.flat_map(|code| &code.instructions).filter_map(|instruction| {
-            match &instruction.op {
-                Op::Unsupported(text) => Some(&**text),
-                _ => None,
-            }
-        })
+        let instructions = functions.flat_map(|code| &code.instructions);
+        let selected = instructions.filter(move |instruction| select(&instruction.op));
+        selected.map(|instruction| &*instruction.shown)
     }
 
     /// Allocates the variables of the module in `memory` and initialises them, as loading the

@@ -38,6 +38,10 @@ pub(crate) enum Synchronise {
     },
     /// Ends a group of bulk copies.
     CommitBulk,
+    /// `griddepcontrol.launch_dependents`
+    LetNextStart,
+    /// `griddepcontrol.wait`
+    WaitForPrevious,
     /// Waits until so many groups of bulk copies are left that have not read their sources, or are
     /// not complete.
     WaitBulk {
@@ -55,8 +59,6 @@ pub(crate) enum Synchronise {
     CommitAsync,
     /// Waits until so many groups of other copies are left, or none and no copy either.
     WaitAsync(Option<Slot>),
-    /// `match.all.sync`: destination, whether all are equal, value and mask.
-    MatchAll((Slot, Slot), [Slot; 2]),
     /// `elect.sync`: the lane, whether it is the own one, mask.
     Elect((Slot, Slot), Slot),
     /// A call of the device runtime.

@@ -102,6 +102,9 @@ pub(super) fn convert(words: &mut Words<'_>) -> Option<Operation> {
         ("rmi", Rounding::Down),
         ("rpi", Rounding::Up),
     ];
+    if words.take("pack") {
+        return pack(words);
+    }
     let whole = words.choose(&integers);
     Some(Operation::Convert(Convert {
         to_integer: whole.is_some(),
@@ -112,4 +115,21 @@ pub(super) fn convert(words: &mut Words<'_>) -> Option<Operation> {
         saturate: words.take("sat"),
         relu: words.take("relu"),
     }))
+}
+
+/// `cvt.pack`
+fn pack(words: &mut Words<'_>) -> Option<Operation> {
+    let (bits, signed) = words.choose(&[
+        ("u16", (16, false)),
+        ("s16", (16, true)),
+        ("u8", (8, false)),
+        ("s8", (8, true)),
+        ("u4", (4, false)),
+        ("s4", (4, true)),
+        ("u2", (2, false)),
+        ("s2", (2, true)),
+    ])?;
+    let known = words.take("sat") && words.take("s32");
+    words.take("b32");
+    known.then_some(Operation::Pack { bits, signed })
 }

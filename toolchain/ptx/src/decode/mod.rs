@@ -5,6 +5,7 @@
 
 mod arithmetic;
 mod compare;
+mod matrix;
 mod memory;
 mod operation;
 mod synchronise;
@@ -57,6 +58,8 @@ fn operation(opcode: &str, words: &mut Words<'_>) -> Option<Operation> {
         "shfl" => synchronise::shuffle(words),
         "vote" => synchronise::vote(words),
         "match" => synchronise::matching(words),
+        "mma" => matrix::product(words),
+        "ldmatrix" | "stmatrix" => matrix::access(opcode, words),
         "redux" => arithmetic::redux(words),
         "cp" => synchronise::copy(words),
         "activemask" => words.take("b32").then_some(Operation::ActiveMask),

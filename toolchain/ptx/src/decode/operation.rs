@@ -104,6 +104,33 @@ pub enum Operation {
     Compare(Comparison),
     /// `cvt`: destination, source. Two sources for a packed type.
     Convert(Convert),
+    /// `cvt.pack`: destination, two sources that are bounded to this size and joined, and possibly a
+    /// third one that is shifted up to make room for them.
+    Pack {
+        /// The bits of both: 16, 8, 4 or 2.
+        bits: u32,
+        /// Whether they are signed.
+        signed: bool,
+    },
+    /// `mma`: destination, a, b and c, as vectors of registers: `a b + c`, with 16 rows, 8 columns and
+    /// f32 in the result.
+    MatrixProduct {
+        /// The type of the elements of a and b.
+        ty: Type,
+        /// The columns of a and rows of b.
+        depth: u32,
+    },
+    /// `ldmatrix`: registers, address of a row. `stmatrix`: the reverse.
+    MatrixAccess {
+        /// Whether it loads.
+        loads: bool,
+        /// The number of matrices: 1, 2 or 4.
+        count: u32,
+        /// Whether rows become columns.
+        transposes: bool,
+        /// Where the rows are.
+        space: AddressSpace,
+    },
     /// A computation: destination, sources.
     Compute(Arithmetic),
     /// `cvta`: destination, address.

@@ -65,6 +65,7 @@ struct Parser<'a> {
 impl<'a> Parser<'a> {
     fn new(ptx: &'a str) -> Self {
         let module = Module {
+            text: ptx.into(),
             version: (0, 0),
             targets: Vec::new(),
             address_size: 32,

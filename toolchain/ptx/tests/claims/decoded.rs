@@ -34,7 +34,43 @@ fn the_samples_have_few_instructions_that_are_not_decoded() {
     let all = SAMPLES.iter().flat_map(|(_, text)| unknown(&parse(text).expect("a module")));
     let all: Vec<String> = all.collect();
     let words = |text: &String| text.split('.').next().map(str::to_owned);
-    assert_eq!(all.iter().filter_map(words).collect::<Vec<_>>(), ["cp", "ldmatrix", "mma"]);
+    assert_eq!(all.iter().filter_map(words).collect::<Vec<_>>(), ["cp"]);
+}
+
+#[test]
+fn matrices_have_shapes_that_exist() {
+    let product = |ty, depth| Operation::MatrixProduct { ty, depth };
+    for (text, expected) in [
+        ("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", product(Type::F16, 16)),
+        ("mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32", product(Type::Bf16, 8)),
+        ("mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32", product(Type::Tf32, 4)),
+    ] {
+        assert_eq!(of(text), expected, "{text}");
+    }
+    for text in [
+        "mma.sync.aligned.m16n8k16.row.col.f32.tf32.tf32.f32",
+        "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16",
+        "mma.sync.aligned.m16n8k16.row.row.f32.f16.f16.f32",
+    ] {
+        assert!(matches!(of(text), Operation::Unknown(_)), "{text}");
+    }
+    let space = AddressSpace::Shared;
+    assert_eq!(
+        of("ldmatrix.sync.aligned.m8n8.x2.trans.shared::cta.b16"),
+        Operation::MatrixAccess { loads: true, count: 2, transposes: true, space }
+    );
+    assert_eq!(
+        of("stmatrix.sync.aligned.m8n8.x4.shared.b16"),
+        Operation::MatrixAccess { loads: false, count: 4, transposes: false, space }
+    );
+}
+
+#[test]
+fn packed_conversions_have_a_size_and_a_sign() {
+    let pack = |bits, signed| Operation::Pack { bits, signed };
+    assert_eq!(of("cvt.pack.sat.u16.s32"), pack(16, false));
+    assert_eq!(of("cvt.pack.sat.s4.s32.b32"), pack(4, true));
+    assert!(matches!(of("cvt.pack.u8.s32.b32"), Operation::Unknown(_)));
 }
 
 #[test]

@@ -3,6 +3,9 @@
 use ptx::Type;
 use ptx::decode::{Comparison, Function, Relation};
 
+use super::low_bits;
+use super::round::Format;
+
 /// A comparison of two registers.
 pub(crate) type Compare = fn(u64, u64) -> bool;
 
@@ -48,11 +51,15 @@ macro_rules! floats {
 
 /// The function of a comparison, if it is supported.
 pub(crate) fn compare(it: &Comparison) -> Option<Compare> {
-    if it.flush {
+    if it.flush && !matches!(it.ty, Type::F16 | Type::F16x2 | Type::F32) {
         return None;
     }
     match it.ty {
+        Type::F32 if it.flush => floats!(it, |a: u64| value(Type::F32, a, true)),
         Type::F32 => floats!(it, |a: u64| f32::from_bits(a as u32)),
+        Type::F16 | Type::F16x2 if it.flush => floats!(it, |a: u64| value(Type::F16, a, true)),
+        Type::F16 | Type::F16x2 => floats!(it, |a: u64| value(Type::F16, a, false)),
+        Type::Bf16 | Type::Bf16x2 => floats!(it, |a: u64| value(Type::Bf16, a, false)),
         Type::F64 => floats!(it, f64::from_bits),
         Type::S16 => by_relation!(it.relation, |a: u64| a as i16),
         Type::S32 => by_relation!(it.relation, |a: u64| a as i32),
@@ -61,6 +68,15 @@ pub(crate) fn compare(it: &Comparison) -> Option<Compare> {
         Type::U32 | Type::B32 => by_relation!(it.relation, |a: u64| a as u32),
         Type::U64 | Type::B64 => by_relation!(it.relation, |a: u64| a),
         _ => None,
+    }
+}
+
+/// The value of a float in the lowest bits. A subnormal one may be flushed to zero.
+fn value(ty: Type, bits: u64, flush: bool) -> f64 {
+    let bits = low_bits(bits, ty.bytes() * 8);
+    match Format::of(ty) {
+        Some(format) => format.value(if flush { format.flushed(bits) } else { bits }),
+        None => f64::NAN,
     }
 }
 

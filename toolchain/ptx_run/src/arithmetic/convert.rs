@@ -3,6 +3,7 @@
 use ptx::Type;
 use ptx::decode::{Convert, Rounding};
 
+use super::exact::Exact;
 use super::round::Format;
 use super::{extended, low_bits};
 
@@ -15,9 +16,13 @@ enum Number {
 /// Whether a conversion is supported.
 pub(crate) fn is_supported(it: &Convert) -> bool {
     let known = |ty: Type| Format::of(ty).is_some() || is_integer(ty);
+    let short = it.from != Type::Tf32 && (it.to != Type::Tf32 || it.from == Type::F32);
     let exact = !matches!(it.rounding, Some(Rounding::Approximate | Rounding::Full));
     let packed = matches!(it.to, Type::F16x2 | Type::Bf16x2) && it.from == Type::F32;
-    (known(it.to) && known(it.from) || packed) && exact && !it.flush && !it.relu
+    let has_single = it.to == Type::F32 || it.from == Type::F32;
+    let to_short = Format::of(half_of(it.to).unwrap_or(it.to)).is_some_and(|it| !it.is_wide());
+    let fits = (has_single || !it.flush) && (to_short || !it.relu);
+    (known(it.to) && known(it.from) || packed) && exact && fits && short
 }
 
 /// The type of one element of a pair of floats.
@@ -37,8 +42,11 @@ pub(crate) fn is_integer(ty: Type) -> bool {
 /// The value converted to a supported type `to`, as a register with the bits of that type.
 pub(crate) fn convert(it: &Convert, to: Type, bits: u64) -> u64 {
     let width = it.from.bytes() * 8;
+    let flush = |ty: Type, format: Format, bits: u64| {
+        if it.flush && ty == Type::F32 { format.flushed(bits) } else { bits }
+    };
     let number = match Format::of(it.from) {
-        Some(format) => Number::Float(format.value(low_bits(bits, width))),
+        Some(format) => Number::Float(format.value(flush(it.from, format, low_bits(bits, width)))),
         None if it.from.is_signed() => Number::Integer(extended(bits, width).into()),
         None => Number::Integer(low_bits(bits, width).into()),
     };
@@ -50,11 +58,16 @@ pub(crate) fn convert(it: &Convert, to: Type, bits: u64) -> u64 {
     match (Format::of(to), number) {
         (Some(format), Number::Integer(value)) => {
             let value = if it.saturate { value.clamp(0, 1) } else { value };
-            format.round_integer(value, rounding)
+            Exact::of_integer(value).round(format, rounding)
         }
         (Some(format), Number::Float(value)) => {
             let value = if it.saturate { to_unit(value) } else { value };
-            format.round(value, rounding)
+            // A negative number, and -0.
+            let cut = it.relu && value.is_sign_negative() && !value.is_nan();
+            let value = if cut { 0.0 } else { value };
+            let bits = flush(to, format, format.round(value, rounding));
+            // The lowest bits of a register that a `tf32` does not have are 0.
+            if to == Type::Tf32 { bits << 13 } else { bits }
         }
         // A conversion bounds the value, and makes 0 of NaN.
         (None, Number::Float(value)) => bounded(whole(value, rounding) as i128, to),

@@ -1,4 +1,4 @@
-//! Arithmetic of `f32` and `f64`, rounded to the nearest.
+//! Arithmetic of `f32` and `f64`, rounded to the nearest, by that of the machine.
 
 use ptx::Type;
 use ptx::decode::{Arithmetic, Function, Rounding};
@@ -31,9 +31,15 @@ macro_rules! floats {
 pub(crate) fn compute(it: &Arithmetic) -> Option<Compute> {
     let ty = it.ty;
     let nearest = matches!(it.rounding, None | Some(Rounding::Nearest));
-    let modified = it.flush || it.saturate || it.relu || it.absolute || it.xor_sign;
-    if !nearest || modified {
+    let modified = it.saturate || it.relu || it.absolute || it.xor_sign;
+    let is_extreme = matches!(it.function, Function::Min | Function::Max);
+    let is_sign = matches!(it.function, Function::Neg | Function::Abs);
+    let misplaced = it.nan && !is_extreme || it.rounding.is_some() && (is_extreme || is_sign);
+    if !nearest || modified || misplaced {
         return None;
+    }
+    if it.flush {
+        return flushed(it);
     }
     match it.function {
         Function::Add => floats!(ty, Two, |a, b| a + b),
@@ -52,6 +58,28 @@ pub(crate) fn compute(it: &Arithmetic) -> Option<Compute> {
         Function::Abs => sign(ty, |a| a & !(1 << 31), |a| a & !(1 << 63)),
         _ => None,
     }
+}
+
+/// The most frequent computations of `f32` with `.ftz`.
+fn flushed(it: &Arithmetic) -> Option<Compute> {
+    fn flush(bits: u32) -> u32 {
+        if bits & 0x7f80_0000 == 0 { bits & 0x8000_0000 } else { bits }
+    }
+    fn of(bits: u64) -> f32 {
+        f32::from_bits(flush(bits as u32))
+    }
+    fn result(value: f32) -> u64 {
+        u64::from(if value.is_nan() { NAN } else { flush(value.to_bits()) })
+    }
+    Some(match (it.function, it.ty) {
+        (Function::Add, Type::F32) => Compute::Two(|a, b| result(of(a) + of(b))),
+        (Function::Sub, Type::F32) => Compute::Two(|a, b| result(of(a) - of(b))),
+        (Function::Mul, Type::F32) => Compute::Two(|a, b| result(of(a) * of(b))),
+        (Function::Fma, Type::F32) if it.rounding.is_some() => {
+            Compute::Three(|a, b, c| result(of(a).mul_add(of(b), of(c))))
+        }
+        _ => return None,
+    })
 }
 
 fn sign(ty: Type, single: super::Unary, double: super::Unary) -> Option<Compute> {

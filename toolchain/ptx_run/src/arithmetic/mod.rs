@@ -3,14 +3,22 @@
 //! Each function of this module chooses a plain function for a type when a program is resolved, so
 //! that running an instruction is one call.
 
+mod approximate;
 pub(crate) mod bits;
 pub(crate) mod carry;
+pub(crate) mod choose;
 pub(crate) mod compare;
 pub(crate) mod convert;
+pub(crate) mod dot;
+pub(crate) mod exact;
 pub(crate) mod float;
+pub(crate) mod general;
 pub(crate) mod integer;
+pub(crate) mod pack;
 pub(crate) mod round;
 pub(crate) mod update;
+
+use self::general::General;
 
 pub(crate) type Unary = fn(u64) -> u64;
 pub(crate) type Binary = fn(u64, u64) -> u64;
@@ -24,6 +32,35 @@ pub(crate) enum Compute {
     Two(Binary),
     Three(Ternary),
     Four(Quaternary),
+}
+
+impl Compute {
+    /// The number of registers.
+    pub(crate) fn operands(self) -> usize {
+        match self {
+            Self::One(_) => 1,
+            Self::Two(_) => 2,
+            Self::Three(_) => 3,
+            Self::Four(_) => 4,
+        }
+    }
+}
+
+/// A function of two values, as atomics and reductions have.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Join {
+    Plain(Binary),
+    Float(General),
+}
+
+impl Join {
+    /// The function of two registers.
+    pub(crate) fn of(&self, a: u64, b: u64) -> u64 {
+        match self {
+            Self::Plain(function) => function(a, b),
+            Self::Float(general) => general.compute([a, b, 0]),
+        }
+    }
 }
 
 /// A closure for an integer type, as a function of registers. `$width` is the number of bits.
@@ -65,4 +102,14 @@ pub(crate) fn low_bits(value: u64, width: u32) -> u64 {
 pub(crate) fn extended(value: u64, width: u32) -> i64 {
     let unused = 64 - width.clamp(1, 64);
     (value << unused).cast_signed() >> unused
+}
+
+/// The element of a register at an index.
+pub(crate) fn lane(value: u64, index: u32, width: u32) -> u64 {
+    low_bits(value >> (index * width), width)
+}
+
+/// A register with these elements.
+pub(crate) fn from_lanes(lanes: u32, width: u32, of: impl Fn(u32) -> u64) -> u64 {
+    (0..lanes).fold(0, |all, index| all | low_bits(of(index), width) << (index * width))
 }

@@ -3,8 +3,10 @@
 use ptx::Type;
 use ptx::decode::Rounding;
 
+use super::exact::Exact;
+
 /// A format of IEEE 754.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Format {
     /// Bits of the mantissa without the leading one.
     mantissa: u32,
@@ -18,6 +20,8 @@ impl Format {
         Some(match ty {
             Type::F16 => Self { mantissa: 10, exponent: 5 },
             Type::Bf16 => Self { mantissa: 7, exponent: 8 },
+            // In the upper bits of a register: see `convert`.
+            Type::Tf32 => Self { mantissa: 10, exponent: 8 },
             Type::F32 => Self { mantissa: 23, exponent: 8 },
             Type::F64 => Self { mantissa: 52, exponent: 11 },
             _ => return None,
@@ -28,8 +32,43 @@ impl Format {
         (1 << (self.exponent - 1)) - 1
     }
 
-    fn infinity(self) -> u64 {
+    /// The bits of infinity.
+    pub(crate) fn infinity(self) -> u64 {
         ((1 << self.exponent) - 1) << self.mantissa
+    }
+
+    /// The bit of the sign.
+    pub(crate) fn sign(self) -> u64 {
+        1 << (self.mantissa + self.exponent)
+    }
+
+    /// The bits of the NaN that operations return. For f64 the payload is open.
+    pub(crate) fn nan(self) -> u64 {
+        if self.is_double() { f64::NAN.to_bits() } else { self.sign() - 1 }
+    }
+
+    pub(crate) fn is_nan(self, bits: u64) -> bool {
+        bits & !self.sign() > self.infinity()
+    }
+
+    /// Zero with the sign of a float, if that is subnormal.
+    pub(crate) fn flushed(self, bits: u64) -> u64 {
+        if bits & self.infinity() == 0 { bits & self.sign() } else { bits }
+    }
+
+    /// Whether it is that of f64.
+    pub(crate) fn is_double(self) -> bool {
+        self.mantissa == 52
+    }
+
+    /// Whether it is that of f32 or f64.
+    pub(crate) fn is_wide(self) -> bool {
+        self.mantissa >= 23
+    }
+
+    /// The bits of 1.
+    pub(crate) fn one(self) -> u64 {
+        (self.bias() as u64) << self.mantissa
     }
 
     fn signed(self, magnitude: u64, negative: bool) -> u64 {
@@ -38,8 +77,12 @@ impl Format {
 
     /// The value of a float with these bits. Exact, except for the payload of NaN.
     pub(crate) fn value(self, bits: u64) -> f64 {
-        if self.mantissa == 52 {
+        if self.is_double() {
             return f64::from_bits(bits);
+        }
+        if self.exponent == 8 {
+            // It is the upper part of an f32.
+            return f32::from_bits((bits << (23 - self.mantissa)) as u32).into();
         }
         let mantissa = bits & ((1 << self.mantissa) - 1);
         let exponent = (bits & self.infinity()) >> self.mantissa;
@@ -49,8 +92,8 @@ impl Format {
         } else {
             let whole = if exponent == 0 { mantissa } else { mantissa | 1 << self.mantissa };
             let power = exponent.max(1) as i32 - self.bias() - self.mantissa as i32;
-            // At most 24 bits times a power of two in the range of f64: both are exact.
-            whole as f64 * f64::powi(2.0, power)
+            // A few bits times a power of two in the range of f64: both are exact.
+            whole as f64 * f64::from_bits(((1023 + power) as u64) << 52)
         };
         if negative { -magnitude } else { magnitude }
     }
@@ -60,25 +103,25 @@ impl Format {
         let negative = value.is_sign_negative();
         if value.is_nan() {
             // All other formats have one NaN, without a sign.
-            let all = (1 << (self.mantissa + self.exponent)) - 1;
-            return if self.mantissa == 52 { value.to_bits() } else { all };
+            return if self.is_double() { value.to_bits() } else { self.nan() };
         }
         if value.is_infinite() {
             return self.signed(self.infinity(), negative);
         }
-        let bits = value.to_bits();
-        let (exponent, mantissa) = ((bits >> 52 & 0x7ff) as i32, bits & ((1 << 52) - 1));
-        let whole = if exponent == 0 { mantissa } else { mantissa | 1 << 52 };
-        self.round_product(negative, whole.into(), exponent.max(1) - 1075, rounding)
-    }
-
-    /// The bits of an integer, rounded to this format.
-    pub(crate) fn round_integer(self, value: i128, rounding: Rounding) -> u64 {
-        self.round_product(value < 0, value.unsigned_abs(), 0, rounding)
+        if self.mantissa == 23 && rounding == Rounding::Nearest {
+            return (value as f32).to_bits().into();
+        }
+        Exact::of(value).round(self, rounding)
     }
 
     /// The bits of `whole` times two to the power of `exponent`, rounded.
-    fn round_product(self, negative: bool, whole: u128, exponent: i32, rounding: Rounding) -> u64 {
+    pub(crate) fn round_product(
+        self,
+        negative: bool,
+        whole: u128,
+        exponent: i32,
+        rounding: Rounding,
+    ) -> u64 {
         if whole == 0 {
             return self.signed(0, negative);
         }

@@ -37,7 +37,8 @@ pub(super) fn atomic(
     on: &Operands<'_>,
 ) -> Option<Op> {
     let (to, operands) = operands.split_first()?;
-    updating(access, update, on.slot(to)?, operands, on)
+    let to: Option<Box<[Slot]>> = on.elements(to).iter().map(|it| on.slot(it)).collect();
+    updating(access, update, to?, operands, on)
 }
 
 pub(super) fn reduction(
@@ -46,26 +47,33 @@ pub(super) fn reduction(
     operands: &[Operand],
     on: &Operands<'_>,
 ) -> Option<Op> {
-    updating(access, update, on.sink(), operands, on)
+    let to = vec![on.sink(); access.vector as usize].into();
+    updating(access, update, to, operands, on)
 }
 
 fn updating(
     access: Access,
     by: Update,
-    to: Slot,
+    to: Box<[Slot]>,
     operands: &[Operand],
     on: &Operands<'_>,
 ) -> Option<Op> {
     let function = update(by, access.ty);
     let swaps = by == Update::CompareAndSwap;
-    let fits = access.vector == 1 && matches!(access.ty.bytes(), 2 | 4 | 8);
+    let count = access.vector as usize;
+    let fits = matches!(access.ty.bytes(), 2 | 4 | 8) && to.len() == count;
     if !is_supported(access) || !fits || function.is_none() && !swaps {
         return None;
     }
     let address = on.address(operands.first()?)?;
-    let first = on.source_at(operands, 1, access.ty)?;
-    let second = if swaps { on.source_at(operands, 2, access.ty)? } else { first };
-    let sources = [first, second];
+    let values = |at: usize| -> Option<Vec<Slot>> {
+        let elements = on.elements(operands.get(at)?);
+        let slots: Option<Vec<Slot>> = elements.iter().map(|it| on.source(it, access.ty)).collect();
+        slots.filter(|slots| slots.len() == count)
+    };
+    let first = values(1)?;
+    let second = if swaps { values(2)? } else { first.clone() };
+    let sources = first.into_iter().zip(second).map(|(first, second)| [first, second]).collect();
     Some(Op::Update(Box::new(Updating { access, address, to, function, sources })))
 }
 

@@ -4,12 +4,12 @@ use ptx::decode::{Arithmetic, Comparison, Convert, Function, Variant};
 use ptx::{Operand, Type};
 
 use super::operands::Operands;
-use crate::arithmetic::Compute;
 use crate::arithmetic::carry::Carry;
-use crate::arithmetic::compare;
 use crate::arithmetic::convert::{half_of, is_integer, is_supported};
-use crate::arithmetic::update;
-use crate::code::{Comparing, Converting, Op, Slot};
+use crate::arithmetic::general::{General, element};
+use crate::arithmetic::round::Format;
+use crate::arithmetic::{Compute, compare, low_bits, pack, update};
+use crate::code::{Comparing, Converting, Floating, Op, Others, Slot};
 use crate::special::clock;
 
 pub(super) fn movement(ty: Type, operands: &[Operand], on: &Operands<'_>) -> Option<Op> {
@@ -43,7 +43,16 @@ pub(super) fn select(ty: Type, operands: &[Operand], on: &Operands<'_>) -> Optio
 }
 
 pub(super) fn compare(it: &Comparison, operands: &[Operand], on: &Operands<'_>) -> Option<Op> {
-    let (to, opposite) = on.pair(operands.first()?)?;
+    let (to, other) = on.pair(operands.first()?)?;
+    let (ty, lanes) = element(it.ty);
+    if lanes == 2 && (ty.bytes() != 2 || it.result.is_some_and(|result| result != it.ty)) {
+        return None;
+    }
+    let others = match (lanes, it.result) {
+        (2, None) => Others::Upper,
+        (2, Some(_)) => Others::UpperJoined,
+        _ => Others::Opposite,
+    };
     let first = on.source_at(operands, 1, it.ty)?;
     let second = on.source_at(operands, 2, it.ty)?;
     let combine = match it.combined {
@@ -54,12 +63,13 @@ pub(super) fn compare(it: &Comparison, operands: &[Operand], on: &Operands<'_>) 
         compare: compare::compare(it)?,
         combine,
         to,
-        opposite,
+        other,
+        others,
         sources: [first, second],
-        truth: match it.result {
+        truth: match it.result.map(|result| (Format::of(element(result).0), result.bytes())) {
             None => 1,
-            Some(Type::F32) => 1f32.to_bits().into(),
-            Some(_) => u32::MAX.into(),
+            Some((Some(format), _)) => format.one(),
+            Some((None, bytes)) => low_bits(u64::MAX, bytes * 8),
         },
     })))
 }
@@ -91,24 +101,36 @@ pub(super) fn compute(it: &Arithmetic, operands: &[Operand], on: &Operands<'_>) 
     let source = |at: usize| on.source_at(operands, at, operand_type(it, at));
     let none = on.value(0);
     if let Some(carry) = Carry::of(it) {
+        if update::is_of_floats(it) {
+            return None;
+        }
         let third = if carry.operands() == 3 { source(3)? } else { none };
         return Some(Op::Carry(carry, to, [source(1)?, source(2)?, third]));
     }
-    if it.sets_carry || it.second.is_some() {
-        return None;
-    }
-    let compute = update::compute(it)?;
+    let operands = operands.len() - 1;
     let mut sources = [none; 4];
-    let count = match compute {
-        Compute::One(_) => 1,
-        Compute::Two(_) => 2,
-        Compute::Three(_) => 3,
-        Compute::Four(_) => 4,
-    };
-    for (index, place) in sources.iter_mut().take(count).enumerate() {
+    for (index, place) in sources.iter_mut().take(operands).enumerate() {
         *place = source(index + 1)?;
     }
-    Some(Op::Compute(compute, to, sources))
+    if let Some(compute) = update::compute(it).filter(|it| it.operands() == operands) {
+        return Some(Op::Compute(compute, to, sources));
+    }
+    let general = General::of(it, operands)?;
+    let [first, second, third, _] = sources;
+    Some(Op::Float(Box::new(Floating { general, to, sources: [first, second, third] })))
+}
+
+/// `cvt.pack`
+pub(super) fn pack(bits: u32, signed: bool, operands: &[Operand], on: &Operands<'_>) -> Option<Op> {
+    let source = |at: usize, ty: Type| on.source_at(operands, at, ty);
+    let (first, second) = (source(1, Type::S32)?, source(2, Type::S32)?);
+    let third = match operands.len() {
+        3 => on.value(0),
+        4 if bits < 16 => source(3, Type::B32)?,
+        _ => return None,
+    };
+    let sources = [first, second, third, on.value(0)];
+    Some(Op::Compute(Compute::Three(pack::pack(bits, signed)?), on.slot(&operands[0])?, sources))
 }
 
 /// The type of an operand of a computation. Most have that of the instruction.
@@ -119,6 +141,7 @@ fn operand_type(it: &Arithmetic, at: usize) -> Type {
         Function::Mad if is_wide_sum => Type::U32,
         Function::ShiftLeft | Function::ShiftRight | Function::ExtractBits if at > 1 => Type::U32,
         Function::InsertBits if at > 2 => Type::U32,
+        Function::SelectBySign if at == 3 => it.second.unwrap_or(it.ty),
         _ => it.ty,
     }
 }

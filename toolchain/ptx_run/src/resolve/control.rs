@@ -1,6 +1,6 @@
 //! Branches and calls.
 
-use ptx::{Label, Module, Operand, Space, Symbol, Type};
+use ptx::{Label, Operand, Space, Symbol, Type};
 
 use super::operands::Operands;
 use crate::code::{Calling, Given, Op, Received};
@@ -56,15 +56,6 @@ pub(super) fn call(operands: &[Operand], on: &Operands<'_>) -> Option<Op> {
         Some(runtime) => Op::Synchronise(Box::new(Synchronise::Runtime(runtime, call))),
         None => Op::Call(Box::new(call)),
     })
-}
-
-/// The name of the function that an instruction calls and the module only declares.
-pub(super) fn declared<'m>(it: &ptx::Instruction, module: &'m Module) -> Option<&'m str> {
-    let called = it.operands.iter().find_map(|operand| match operand {
-        Operand::Symbol(Symbol::Function(index), _) => Some(&module.functions[*index as usize]),
-        _ => None,
-    })?;
-    called.body.is_none().then_some(&called.name)
 }
 
 /// Whether a function has a body, and all its parameters and results in memory.

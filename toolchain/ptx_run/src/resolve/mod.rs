@@ -6,6 +6,7 @@
 mod access;
 mod compute;
 mod control;
+mod matrix;
 mod operands;
 mod synchronise;
 mod warp;
@@ -76,15 +77,15 @@ impl<'a> Resolver<'a> {
     fn instruction(&mut self, it: &ptx::Instruction, operands: &Operands<'_>) -> Instruction {
         let mnemonic = Arc::clone(&it.mnemonic);
         let operation = self.decoded.entry(mnemonic).or_insert_with_key(|it| decode(it));
-        let op = op(operation, it, operands).unwrap_or_else(|| {
-            let name = control::declared(it, self.module);
-            let of = name.map_or_else(String::new, |name| format!(" of `{name}`"));
-            let text = format!("`{}`{of} in line {} of the PTX", it.mnemonic.text(), it.line);
-            Op::Unsupported(text.into())
-        });
+        let op = op(operation, it, operands).unwrap_or(Op::Unsupported(match operation {
+            Operation::Refused(group) => Some(group),
+            _ => None,
+        }));
         let guard = it.guard.map(|guard| (guard.register.0, !guard.negated));
         let (own, inside) = self.places(it, operands.body);
-        Instruction { op, guard, own, inside }
+        let words: Vec<&str> = it.text(&self.module.text).split_whitespace().collect();
+        let shown = format!("`{}` in line {} of the PTX", words.join(" "), it.line).into();
+        Instruction { op, guard, own, inside, shown }
     }
 
     /// The line in the file of the kernel, where the instruction was inlined, and the innermost line.
@@ -131,6 +132,12 @@ fn op(operation: &Operation, it: &ptx::Instruction, on: &Operands<'_>) -> Option
         Operation::Shuffle(mode) => warp::shuffle(*mode, operands, on),
         Operation::Vote(vote) => warp::vote(*vote, operands, on),
         Operation::Match { all: false, bytes } => warp::matching(*bytes, operands, on),
+        Operation::Match { all: true, bytes } => warp::matching_all(*bytes, operands, on),
+        Operation::MatrixProduct { ty, depth } => matrix::product(*ty, *depth, operands, on),
+        Operation::MatrixAccess { loads, count, transposes, space } => {
+            matrix::access((*loads, *count, *transposes), *space, operands, on)
+        }
+        Operation::Pack { bits, signed } => compute::pack(*bits, *signed, operands, on),
         Operation::Redux(arithmetic) => warp::redux(arithmetic, operands, on),
         Operation::ActiveMask => warp::active_mask(operands, on),
         Operation::Branch => control::branch(operands, on),
@@ -140,9 +147,9 @@ fn op(operation: &Operation, it: &ptx::Instruction, on: &Operands<'_>) -> Option
         Operation::Return => Some(Op::Return),
         Operation::Exit => Some(Op::Exit),
         Operation::Trap => Some(Op::Trap),
-        // Grids run one at a time, and there are no caches.
-        Operation::Hint | Operation::GridDependency { .. } => Some(Op::Nothing),
-        Operation::Match { all: true, .. }
+        // There are no caches.
+        Operation::Hint => Some(Op::Nothing),
+        Operation::GridDependency { .. }
         | Operation::ClusterBarrier { .. }
         | Operation::Mbarrier { .. }
         | Operation::Elect

@@ -115,11 +115,11 @@ impl Operands<'_> {
             Operand::Integer(value) if ty == Type::Pred => (*value != 0).into(),
             Operand::Integer(value) => low_bits(value.cast_unsigned(), width),
             Operand::Single(bits) => (*bits).into(),
-            // A decimal number may stand for an `f32` too.
-            Operand::Double(bits) if ty == Type::F32 => {
-                Format::of(ty)?.round(f64::from_bits(*bits), Rounding::Nearest)
-            }
-            Operand::Double(bits) => *bits,
+            // A decimal number may stand for a smaller float too.
+            Operand::Double(bits) => match Format::of(ty) {
+                Some(format) => format.round(f64::from_bits(*bits), Rounding::Nearest),
+                None => *bits,
+            },
             _ => return None,
         };
         Some(self.value(bits))

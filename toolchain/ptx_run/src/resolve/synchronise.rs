@@ -55,11 +55,8 @@ pub(super) fn synchronise(
                 Some(on.source_at(operands, 0, Type::U32)?)
             })
         }
-        Operation::Match { all: true, bytes } => {
-            let ty = if bytes == 8 { Type::B64 } else { Type::B32 };
-            let sources = [on.source_at(operands, 1, ty)?, on.source_at(operands, 2, Type::B32)?];
-            Synchronise::MatchAll(on.pair(operands.first()?)?, sources)
-        }
+        Operation::GridDependency { waits: true } => Synchronise::WaitForPrevious,
+        Operation::GridDependency { waits: false } => Synchronise::LetNextStart,
         Operation::Elect => {
             let mask = on.source_at(operands, 1, Type::B32)?;
             Synchronise::Elect(on.pair(operands.first()?)?, mask)

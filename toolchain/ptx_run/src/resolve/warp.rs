@@ -59,13 +59,20 @@ pub(super) fn matching(bytes: u32, operands: &[Operand], on: &Operands<'_>) -> O
     Some(Op::Match(on.slot(to)?, [on.source(value, ty)?, on.source(mask, Type::B32)?]))
 }
 
+pub(super) fn matching_all(bytes: u32, operands: &[Operand], on: &Operands<'_>) -> Option<Op> {
+    let [to, value, mask] = operands else { return None };
+    let ty = if bytes == 8 { Type::B64 } else { Type::B32 };
+    let (to, found) = on.pair(to)?;
+    Some(Op::MatchAll([to, found], [on.source(value, ty)?, on.source(mask, Type::B32)?]))
+}
+
 pub(super) fn redux(it: &Arithmetic, operands: &[Operand], on: &Operands<'_>) -> Option<Op> {
     let [to, value, mask] = operands else { return None };
-    if it.ty.is_float() {
+    if it.ty.bytes() != 4 {
         return None;
     }
     let sources = [on.source(value, it.ty)?, on.source(mask, Type::B32)?];
-    Some(Op::Redux(update::of(it.function, it.ty)?, on.slot(to)?, sources))
+    Some(Op::Redux(update::join(it)?, on.slot(to)?, sources))
 }
 
 pub(super) fn active_mask(operands: &[Operand], on: &Operands<'_>) -> Option<Op> {

@@ -6,7 +6,7 @@ use simt::AccessKind;
 
 use super::{Thread, number};
 use crate::arithmetic::{extended, low_bits};
-use crate::code::{Address, Instruction, Loading, Storing, Updating, Window};
+use crate::code::{Address, Instruction, Loading, Slot, Storing, Updating, Window};
 use crate::layout::GAP;
 use crate::resolve::{order_of, scope_of};
 
@@ -285,12 +285,58 @@ impl Thread<'_> {
         }
     }
 
+    /// Loads one number without a register.
+    pub(super) fn read_one(&mut self, access: &Access, address: u64, at: &Instruction) -> u64 {
+        let bytes = access.ty.bytes() as usize;
+        let Place::Checked(pointer, space) = self.place(access, address, bytes, at) else {
+            self.trap(at, "a matrix in local memory");
+        };
+        if !announce(access, AccessKind::Read, pointer, bytes, space) {
+            return 0;
+        }
+        // SAFETY: the emulator found these bytes live, aligned and written.
+        unsafe { number::read(pointer, bytes) }
+    }
+
+    /// Stores one number.
+    pub(super) fn write_one(
+        &mut self,
+        access: &Access,
+        address: u64,
+        value: u64,
+        at: &Instruction,
+    ) {
+        let bytes = access.ty.bytes() as usize;
+        let Place::Checked(pointer, space) = self.place(access, address, bytes, at) else {
+            self.trap(at, "a matrix in local memory");
+        };
+        if announce(access, AccessKind::Write, pointer, bytes, space) {
+            // SAFETY: the emulator found these bytes live and aligned.
+            unsafe { number::write(pointer, bytes, value) };
+            self.changes.memory();
+        }
+    }
+
     pub(super) fn update(&mut self, it: &Updating, instruction: &Instruction) {
         let bytes = it.access.ty.bytes();
         let address = self.address(it.address, instruction);
-        let [first, second] = it
-            .sources
-            .map(|source| self.used(source, bytes, instruction, "an operand of an atomic"));
+        for (index, (&to, &sources)) in it.to.iter().zip(&it.sources).enumerate() {
+            let address = address.wrapping_add(index as u64 * u64::from(bytes));
+            self.update_one(it, address, to, sources, instruction);
+        }
+    }
+
+    fn update_one(
+        &mut self,
+        it: &Updating,
+        address: u64,
+        to: Slot,
+        sources: [Slot; 2],
+        instruction: &Instruction,
+    ) {
+        let bytes = it.access.ty.bytes();
+        let [first, second] =
+            sources.map(|source| self.used(source, bytes, instruction, "an operand of an atomic"));
         let size = bytes as usize;
         let Place::Checked(pointer, space) = self.place(&it.access, address, size, instruction)
         else {
@@ -303,8 +349,8 @@ impl Thread<'_> {
         let before = std::mem::take(&mut self.changes.any);
         // SAFETY: the emulator found these bytes live, aligned and written.
         let old = unsafe { number::read(pointer, size) };
-        let new = match it.function {
-            Some(function) => function(old, first),
+        let new = match &it.function {
+            Some(function) => function.of(old, first),
             None if old == low_bits(first, bytes * 8) => second,
             None => old,
         };
@@ -313,7 +359,7 @@ impl Thread<'_> {
         }
         // SAFETY: as above; no other thread runs before the next call of the emulator.
         unsafe { number::write(pointer, size, new) };
-        self.write(it.to, old, 0);
+        self.write(to, old, 0);
         self.awaited = None;
         self.poll(it.access.order, address, before);
     }

@@ -3,6 +3,7 @@
 mod calls;
 mod changes;
 mod copies;
+mod matrix;
 mod mbarrier;
 mod memory;
 mod number;
@@ -199,6 +200,6 @@ impl<'a> Thread<'a> {
     /// Ends the launch at an instruction.
     fn trap(&self, instruction: &Instruction, message: &str) -> ! {
         self.announce(instruction);
-        simt::trap(message)
+        simt::trap(&format!("{}: {message}", instruction.shown))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Flow, Thread};
 use crate::arithmetic::{Compute, convert, extended, low_bits};
-use crate::code::{Comparing, Converting, Instruction, Op, Slot};
+use crate::code::{Comparing, Converting, Instruction, Op, Others, Slot};
 
 impl Thread<'_> {
     /// Executes an instruction whose guard is true.
@@ -49,6 +49,10 @@ impl Thread<'_> {
                 self.write(*to, low_bits(value, *to_bits), undefined);
             }
             Op::Convert(converting) => self.convert(converting),
+            Op::Float(floating) => {
+                let (values, undefined) = self.read_all(floating.sources);
+                self.write(floating.to, floating.general.compute(values), undefined);
+            }
             Op::Branch(to) => self.jump(*to, instruction),
             Op::BranchIndexed(index, targets) => {
                 let index = self.used(*index, 4, instruction, "the index of a branch");
@@ -92,6 +96,9 @@ impl Thread<'_> {
             }
             Op::Clock(to, clock) => self.write(*to, clock(), 0),
             Op::Match(to, sources) => self.matching(*to, *sources, instruction),
+            Op::MatrixProduct(product) => self.multiply(product, instruction),
+            Op::MatrixMove(moving) => self.move_matrices(moving, instruction),
+            Op::MatchAll(to, sources) => self.matching_all(*to, *sources, instruction),
             Op::Redux(function, to, sources) => {
                 self.redux(*function, *to, *sources, instruction);
             }
@@ -114,7 +121,10 @@ impl Thread<'_> {
             }
             Op::Synchronise(it) => self.synchronise(it, instruction),
             Op::Trap => simt::trap("the kernel has executed `trap`"),
-            Op::Unsupported(text) => simt::trap(&format!("{text} is not supported")),
+            Op::Unsupported(group) => {
+                let group = group.map_or_else(String::new, |group| format!(" ({group})"));
+                simt::trap(&format!("{}{group} is not supported", instruction.shown));
+            }
             _ => unreachable!("`step` executes all others"),
         }
     }
@@ -156,16 +166,22 @@ impl Thread<'_> {
     #[inline]
     fn compare(&mut self, it: &Comparing) {
         let ([a, b], mut undefined) = self.read_all(it.sources);
-        let result = (it.compare)(a, b);
-        let (mut value, mut opposite) = (result, !result);
+        let mut value = (it.compare)(a, b);
+        let mut other = match it.others {
+            Others::Opposite => !value,
+            Others::Upper | Others::UpperJoined => (it.compare)(a >> 16, b >> 16),
+        };
         if let Some((combine, predicate)) = it.combine {
-            let (other, unknown) = self.predicate(predicate);
-            (value, opposite) = (combine(value, other), combine(opposite, other));
+            let (third, unknown) = self.predicate(predicate);
+            (value, other) = (combine(value, third), combine(other, third));
             undefined |= unknown;
         }
         let bits = |result: bool| if result { it.truth } else { 0 };
+        if it.others == Others::UpperJoined {
+            return self.write(it.to, bits(value) | bits(other) << 16, undefined);
+        }
         self.write(it.to, bits(value), undefined);
-        self.write(it.opposite, bits(opposite), undefined);
+        self.write(it.other, bits(other), undefined);
     }
 
     fn convert(&mut self, it: &Converting) {

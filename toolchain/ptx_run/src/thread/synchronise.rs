@@ -29,6 +29,8 @@ impl Thread<'_> {
                 self.bulk_load(*to, [*from, *barrier], *bytes, at);
             }
             Synchronise::BulkStore { to, from, bytes } => self.bulk_store(*to, *from, *bytes, at),
+            Synchronise::LetNextStart => simt::launch_dependents(),
+            Synchronise::WaitForPrevious => simt::dependency_wait(),
             Synchronise::CommitBulk => self.bulk.commit(),
             Synchronise::WaitBulk { left, read } => self.wait_bulk(*left, *read, at),
             Synchronise::AsyncCopy(copy) => self.async_copy(copy, at),
@@ -37,7 +39,6 @@ impl Thread<'_> {
             }
             Synchronise::CommitAsync => self.elements.commit(),
             Synchronise::WaitAsync(left) => self.wait_async(*left, at),
-            Synchronise::MatchAll(to, sources) => self.matching_all(*to, *sources, at),
             Synchronise::Elect(to, mask) => self.elect(*to, *mask, at),
             Synchronise::Runtime(function, call) => self.call_runtime(*function, call, at),
         }

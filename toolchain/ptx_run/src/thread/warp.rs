@@ -4,7 +4,7 @@ use ptx::decode::{BarrierAction, Shuffle, Vote};
 use simt::Meet;
 
 use super::Thread;
-use crate::arithmetic::Binary;
+use crate::arithmetic::Join;
 use crate::code::{Instruction, Meeting, Predicate, Shuffling, Slot};
 
 const MASK: &str = "a mask of lanes";
@@ -109,16 +109,16 @@ impl Thread<'_> {
     /// `match.all.sync`
     pub(super) fn matching_all(
         &mut self,
-        (to, found): (Slot, Slot),
+        [to, found]: [Slot; 2],
         [value, mask]: [Slot; 2],
         instruction: &Instruction,
     ) {
         let value = self.used(value, 8, instruction, "compared with other lanes");
         let mask = self.used(mask, 4, instruction, MASK) as u32;
         let (present, equal) = lanes(mask, "match.all.sync", value, |other| other == value);
-        let is_equal = present == equal;
-        self.write(to, if is_equal { present.into() } else { 0 }, 0);
-        self.write(found, is_equal.into(), 0);
+        let all = present == equal;
+        self.write(to, if all { present.into() } else { 0 }, 0);
+        self.write(found, all.into(), 0);
     }
 
     /// `elect.sync`: the lowest lane.
@@ -137,7 +137,7 @@ impl Thread<'_> {
 
     pub(super) fn redux(
         &mut self,
-        function: Binary,
+        function: Join,
         to: Slot,
         [value, mask]: [Slot; 2],
         instruction: &Instruction,
@@ -147,7 +147,13 @@ impl Thread<'_> {
         let brought = simt::warp_exchange(mask, "redux.sync", value.into());
         let values = (0..32).filter(|lane| brought.mask >> lane & 1 == 1);
         let values = values.map(|lane: usize| brought.values[lane] as u64);
-        self.write(to, values.reduce(function).unwrap_or(value), 0);
+        let result = values.reduce(|a, b| function.of(a, b)).unwrap_or(value);
+        let result = match function {
+            Join::Plain(_) => result,
+            // Of one lane too: `.abs` applies to each value.
+            Join::Float(_) => function.of(result, result),
+        };
+        self.write(to, result, 0);
     }
 }
 

@@ -96,7 +96,7 @@ fn a_call_through_a_wrong_address_and_endless_recursion_are_faults() {
     );
     let found = run(".param .b64 t; st.param.b64 [t], 0; call missing, (t);");
     assert!(
-        found.contains("`call` of `missing` in line") && found.contains("is not supported"),
+        found.contains("`call missing, (t)` in line") && found.contains("is not supported"),
         "{found}"
     );
 }

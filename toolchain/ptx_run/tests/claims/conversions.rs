@@ -142,3 +142,37 @@ fn singles_are_rounded_to_pairs_of_halves() {
         });
     }
 }
+
+#[test]
+fn conversions_to_short_floats_cut_negative_numbers_and_flush() {
+    let values = [1.5f32, -1.5, -0.0, f32::NAN, f32::NEG_INFINITY, 1e-40];
+    let types = ["b16", "f32", "f32", "f32"];
+    let expected = |positive: u64| {
+        move |a: u64, _: u64, _: u64| {
+            let value = f32::from_bits(a as u32);
+            if value.is_nan() {
+                0x7fff
+            } else if value == 1.5 {
+                positive
+            } else {
+                0
+            }
+        }
+    };
+    check("cvt.rn.relu.f16.f32 %d, %a;", types, &rows(&values), expected(0x3e00));
+    let values = &values[..5];
+    check("cvt.rn.relu.bf16.f32 %d, %a;", types, &rows(values), expected(0x3fc0));
+    check("cvt.rn.ftz.f16.f32 %d, %a;", types, &rows(&[1e-40, -1e-40]), |a, _, _| a >> 16 & 0x8000);
+}
+
+#[test]
+fn singles_are_rounded_to_the_upper_bits_of_tf32() {
+    let rows: Vec<[u64; 3]> = [0x3f80_0000, 0x3f80_1000, 0x3f80_0fff, 0x3f80_3000, 0xbf80_1000]
+        .map(|it| [it, 0, 0])
+        .into();
+    let types = ["b32", "f32", "f32", "f32"];
+    check("cvt.rna.tf32.f32 %d, %a;", types, &rows, |a, _, _| (a + 0x1000) >> 13 << 13);
+    check("cvt.rn.tf32.f32 %d, %a;", types, &rows, |a, _, _| {
+        (a + 0xfff + (a >> 13 & 1)) >> 13 << 13
+    });
+}

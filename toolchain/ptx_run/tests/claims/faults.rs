@@ -38,14 +38,25 @@ fn an_instruction_that_is_not_supported_is_a_fault_only_when_reached() {
     assert_eq!(numbers(&memory, a, 1), [8]);
     let found = fault(kernel.launch(&mut memory, &config, &pointers(a, a)));
     let text = found.to_string();
-    let expected = "`frobnicate.sync` in line 9 of the PTX is not supported";
+    let expected = "`@%p1 frobnicate.sync %r2` in line 9 of the PTX is not supported";
     assert!(text.contains(expected) && text.contains("at k.ptx:9)"), "{text}");
 }
 
 #[test]
 fn groups_of_instructions_that_are_not_supported_are_named() {
-    assert_trap("wgmma.fence.sync.aligned;", "`wgmma.fence.sync.aligned` in line 7");
-    assert_trap("sin.approx.f32 %r1, %r2;", "`sin.approx.f32` in line 7");
+    assert_trap("wgmma.fence.sync.aligned;", "(matrix products of warp groups) is not supported");
+    assert_trap("wmma.load.a.sync  %r1,\n[%rd1];", "`wmma.load.a.sync %r1, [%rd1]` in line 7");
+    assert_trap("tcgen05.fence::before_thread_sync;", "(tensor memory) is not supported");
+    assert_trap("multimem.red.add.u32 [%rd1], %r1;", "(multicast objects) is not supported");
+    assert_trap("vadd4.u32.u32.u32 %r1, %r2, %r3, %r4;", "(video instructions)");
+    assert_trap("alloca.u64 %rd2, %rd1, 16;", "(a stack that grows) is not supported");
+    assert_trap("tex.2d.v4.f32.f32 {%r1, %r2, %r3, %r4}, [%rd1, {%r5, %r6}];", "(textures)");
+    assert_trap("tld4.r.2d.v4.f32.f32 {%r1, %r2, %r3, %r4}, [%rd1, {%r5, %r6}];", "(textures)");
+    assert_trap("suld.b.1d.b32.trap {%r1}, [%rd1, {%r2}];", "(surfaces) is not supported");
+    assert_trap("sust.b.1d.b32.trap [%rd1, {%r2}], {%r1};", "(surfaces) is not supported");
+    assert_trap("sured.b.add.1d.u32.trap [%rd1, {%r2}], %r1;", "(surfaces) is not supported");
+    let canceled = "clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p1, %rd1;";
+    assert_trap(canceled, "(control of cluster launches) is not supported");
     assert_trap("trap;", "has executed `trap`");
 }
 
@@ -53,19 +64,26 @@ fn groups_of_instructions_that_are_not_supported_are_named() {
 fn a_modifier_that_is_not_supported_is_not_ignored() {
     for text in [
         "min.relu.s32 %r1, 1, 2;",
-        "add.rz.f32 %r1, %r2, %r3;",
-        "add.ftz.f32 %r1, %r2, %r3;",
-        "fma.rn.sat.f32 %r1, %r2, %r3, %r4;",
-        "div.approx.f32 %r1, %r2, %r3;",
-        "cvt.rn.relu.f16.f32 %h1, %r3;",
+        "add.rna.f32 %r1, %r2, %r3;",
+        "add.ftz.u32 %r1, %r2, %r3;",
+        "min.sat.f32 %r1, %r2, %r3;",
+        "fma.rn.NaN.f32 %r1, %r2, %r3, %r4;",
+        "fma.f16 %h1, %h2, %h3, %h4;",
+        "div.f32 %r1, %r2, %r3;",
+        "sin.rn.f32 %r1, %r2;",
+        "add.relu.f16 %h1, %h2, %h3;",
+        "cvt.rn.relu.f64.f32 %rd1, %r3;",
         "mul.sat.lo.s32 %r1, %r2, %r3;",
-        "setp.lt.ftz.f32 %p1, %r2, %r3;",
-        "add.f16 %h1, %h2, %h3;",
+        "mul24.hi.sat.s32 %r1, %r2, %r3;",
+        "setp.lt.ftz.f64 %p1, %rd2, %rd3;",
+        "bfind.clamp.u32 %r1, %r2;",
+        "add.u32 %r1, %r2, %r3, %r4;",
+        "atom.global.inc.s32 %r1, [%rd1], %r2;",
         "shfl.up.b32 %r1, %r2, 1, 0;",
         "ld.global.b128 %rd1, [%rd1];",
     ] {
-        let mnemonic = text.split(' ').next().expect("a word");
-        assert_trap(text, &format!("`{mnemonic}` in line 7 of the PTX is not supported"));
+        let instruction = text.trim_end_matches(';');
+        assert_trap(text, &format!("`{instruction}` in line 7 of the PTX is not supported"));
     }
 }
 

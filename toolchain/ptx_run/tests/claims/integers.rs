@@ -115,6 +115,23 @@ fn carries_join_registers_to_longer_numbers() {
 }
 
 #[test]
+fn borrows_and_carries_of_products_go_through_three_registers() {
+    let rows = pairs(&EDGES);
+    let text = "sub.cc.u32 %d, %a, %b; subc.cc.u32 %d, %b, %c; subc.u32 %d, 0, 0;";
+    check(text, ["b32"; 4], &rows, |a, b, c| {
+        let half = |high: u64, low: u64| (high as u32 as u64) << 32 | low as u32 as u64;
+        if half(b, a) < half(c, b) { 0xffff_ffff } else { 0 }
+    });
+    let text = "mad.lo.cc.u64 %d, %a, %b, %c; madc.hi.cc.u64 %d, %a, %b, %c; addc.u64 %d, %d, 0;";
+    check(text, ["b64"; 4], &rows, |a, b, c| {
+        let product = u128::from(a) * u128::from(b);
+        let (_, carry) = (product as u64).overflowing_add(c);
+        let sum = (product >> 64) + u128::from(c) + u128::from(carry);
+        (sum as u64).wrapping_add((sum >> 64) as u64)
+    });
+}
+
+#[test]
 fn bits_are_combined_shifted_and_counted() {
     table! { u32 as "b32" in "b32":
         "and.{} %d, %a, %b;" => |a, b, _c| a & b;

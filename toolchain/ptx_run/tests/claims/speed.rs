@@ -16,7 +16,7 @@ fn processor_time() -> f64 {
 
 #[test]
 #[ignore = "a measurement, for release builds"]
-fn a_loop_of_computations_and_one_of_accesses() {
+fn loops_of_computations_accesses_and_floats() {
     let cases = [
         (
             "computations",
@@ -28,11 +28,17 @@ fn a_loop_of_computations_and_one_of_accesses() {
             6,
             "ld.global.u32 %r4, [%rd1]; add.u32 %r4, %r4, 1; st.global.u32 [%rd1], %r4;",
         ),
+        (
+            "floats with modifiers",
+            7,
+            "fma.rn.ftz.f32 %f1, %f1, %f2, %f2; ex2.approx.ftz.f32 %f3, %f1;
+            add.rz.f32 %f2, %f3, %f2; fma.rn.f16x2 %r3, %r3, %r4, %r3;",
+        ),
     ];
     for (what, instructions, inside) in cases {
         let (kernel, mut memory) = kernel(&format!(
-            ".reg .b32 %r<9>; .reg .b64 %rd<3>; .reg .pred %p1;
-            ld.param.u64 %rd1, [a]; mov.u32 %r1, %tid.x; mov.u32 %r2, 0; mov.u32 %r3, %r1;
+            ".reg .b32 %r<9>; .reg .b64 %rd<3>; .reg .pred %p1; .reg .f32 %f<4>;
+            mov.f32 %f1, 0f3F000000; mov.f32 %f2, 0f3DCCCCCD; mov.u32 %r4, 0x3a003b00; ld.param.u64 %rd1, [a]; mov.u32 %r1, %tid.x; mov.u32 %r2, 0; mov.u32 %r3, %r1;
         NEXT:
             {inside}
             add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 100000; @%p1 bra NEXT;"
