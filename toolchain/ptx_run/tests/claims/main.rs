@@ -2,6 +2,8 @@
 //! lines.
 
 mod calls;
+#[path = "../nvcc/mod.rs"]
+mod compiler;
 mod conversions;
 mod damaged;
 mod faults;
