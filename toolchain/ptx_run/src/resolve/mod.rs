@@ -54,11 +54,15 @@ impl<'a> Resolver<'a> {
             body,
             constants: RefCell::default(),
         };
-        let instructions =
-            body.instructions.iter().map(|it| self.instruction(it, &operands)).collect();
+        let mut own = None;
+        let instructions = body.instructions.iter().map(|it| {
+            let instruction = self.instruction(it, &operands, own);
+            own = instruction.own.or(own);
+            instruction
+        });
         Code {
             name: function.name.clone(),
-            instructions,
+            instructions: instructions.collect(),
             registers: body.registers.clone(),
             constants: operands.constants.into_inner().all.into(),
             frame: frame.bytes,
@@ -67,7 +71,13 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    fn instruction(&mut self, it: &ptx::Instruction, operands: &Operands<'_>) -> Instruction {
+    /// `before` is the last line in the file of the kernel before it.
+    fn instruction(
+        &mut self,
+        it: &ptx::Instruction,
+        operands: &Operands<'_>,
+        before: Option<Place>,
+    ) -> Instruction {
         let mnemonic = Arc::clone(&it.mnemonic);
         let operation = self.decoded.entry(mnemonic).or_insert_with_key(|it| decode(it));
         let op = op(operation, it, operands).unwrap_or_else(|| {
@@ -77,13 +87,21 @@ impl<'a> Resolver<'a> {
             Op::Unsupported(text.into())
         });
         let guard = it.guard.map(|guard| (guard.register.0, !guard.negated));
-        let (own, inside) = self.places(it, operands.body);
+        let (own, inside) = self.places(it, operands.body, before);
         Instruction { op, guard, own, inside }
     }
 
     /// The line in the file of the kernel, where the instruction was inlined, and the innermost line.
     /// Without lines of a source both are the line of the PTX.
-    fn places(&self, it: &ptx::Instruction, body: &Body) -> (Option<Place>, Place) {
+    ///
+    /// nvcc with `-G` inlines functions without saying where to. They follow the line that calls them,
+    /// so the line `before` is that.
+    fn places(
+        &self,
+        it: &ptx::Instruction,
+        body: &Body,
+        before: Option<Place>,
+    ) -> (Option<Place>, Place) {
         let at = |index: u32| &body.locations[index as usize];
         let inlined = |it: &&Location| it.inlined_at.map(at);
         let chain = || successors(it.location.map(at), inlined).filter(|it| it.line > 0);
@@ -94,7 +112,10 @@ impl<'a> Resolver<'a> {
         let inside = chain().next().and_then(place);
         let inside = inside.unwrap_or_else(|| Place::in_program(&self.file, it.line, 0));
         match self.own {
-            Some(own) => (chain().find(|it| it.file == own).and_then(place), inside),
+            Some(own) => {
+                let before = chain().next().and(before);
+                (chain().find(|it| it.file == own).and_then(place).or(before), inside)
+            }
             None => (Some(inside), inside),
         }
     }
