@@ -18,7 +18,8 @@ fn find() -> Option<PathBuf> {
     let tools = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/cuda-tools/lib");
     let pythons = folders(&tools).into_iter().map(|it| it.join("site-packages/nvidia"));
     // Without the wheel of the compiler proper, nvcc is only a driver.
-    let wheels = pythons.flat_map(|it| folders(&it)).filter(|it| it.join("nvvm/bin/cicc").is_file());
+    let wheels =
+        pythons.flat_map(|it| folders(&it)).filter(|it| it.join("nvvm/bin/cicc").is_file());
     let wheels = wheels.map(|wheel| wheel.join("bin/nvcc"));
     named.into_iter().chain(installed).chain(wheels).find(|program| program.is_file())
 }

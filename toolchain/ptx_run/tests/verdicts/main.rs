@@ -1,0 +1,112 @@
+//! Kernels in CUDA C++ with known errors, each next to its correction, as nvcc compiles them with and
+//! without optimisation: every verdict is right, and every fault names its lines.
+//!
+//! Without nvcc the tests print SKIPPED. With `--nocapture` they print by how many schedules each
+//! error was found.
+
+mod check;
+#[path = "../nvcc/mod.rs"]
+mod compiler;
+mod problem;
+mod source;
+mod table;
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use crate::problem::{Problem, Verdict};
+use crate::source::Source;
+
+/// Checks all kernels of a file.
+fn assert_verdicts(file: &str, problems: &[Problem]) {
+    let source = Source::read(file);
+    let mut contradictions = String::new();
+    for options in compiler::MODES {
+        let Some(module) = compiler::compile(&source.path, options) else { return };
+        for problem in problems {
+            for &(name, verdict) in problem.kernels {
+                let marked = source.marked(name, verdict);
+                let line = match check::check(&module, problem, (name, verdict), &marked) {
+                    Ok(_) if verdict == Verdict::Right => continue,
+                    Ok(tally) if tally.found > 0 => {
+                        println!("{file} {name} {}: {verdict:?} by {tally}", options[0]);
+                        continue;
+                    }
+                    Ok(tally) => format!("{verdict:?} not found: {tally}"),
+                    Err(contradiction) => contradiction,
+                };
+                writeln!(contradictions, "{name} {}: {line}", options[0]).expect("a string");
+            }
+        }
+    }
+    assert!(contradictions.is_empty(), "{file}:\n{contradictions}");
+}
+
+#[test]
+fn verdicts_on_scopes_are_right() {
+    assert_verdicts("scopes.cu", table::SCOPES);
+}
+
+#[test]
+fn verdicts_on_locks_are_right() {
+    assert_verdicts("locks.cu", table::LOCKS);
+}
+
+#[test]
+fn verdicts_on_barriers_are_right() {
+    assert_verdicts("barriers.cu", table::BARRIERS);
+}
+
+#[test]
+fn verdicts_on_queues_are_right() {
+    assert_verdicts("queues.cu", table::QUEUES);
+}
+
+#[test]
+fn verdicts_on_graphs_are_right() {
+    assert_verdicts("graphs.cu", table::GRAPHS);
+}
+
+#[test]
+fn verdicts_on_blocks_are_right() {
+    assert_verdicts("blocks.cu", table::BLOCKS);
+}
+
+#[test]
+fn verdicts_on_tiles_are_right() {
+    assert_verdicts("tiles.cu", table::TILES);
+}
+
+#[test]
+fn verdicts_on_published_errors_are_right() {
+    assert_verdicts("reports.cu", table::REPORTS);
+}
+
+#[test]
+fn every_kernel_has_a_verdict_and_every_problem_a_right_and_a_faulty_solution() {
+    let files = [
+        ("scopes.cu", table::SCOPES),
+        ("locks.cu", table::LOCKS),
+        ("barriers.cu", table::BARRIERS),
+        ("queues.cu", table::QUEUES),
+        ("graphs.cu", table::GRAPHS),
+        ("blocks.cu", table::BLOCKS),
+        ("tiles.cu", table::TILES),
+        ("reports.cu", table::REPORTS),
+    ];
+    for (file, problems) in files {
+        let source = Source::read(file);
+        let listed = || problems.iter().flat_map(|problem| problem.kernels);
+        let names: BTreeSet<&str> = listed().map(|&(name, _)| name).collect();
+        assert_eq!(names, source.kernels(), "{file}");
+        for &(name, verdict) in listed() {
+            let is_marked = !source.marked(name, verdict).is_empty();
+            let needs = !matches!(verdict, Verdict::Right | Verdict::Wrong);
+            assert_eq!(is_marked, needs, "{file}: {name}");
+        }
+        for problem in problems {
+            let right = problem.kernels.iter().filter(|(_, it)| *it == Verdict::Right).count();
+            assert!((1..problem.kernels.len()).contains(&right), "{file}: {problem:?}");
+        }
+    }
+}
