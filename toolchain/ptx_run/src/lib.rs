@@ -44,6 +44,7 @@
 mod arithmetic;
 mod code;
 mod error;
+mod excuse;
 mod layout;
 mod program;
 mod resolve;
@@ -52,4 +53,5 @@ mod thread;
 mod uses;
 
 pub use error::Error;
+pub use excuse::Excuse;
 pub use program::{Kernel, Program};

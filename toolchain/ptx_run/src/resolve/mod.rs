@@ -28,19 +28,18 @@ use crate::layout::{Frame, Window};
 pub(crate) struct Resolver<'a> {
     module: &'a Module,
     window: &'a Window,
-    /// The file that messages name for instructions without a line of a source.
-    file: String,
+    /// The name of the kernel.
+    entry: &'a str,
     /// The number of the file that has the source of the kernel, if the module has its lines.
     own: Option<u32>,
     decoded: HashMap<Arc<Mnemonic>, Operation>,
 }
 
 impl<'a> Resolver<'a> {
-    pub(crate) fn new(module: &'a Module, window: &'a Window, entry: &Function) -> Self {
-        let file = format!("{}.ptx", entry.name);
+    pub(crate) fn new(module: &'a Module, window: &'a Window, entry: &'a Function) -> Self {
         let locations = entry.body.iter().flat_map(|body| &body.locations);
         let own = locations.filter(|it| it.inlined_at.is_none()).map(|it| it.file).next();
-        Self { module, window, file, own, decoded: HashMap::new() }
+        Self { module, window, entry: &entry.name, own, decoded: HashMap::new() }
     }
 
     /// The code of the function with this index, which has this body.
@@ -102,15 +101,9 @@ impl<'a> Resolver<'a> {
         body: &Body,
         before: Option<Place>,
     ) -> (Option<Place>, Place) {
-        let at = |index: u32| &body.locations[index as usize];
-        let inlined = |it: &&Location| it.inlined_at.map(at);
-        let chain = || successors(it.location.map(at), inlined).filter(|it| it.line > 0);
-        let place = |it: &Location| {
-            let name = self.module.files.get(&it.file)?;
-            Some(Place::in_program(name, it.line, it.column))
-        };
-        let inside = chain().next().and_then(place);
-        let inside = inside.unwrap_or_else(|| Place::in_program(&self.file, it.line, 0));
+        let chain = || chain(it, body);
+        let place = |it: &Location| place(self.module, it);
+        let inside = innermost(self.module, self.entry, it, body);
         match self.own {
             Some(own) => {
                 let before = chain().next().and(before);
@@ -119,6 +112,24 @@ impl<'a> Resolver<'a> {
             None => (Some(inside), inside),
         }
     }
+}
+
+/// The lines of an instruction: its own, and then those that it was inlined to.
+fn chain<'a>(it: &ptx::Instruction, body: &'a Body) -> impl Iterator<Item = &'a Location> {
+    let at = |index: u32| &body.locations[index as usize];
+    successors(it.location.map(at), move |it| it.inlined_at.map(at)).filter(|it| it.line > 0)
+}
+
+fn place(module: &Module, it: &Location) -> Option<Place> {
+    let name = module.files.get(&it.file)?;
+    Some(Place::in_program(name, it.line, it.column))
+}
+
+/// The line of an instruction in the function that it belongs to, also if that was inlined. Without
+/// lines of a source it is that of the PTX, in the file that is named after the kernel.
+pub(crate) fn innermost(module: &Module, entry: &str, it: &ptx::Instruction, body: &Body) -> Place {
+    let found = chain(it, body).next().and_then(|it| place(module, it));
+    found.unwrap_or_else(|| Place::in_program(&format!("{entry}.ptx"), it.line, 0))
 }
 
 /// What an instruction does, if it is supported.

@@ -6,6 +6,7 @@ mod calls;
 mod compiler;
 mod conversions;
 mod damaged;
+mod excuses;
 mod faults;
 mod floats;
 mod integers;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use ptx_run::{Error, Kernel, Program};
+use ptx_run::{Error, Excuse, Kernel, Program};
 use simt::{Fault, LaunchConfig, Memory, Place, Schedule};
 
 use crate::problem::{Argument, Problem, Verdict};
@@ -22,11 +22,13 @@ pub(crate) struct Tally {
     symptoms: u64,
     /// All schedules.
     schedules: u64,
+    /// The excuses of the races.
+    pub(crate) excuses: Vec<Option<Excuse>>,
 }
 
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { found, symptoms, schedules } = self;
+        let Self { found, symptoms, schedules, .. } = self;
         write!(f, "{found} of {schedules} schedules, and {symptoms} more with a symptom")
     }
 }
@@ -70,7 +72,12 @@ pub(crate) fn check(
             Ok(_) if verdict == Verdict::Wrong => tally.found += 1,
             Ok(_) if verdict == Verdict::Race => tally.symptoms += 1,
             Ok(result) => return contradiction(&format_args!("the result is {result:?}")),
-            Err(fault) if is_of(&fault, verdict, marked) => tally.found += 1,
+            Err(fault) if is_of(&fault, verdict, marked) => {
+                tally.found += 1;
+                if let Fault::Race(race) = &fault {
+                    tally.excuses.push(Excuse::of(module, name, race));
+                }
+            }
             Err(_) if verdict == Verdict::Race && !races => tally.symptoms += 1,
             Err(fault) => return contradiction(&fault),
         }
