@@ -35,6 +35,44 @@ __global__ void grid_barrier_release_acquire(u32 *out, u32 *words, u32 *data)
     atomicAdd(&out[0], data[NEXT]);
 }
 
+__global__ void grid_barrier_polled_by_addition(u32 *out, u32 *words, u32 *data)
+{
+    data[MINE] = MINE;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        add_acq_rel(&words[0], 1);
+        while (add_acq_rel(&words[0], 0) < gridDim.x) {}
+    }
+    __syncthreads();
+    atomicAdd(&out[0], data[NEXT]);
+}
+
+// Block 0 collects the flags of the others, and then sets its own.
+__global__ void grid_barrier_of_flags(u32 *out, u32 *words, u32 *data)
+{
+    data[MINE] = MINE;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        if (blockIdx.x == 0)
+            for (u32 i = 1; i < gridDim.x; ++i)
+                while (load_acquire(&words[i]) == 0) {}
+        store_release(&words[blockIdx.x], 1);
+        while (load_acquire(&words[0]) == 0) {}
+    }
+    __syncthreads();
+    atomicAdd(&out[0], data[NEXT]);
+}
+
+// All threads count and wait, so that no barrier of the block is needed.
+__global__ void grid_barrier_of_each_thread(u32 *out, u32 *words, u32 *data)
+{
+    data[MINE] = MINE;
+    add_release(&words[0], 1);
+    while (load_acquire(&words[0]) < gridDim.x * blockDim.x) {}
+    atomicAdd(&out[0], data[NEXT]);
+}
+
 __global__ void grid_barrier_no_fences(u32 *out, u32 *words, u32 *data)
 {
     data[MINE] = MINE; // race
@@ -145,6 +183,30 @@ __global__ void generations(u32 *out, u32 *words)
 }
 
 // The generation is read after the arrival, when it may be over.
+// The counter is never reset.
+__global__ void generations_that_only_count(u32 *out, u32 *words)
+{
+    for (u32 round = 1; round <= 3; ++round) {
+        out[blockIdx.x] += 1;
+        add_release(&words[0], 1);
+        while (load_acquire(&words[0]) < round * gridDim.x) {}
+    }
+}
+
+// The sense alternates, and the last one resets the counter before it starts the next round.
+__global__ void generations_of_two_senses(u32 *out, u32 *words)
+{
+    for (u32 round = 0, sense = 1; round < 3; ++round, sense ^= 1) {
+        out[blockIdx.x] += 1;
+        if (add_acq_rel(&words[0], 1) == gridDim.x - 1) {
+            store_relaxed(&words[0], 0);
+            store_release(&words[1], sense);
+        } else {
+            while (load_acquire(&words[1]) != sense) {}
+        }
+    }
+}
+
 __global__ void generations_read_late(u32 *out, u32 *words)
 {
     for (u32 round = 0; round < 3; ++round) {
@@ -216,6 +278,19 @@ __global__ void last_block_acq_rel(u32 *out, u32 *words, u32 *data)
             out[0] += data[i];
 }
 
+__global__ void last_block_relaxed_data(u32 *out, u32 *words, u32 *data)
+{
+    VOLATILE(data)[blockIdx.x] = blockIdx.x + 1;
+    __threadfence();
+    if (atomicAdd(&words[0], 1) == gridDim.x - 1) {
+        __threadfence();
+        u32 sum = 0;
+        for (u32 i = 0; i < gridDim.x; ++i)
+            sum += VOLATILE(data)[i];
+        out[0] = sum;
+    }
+}
+
 __global__ void last_block_no_fences(u32 *out, u32 *words, u32 *data)
 {
     data[blockIdx.x] = blockIdx.x + 1; // race
@@ -284,6 +359,32 @@ __global__ void look_back_by_flags(u32 *out, u32 *words)
     }
     out[blockIdx.x] = before + 5;
     store_release(&words[blockIdx.x], 1);
+}
+
+__global__ void look_back_by_fences(u32 *out, u32 *words)
+{
+    u32 before = 0;
+    if (blockIdx.x > 0) {
+        while (VOLATILE(words)[blockIdx.x - 1] == 0) {}
+        __threadfence();
+        before = out[blockIdx.x - 1];
+    }
+    out[blockIdx.x] = before + 5;
+    __threadfence();
+    VOLATILE(words)[blockIdx.x] = 1;
+}
+
+// Sums of all blocks before it, which are published before it waits.
+__global__ void look_back_at_all(u32 *out, u32 *words)
+{
+    store_relaxed(&words[blockIdx.x], 5);
+    u32 sum = 5;
+    for (u32 i = blockIdx.x; i-- > 0;) {
+        u32 part;
+        while ((part = load_relaxed(&words[i])) == 0) {}
+        sum += part;
+    }
+    out[blockIdx.x] = sum;
 }
 
 __global__ void look_back_by_relaxed_flags(u32 *out, u32 *words)

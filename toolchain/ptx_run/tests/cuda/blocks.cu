@@ -20,6 +20,42 @@ __global__ void tree(u32 *out, const u32 *in)
         out[0] = sums[0];
 }
 
+__global__ void tree_of_neighbours(u32 *out, const u32 *in)
+{
+    __shared__ u32 sums[64];
+    u32 t = threadIdx.x;
+    sums[t] = in[t];
+    for (u32 by = 1; by < 64; by *= 2) {
+        __syncthreads();
+        if (t % (2 * by) == 0)
+            sums[t] += sums[t + by];
+    }
+    if (t == 0)
+        out[0] = sums[0];
+}
+
+__global__ void sum_by_atomics(u32 *out, const u32 *in)
+{
+    __shared__ u32 sum;
+    if (threadIdx.x == 0)
+        sum = 0;
+    __syncthreads();
+    atomicAdd(&sum, in[threadIdx.x]);
+    __syncthreads();
+    if (threadIdx.x == 63)
+        out[0] = sum;
+}
+
+__global__ void sum_by_one_thread(u32 *out, const u32 *in)
+{
+    __shared__ u32 all[64];
+    all[threadIdx.x] = in[threadIdx.x];
+    __syncthreads();
+    if (threadIdx.x == 17)
+        for (u32 i = 0; i < 64; ++i)
+            out[0] += all[i];
+}
+
 __global__ void tree_no_barrier_in_the_loop(u32 *out, const u32 *in)
 {
     __shared__ u32 sums[64];
@@ -167,6 +203,37 @@ __global__ void shuffles(u32 *out, const u32 *in)
         out[0] = sums[0] + sums[1];
 }
 
+__global__ void shuffles_butterfly(u32 *out, const u32 *in)
+{
+    u32 sum = in[threadIdx.x];
+    for (u32 by = 1; by < 32; by *= 2)
+        sum += __shfl_xor_sync(ALL, sum, by);
+    if (threadIdx.x % 32 == 31)
+        atomicAdd(&out[0], sum);
+}
+
+__global__ void reduced_by_instruction(u32 *out, const u32 *in)
+{
+    u32 sum = __reduce_add_sync(ALL, in[threadIdx.x]);
+    if (threadIdx.x % 32 == 5)
+        atomicAdd(&out[0], sum);
+}
+
+// Half of the lanes, with their mask.
+__global__ void shuffles_of_half_warps(u32 *out, const u32 *in)
+{
+    u32 lane = threadIdx.x % 32, sum = in[threadIdx.x];
+    u32 mask = lane < 16 ? 0xffff : 0xffff0000;
+    if (lane < 16)
+        sum += __shfl_xor_sync(mask, sum, 8);
+    else
+        sum += __shfl_xor_sync(mask, sum, 8);
+    for (u32 by = 4; by > 0; by /= 2)
+        sum += __shfl_xor_sync(mask, sum, by);
+    if (lane % 16 == 0)
+        atomicAdd(&out[0], sum);
+}
+
 __global__ void shuffles_no_barrier(u32 *out, const u32 *in)
 {
     __shared__ u32 sums[2];
@@ -231,6 +298,24 @@ __global__ void reversed(u32 *out, const u32 *in, u32 count)
         out[t] = tile[count - 1 - t];
 }
 
+__global__ void reversed_without_sharing(u32 *out, const u32 *in, u32 count)
+{
+    if (threadIdx.x < count)
+        out[threadIdx.x] = in[count - 1 - threadIdx.x];
+}
+
+// Threads beyond the end leave after the barrier.
+__global__ void reversed_late_return(u32 *out, const u32 *in, u32 count)
+{
+    __shared__ u32 tile[64];
+    u32 t = threadIdx.x;
+    tile[t] = t < count ? in[t] : 0;
+    __syncthreads();
+    if (t >= count)
+        return;
+    out[t] = tile[count - 1 - t];
+}
+
 __global__ void reversed_early_return(u32 *out, const u32 *in, u32 count)
 {
     __shared__ u32 tile[64];
@@ -278,6 +363,19 @@ __global__ void shifted(u32 *out)
 {
     u32 t = threadIdx.x, next = out[(t + 1) % blockDim.x];
     __syncthreads();
+    out[t] = next;
+}
+
+__global__ void shifted_by_shuffle(u32 *out)
+{
+    u32 t = threadIdx.x, next = __shfl_sync(0xff, out[t], (t + 1) % blockDim.x);
+    out[t] = next;
+}
+
+__global__ void shifted_barrier_of_warp(u32 *out)
+{
+    u32 t = threadIdx.x, next = out[(t + 1) % blockDim.x];
+    __syncwarp(0xff);
     out[t] = next;
 }
 

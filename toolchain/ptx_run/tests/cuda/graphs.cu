@@ -15,6 +15,44 @@ __global__ void push(u32 *out, const u32 *index, const u32 *list, u32 nodes)
             atomicAdd(&out[list[i]], v);
 }
 
+// Threads work on edges, and search for the node that each belongs to.
+__global__ void push_by_edges(u32 *out, const u32 *index, const u32 *list, u32 nodes)
+{
+    for (u32 i = NODE, v = 0; i < index[nodes]; i += gridDim.x * blockDim.x) {
+        while (index[v + 1] <= i)
+            ++v;
+        atomicAdd(&out[list[i]], v);
+    }
+}
+
+// Each block adds to its own copy, and then all copies to the result.
+__global__ void push_by_copies(u32 *out, const u32 *index, const u32 *list, u32 nodes)
+{
+    __shared__ u32 copy[8];
+    copy[threadIdx.x] = copy[threadIdx.x + 4] = 0;
+    __syncthreads();
+    u32 v = NODE;
+    if (v < nodes)
+        for (u32 i = index[v]; i < index[v + 1]; ++i)
+            atomicAdd_block(&copy[list[i]], v);
+    __syncthreads();
+    for (u32 i = threadIdx.x; i < nodes; i += blockDim.x)
+        atomicAdd(&out[i], copy[i]);
+}
+
+__global__ void pull_by_warp(u32 *out, const u32 *index, const u32 *list, u32 nodes)
+{
+    for (u32 v = blockIdx.x; v < nodes; v += gridDim.x) {
+        u32 sum = 0;
+        for (u32 i = index[v] + threadIdx.x; i < index[v + 1]; i += blockDim.x)
+            sum += list[i];
+        sum += __shfl_xor_sync(0xf, sum, 2);
+        sum += __shfl_xor_sync(0xf, sum, 1);
+        if (threadIdx.x == 0)
+            out[v] = sum;
+    }
+}
+
 __global__ void push_plain(u32 *out, const u32 *index, const u32 *list, u32 nodes)
 {
     u32 v = NODE;
@@ -142,6 +180,27 @@ __global__ void push_max_volatile_look(u32 *out, const u32 *index, const u32 *li
                 atomicMax(&out[list[i]], v);
 }
 
+__global__ void push_max_by_swaps(u32 *out, const u32 *index, const u32 *list, u32 nodes)
+{
+    u32 v = NODE;
+    if (v < nodes)
+        for (u32 i = index[v]; i < index[v + 1]; ++i) {
+            u32 seen = load_relaxed(&out[list[i]]), old;
+            while (seen < v && (old = atomicCAS(&out[list[i]], seen, v)) != seen)
+                seen = old;
+        }
+}
+
+__global__ void pull_max(u32 *out, const u32 *index, const u32 *list, u32 nodes)
+{
+    u32 v = NODE, most = 0;
+    if (v < nodes) {
+        for (u32 i = index[v]; i < index[v + 1]; ++i)
+            most = max(most, list[i]);
+        out[v] = most;
+    }
+}
+
 __global__ void push_max_plain_look(u32 *out, const u32 *index, const u32 *list, u32 nodes)
 {
     u32 v = NODE;
@@ -187,6 +246,19 @@ __global__ void search_level_looks(u32 *level, const u32 *index, const u32 *list
         for (u32 i = index[v]; i < index[v + 1]; ++i)
             if (VOLATILE(level)[list[i]] == 9 && atomicExch(&level[list[i]], 1) == 9)
                 atomicAdd(&level[nodes], 1);
+}
+
+// Each node looks for a neighbour of level 0.
+__global__ void search_level_pulls(u32 *level, const u32 *index, const u32 *list, u32 nodes)
+{
+    u32 v = NODE;
+    if (v < nodes && v % 2 == 0)
+        for (u32 i = index[v]; i < index[v + 1]; ++i)
+            if (list[i] % 2 == 1) {
+                level[v] = 1;
+                atomicAdd(&level[nodes], 1);
+                break;
+            }
 }
 
 __global__ void search_level_plain(u32 *level, const u32 *index, const u32 *list, u32 nodes)
@@ -240,6 +312,26 @@ __global__ void components_flag(u32 *label, const u32 *index, const u32 *list, u
                 u32 mine = atomicAdd(&label[v], 0);
                 if (atomicMin(&label[list[i]], mine) > mine)
                     atomicExch(&changed, 1);
+            }
+        __syncthreads();
+    } while (changed != 0);
+}
+
+// The flag is volatile: all who set it write the same.
+__global__ void components_flag_volatile(u32 *label, const u32 *index, const u32 *list, u32 nodes)
+{
+    __shared__ u32 changed;
+    u32 v = threadIdx.x;
+    do {
+        __syncthreads();
+        if (v == 0)
+            changed = 0;
+        __syncthreads();
+        if (v < nodes)
+            for (u32 i = index[v]; i < index[v + 1]; ++i) {
+                u32 mine = VOLATILE(label)[v];
+                if (atomicMin(&label[list[i]], mine) > mine)
+                    VOLATILE(&changed)[0] = 1;
             }
         __syncthreads();
     } while (changed != 0);

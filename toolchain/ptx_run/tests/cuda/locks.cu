@@ -13,6 +13,69 @@ __global__ void lock_fences(u32 *out, u32 *words)
     atomicExch(&words[0], 0);
 }
 
+__global__ void lock_acquire_release(u32 *out, u32 *words)
+{
+    u32 old;
+    do
+        asm volatile("atom.acquire.gpu.cas.b32 %0, [%1], 0, 1;"
+                     : "=r"(old) : "l"(&words[0]) : "memory");
+    while (old != 0);
+    out[0] += 1;
+    store_release(&words[0], 0);
+}
+
+__global__ void lock_with_pauses(u32 *out, u32 *words)
+{
+    for (u32 pause = 8; atomicExch(&words[0], 1) != 0; pause *= 2)
+        __nanosleep(pause);
+    __threadfence();
+    out[0] += 1;
+    __threadfence();
+    atomicExch(&words[0], 0);
+}
+
+// The whole critical section is in the loop, as older GPUs needed it.
+__global__ void lock_in_the_loop(u32 *out, u32 *words)
+{
+    for (bool done = false; !done;)
+        if (atomicCAS(&words[0], 0, 1) == 0) {
+            __threadfence();
+            out[0] += 1;
+            __threadfence();
+            atomicExch(&words[0], 0);
+            done = true;
+        }
+}
+
+// Thread 0 takes the lock for its block, and both threads work under it.
+__global__ void lock_for_the_block(u32 *out, u32 *words)
+{
+    if (threadIdx.x == 0) {
+        while (atomicCAS(&words[0], 0, 1) != 0) {}
+        __threadfence();
+    }
+    __syncthreads();
+    if (threadIdx.x == 1)
+        out[0] += 2;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        __threadfence();
+        atomicExch(&words[0], 0);
+    }
+}
+
+// Each block has a lock for its threads, and the last word counts for all.
+__global__ void lock_of_each_block(u32 *out, u32 *words)
+{
+    while (atomicCAS_block(&words[blockIdx.x], 0, 1) != 0) {}
+    __threadfence_block();
+    u32 number = words[4 + blockIdx.x]++;
+    __threadfence_block();
+    atomicExch_block(&words[blockIdx.x], 0);
+    if (number == 1)
+        atomicAdd(&out[0], 2);
+}
+
 __global__ void lock_no_fences(u32 *out, u32 *words)
 {
     while (atomicCAS(&words[0], 0, 1) != 0) {}
@@ -216,6 +279,26 @@ __global__ void sequence_lock(u32 *out, u32 *words)
     }
 }
 
+__global__ void sequence_lock_acquires(u32 *out, u32 *words)
+{
+    if (blockIdx.x == 0) {
+        store_relaxed(&words[0], 1);
+        asm volatile("fence.acq_rel.gpu;" ::: "memory");
+        store_relaxed(&words[1], 7);
+        store_relaxed(&words[2], 7);
+        store_release(&words[0], 2);
+    } else {
+        u32 before, first, second;
+        do {
+            before = load_acquire(&words[0]);
+            first = load_relaxed(&words[1]);
+            second = load_relaxed(&words[2]);
+            asm volatile("fence.acq_rel.gpu;" ::: "memory");
+        } while (before % 2 == 1 || load_relaxed(&words[0]) != before);
+        out[0] = first - second;
+    }
+}
+
 __global__ void sequence_lock_no_fences(u32 *out, u32 *words)
 {
     if (blockIdx.x == 0) {
@@ -274,6 +357,25 @@ __global__ void double_checked(u32 *out, u32 *words)
     atomicAdd(&out[0], words[1]);
 }
 
+// Word 2 is 0 at first, 1 while a block initialises, and then 2.
+__global__ void initialised_by_the_first(u32 *out, u32 *words)
+{
+    if (atomicCAS(&words[2], 0, 1) == 0) {
+        words[1] = 7;
+        store_release(&words[2], 2);
+    }
+    while (load_acquire(&words[2]) != 2) {}
+    atomicAdd(&out[0], words[1]);
+}
+
+// All initialise with the same value, by accesses that do not race.
+__global__ void initialised_by_all(u32 *out, u32 *words)
+{
+    if (load_relaxed(&words[1]) == 0)
+        store_relaxed(&words[1], 7);
+    atomicAdd(&out[0], load_relaxed(&words[1]));
+}
+
 __global__ void double_checked_no_release(u32 *out, u32 *words)
 {
     if (VOLATILE(words)[2] == 0) {
@@ -314,6 +416,26 @@ __global__ void cas_loop(u32 *out)
         seen = old;
         old = atomicCAS(&out[0], seen, max(seen, mine));
     } while (old != seen);
+}
+
+__global__ void cas_loop_of_a_guess(u32 *out)
+{
+    u32 mine = blockIdx.x * blockDim.x + threadIdx.x, old = 0, seen;
+    do {
+        seen = old;
+        old = atomicCAS(&out[0], seen, max(seen, mine));
+    } while (old != seen);
+}
+
+__global__ void cas_loop_that_ends_early(u32 *out)
+{
+    u32 mine = blockIdx.x * blockDim.x + threadIdx.x, seen = VOLATILE(out)[0];
+    while (seen < mine) {
+        u32 old = atomicCAS(&out[0], seen, mine);
+        if (old == seen)
+            break;
+        seen = old;
+    }
 }
 
 __global__ void cas_loop_of_weak_load(u32 *out)

@@ -11,6 +11,34 @@ __global__ void draw_tasks(u32 *out, u32 *words)
         atomicAdd(&out[task], 1);
 }
 
+__global__ void draw_tasks_in_pairs(u32 *out, u32 *words)
+{
+    for (u32 task; (task = atomicAdd(&words[0], 2)) < 8;) {
+        out[task] += 1;
+        out[task + 1] += 1;
+    }
+}
+
+__global__ void draw_tasks_for_each_block(u32 *out, u32 *words)
+{
+    for (u32 task; (task = atomicAdd_block(&words[blockIdx.x], 1)) < 4;)
+        out[blockIdx.x * 4 + task] += 1;
+}
+
+__global__ void tasks_in_strides(u32 *out, u32 *words)
+{
+    for (u32 i = blockIdx.x * blockDim.x + threadIdx.x; i < 8; i += gridDim.x * blockDim.x)
+        out[i] = 1;
+}
+
+// A task is claimed by its flag.
+__global__ void claim_tasks(u32 *out, u32 *words)
+{
+    for (u32 task = 0; task < 8; ++task)
+        if (VOLATILE(words)[task] == 0 && atomicExch(&words[task], 1) == 0)
+            out[task] += 1;
+}
+
 __global__ void draw_tasks_plain(u32 *out, u32 *words)
 {
     for (u32 task; (task = words[0]++) < 8;) // race
@@ -147,6 +175,23 @@ __global__ void ring_fences(u32 *out, u32 *words, u32 *slots)
 }
 
 // The producer may overwrite what has not been read.
+// Each slot has the number of its next use, so that there is no counter of all.
+__global__ void ring_of_numbered_slots(u32 *out, u32 *words, u32 *slots)
+{
+    for (u32 i = 0; i < 6; ++i) {
+        u32 *turn = &words[i % 2], use = 2 * (i / 2);
+        if (blockIdx.x == 0) {
+            while (load_acquire(turn) != use) {}
+            slots[i % 2] = i + 1;
+            store_release(turn, use + 1);
+        } else {
+            while (load_acquire(turn) != use + 1) {}
+            out[0] += slots[i % 2];
+            store_release(turn, use + 2);
+        }
+    }
+}
+
 __global__ void ring_no_wait_for_room(u32 *out, u32 *words, u32 *slots)
 {
     for (u32 i = 0; i < 6; ++i)
@@ -213,6 +258,33 @@ __global__ void append(u32 *out, u32 *words, u32 *list)
         for (u32 i = 0; i < VOLATILE(words)[0]; ++i)
             out[0] += list[i];
     }
+}
+
+// An entry is published by a flag of its own.
+__global__ void append_with_flags(u32 *out, u32 *words, u32 *list)
+{
+    store_relaxed(&list[atomicAdd(&words[0], 1)], 1);
+    if (threadIdx.x == 0 && blockIdx.x == 0) {
+        u32 sum = 0;
+        for (u32 i = 0; i < gridDim.x * blockDim.x; ++i) {
+            while (load_relaxed(&list[i]) == 0) {}
+            sum += 1;
+        }
+        out[0] = sum;
+    }
+}
+
+__global__ void append_for_the_block(u32 *out, u32 *words, u32 *list)
+{
+    __shared__ u32 first;
+    if (threadIdx.x == 0)
+        first = atomicAdd(&words[0], blockDim.x);
+    __syncthreads();
+    list[first + threadIdx.x] = 1;
+    __syncthreads();
+    if (threadIdx.x == 0 && add_acq_rel(&words[1], 1) == gridDim.x - 1)
+        for (u32 i = 0; i < words[0]; ++i)
+            out[0] += list[i];
 }
 
 __global__ void append_plain(u32 *out, u32 *words, u32 *list)

@@ -62,6 +62,21 @@ __global__ void in_order(u32 *out, u32 *words)
         store_release(&words[0], blockIdx.x + 1);
 }
 
+__global__ void in_order_fences(u32 *out, u32 *words)
+{
+    if (threadIdx.x == 0) {
+        while (VOLATILE(words)[0] != blockIdx.x) {}
+        __threadfence();
+    }
+    __syncthreads();
+    out[threadIdx.x] = out[threadIdx.x] * 10 + blockIdx.x + 1;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        __threadfence();
+        VOLATILE(words)[0] = blockIdx.x + 1;
+    }
+}
+
 __global__ void in_order_no_release(u32 *out, u32 *words)
 {
     if (threadIdx.x == 0)
@@ -161,6 +176,25 @@ __global__ void publish(u32 *out)
             atomicAdd(&out[0], tile);
             __threadfence_block();
             atomicAdd_block(&freed, 1);
+        }
+}
+
+// Each tile has its own place.
+__global__ void publish_side_by_side(u32 *out)
+{
+    __shared__ u32 tile[4], ready;
+    if (threadIdx.x == 0)
+        ready = 0;
+    __syncthreads();
+    for (u32 i = 1; i <= 3 && threadIdx.x % 32 == 0; ++i)
+        if (threadIdx.x == 0) {
+            tile[i] = i;
+            __threadfence_block();
+            VOLATILE(&ready)[0] = i;
+        } else {
+            while (VOLATILE(&ready)[0] < i) {}
+            __threadfence_block();
+            atomicAdd(&out[0], tile[i]);
         }
 }
 

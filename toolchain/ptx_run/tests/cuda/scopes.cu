@@ -18,6 +18,84 @@ __global__ void mp_fences(u32 *out, u32 *words)
     }
 }
 
+__global__ void mp_fences_of_system(u32 *out, u32 *words)
+{
+    if (blockIdx.x == 0) {
+        words[1] = 7;
+        __threadfence_system();
+        VOLATILE(words)[0] = 1;
+    } else {
+        while (VOLATILE(words)[0] == 0) {}
+        __threadfence_system();
+        out[0] = words[1];
+    }
+}
+
+__global__ void mp_relaxed_with_fences(u32 *out, u32 *words)
+{
+    if (blockIdx.x == 0) {
+        words[1] = 7;
+        asm volatile("fence.acq_rel.gpu;" ::: "memory");
+        store_relaxed(&words[0], 1);
+    } else {
+        while (load_relaxed(&words[0]) == 0) {}
+        asm volatile("fence.acq_rel.gpu;" ::: "memory");
+        out[0] = words[1];
+    }
+}
+
+__global__ void mp_volatile_data(u32 *out, u32 *words)
+{
+    if (blockIdx.x == 0) {
+        VOLATILE(words)[1] = 7;
+        __threadfence();
+        VOLATILE(words)[0] = 1;
+    } else {
+        while (VOLATILE(words)[0] == 0) {}
+        __threadfence();
+        out[0] = VOLATILE(words)[1];
+    }
+}
+
+// Word and flag are one number, so nothing else is ordered.
+__global__ void mp_one_word(u32 *out, u32 *words)
+{
+    if (blockIdx.x == 0) {
+        store_relaxed(&words[0], 7 << 1 | 1);
+    } else {
+        u32 word;
+        while (((word = load_relaxed(&words[0])) & 1) == 0) {}
+        out[0] = word >> 1;
+    }
+}
+
+__global__ void mp_by_additions(u32 *out, u32 *words)
+{
+    if (blockIdx.x == 0) {
+        words[1] = 7;
+        add_release(&words[0], 1);
+    } else {
+        while (add_acq_rel(&words[0], 0) == 0) {}
+        out[0] = words[1];
+    }
+}
+
+// The fence is behind the branch that both paths of the reader share.
+__global__ void mp_fence_after_the_loop(u32 *out, u32 *words)
+{
+    if (blockIdx.x == 0) {
+        words[1] = 7;
+        __threadfence();
+        VOLATILE(words)[0] = 1;
+        return;
+    }
+    u32 polls = 0;
+    while (VOLATILE(words)[0] == 0)
+        polls += 1;
+    __threadfence();
+    out[0] = polls < 0xffffffff ? words[1] : 0;
+}
+
 __global__ void mp_no_fences(u32 *out, u32 *words)
 {
     if (blockIdx.x == 0) {
@@ -177,6 +255,26 @@ __global__ void mp_within_block_scoped(u32 *out, u32 *words)
     }
 }
 
+__global__ void mp_within_block_barrier(u32 *out, u32 *words)
+{
+    if (threadIdx.x == 0)
+        words[1] = 7;
+    __syncthreads();
+    if (threadIdx.x == 32)
+        out[0] = words[1];
+}
+
+__global__ void mp_within_block_device_scope(u32 *out, u32 *words)
+{
+    if (threadIdx.x == 0) {
+        words[1] = 7;
+        store_release(&words[0], 1);
+    } else if (threadIdx.x == 32) {
+        while (load_acquire_block(&words[0]) == 0) {}
+        out[0] = words[1];
+    }
+}
+
 __global__ void mp_within_block_no_fences(u32 *out, u32 *words)
 {
     if (threadIdx.x == 0) {
@@ -203,6 +301,38 @@ __global__ void chain(u32 *out, u32 *words)
     }
 }
 
+// An addition that is not ordered continues the release of the first block.
+__global__ void chain_of_additions(u32 *out, u32 *words)
+{
+    if (blockIdx.x == 0) {
+        words[2] = 7;
+        store_release(&words[0], 1);
+    } else if (blockIdx.x == 1) {
+        while (load_relaxed(&words[0]) == 0) {}
+        atomicAdd(&words[0], 1);
+    } else {
+        while (load_acquire(&words[0]) < 2) {}
+        out[0] = words[2];
+    }
+}
+
+__global__ void chain_of_fences(u32 *out, u32 *words)
+{
+    if (blockIdx.x == 0) {
+        words[2] = 7;
+        __threadfence();
+        VOLATILE(words)[0] = 1;
+    } else if (blockIdx.x == 1) {
+        while (VOLATILE(words)[0] == 0) {}
+        __threadfence();
+        VOLATILE(words)[1] = 1;
+    } else {
+        while (VOLATILE(words)[1] == 0) {}
+        __threadfence();
+        out[0] = words[2];
+    }
+}
+
 __global__ void chain_relaxed_in_the_middle(u32 *out, u32 *words)
 {
     if (blockIdx.x == 0) {
@@ -221,6 +351,30 @@ __global__ void chain_relaxed_in_the_middle(u32 *out, u32 *words)
 __global__ void count_device(u32 *out) { atomicAdd(&out[0], 1); }
 
 __global__ void count_system(u32 *out) { atomicAdd_system(&out[0], 1); }
+
+__global__ void count_by_swaps(u32 *out)
+{
+    u32 old = VOLATILE(out)[0], seen;
+    do {
+        seen = old;
+        old = atomicCAS(&out[0], seen, seen + 1);
+    } while (old != seen);
+}
+
+// One lane counts for all of its warp that are active.
+__global__ void count_by_leaders(u32 *out)
+{
+    u32 mask = __activemask();
+    if (threadIdx.x % 32 == 31 - __clz(mask))
+        atomicAdd(&out[0], __popc(mask));
+}
+
+__global__ void count_by_barrier(u32 *out)
+{
+    u32 count = __syncthreads_count(threadIdx.x < 33);
+    if (threadIdx.x == 0)
+        atomicAdd(&out[0], count);
+}
 
 __global__ void count_block(u32 *out)
 {
@@ -257,6 +411,16 @@ __global__ void store_buffering_fence(u32 *out, u32 *words)
     VOLATILE(words)[blockIdx.x] = 1;
     asm volatile("fence.sc.gpu;" ::: "memory");
     if (VOLATILE(words)[1 - blockIdx.x] == 0)
+        atomicAdd(&words[2], 1);
+    if (add_acq_rel(&words[3], 1) == 1)
+        out[0] = load_relaxed(&words[2]) < 2;
+}
+
+__global__ void store_buffering_threadfence(u32 *out, u32 *words)
+{
+    atomicExch(&words[blockIdx.x], 1);
+    __threadfence();
+    if (atomicAdd(&words[1 - blockIdx.x], 0) == 0)
         atomicAdd(&words[2], 1);
     if (add_acq_rel(&words[3], 1) == 1)
         out[0] = load_relaxed(&words[2]) < 2;

@@ -69,6 +69,27 @@ __global__ void histogram(u32 *out, const u32 *in)
         atomicAdd(&out[t], bins[t]);
 }
 
+__global__ void histogram_of_device(u32 *out, const u32 *in)
+{
+    atomicAdd(&out[in[threadIdx.x] % 4], 1);
+}
+
+__global__ void histogram_of_equal_lanes(u32 *out, const u32 *in)
+{
+    u32 bin = in[threadIdx.x] % 4, equal = __match_any_sync(0xffffffff, bin);
+    if (threadIdx.x % 32 == 31 - __clz(equal))
+        atomicAdd(&out[bin], __popc(equal));
+}
+
+__global__ void histogram_by_votes(u32 *out, const u32 *in)
+{
+    for (u32 bin = 0; bin < 4; ++bin) {
+        u32 count = __syncthreads_count(in[threadIdx.x] % 4 == bin);
+        if (threadIdx.x == bin)
+            out[bin] = count;
+    }
+}
+
 __global__ void histogram_no_first_barrier(u32 *out, const u32 *in)
 {
     __shared__ u32 bins[4];
@@ -144,6 +165,34 @@ __global__ void scan(u32 *out, const u32 *in)
     out[t] = sum;
 }
 
+__global__ void scan_of_two_buffers(u32 *out, const u32 *in)
+{
+    __shared__ u32 sums[2][64];
+    u32 t = threadIdx.x, sum = in[t], which = 0;
+    for (u32 by = 1; by < 64; by *= 2, which ^= 1) {
+        sums[which][t] = sum;
+        __syncthreads();
+        if (t >= by)
+            sum += sums[which][t - by];
+    }
+    out[t] = sum;
+}
+
+__global__ void scan_of_warps(u32 *out, const u32 *in)
+{
+    __shared__ u32 first;
+    u32 t = threadIdx.x, sum = in[t];
+    for (u32 by = 1; by < 32; by *= 2) {
+        u32 before = __shfl_up_sync(0xffffffff, sum, by);
+        if (t % 32 >= by)
+            sum += before;
+    }
+    if (t == 31)
+        first = sum;
+    __syncthreads();
+    out[t] = t < 32 ? sum : sum + first;
+}
+
 __global__ void scan_one_barrier(u32 *out, const u32 *in)
 {
     __shared__ u32 sums[64];
@@ -192,6 +241,15 @@ __global__ void rounds(u32 *out)
         if (threadIdx.x % 4 == round)
             atomicAdd(&out[round], 1);
         __syncthreads();
+    }
+}
+
+__global__ void rounds_counted(u32 *out)
+{
+    for (u32 round = 0; round < 4; ++round) {
+        u32 count = __syncthreads_count(threadIdx.x % 4 == round);
+        if (threadIdx.x == 0)
+            out[round] = count;
     }
 }
 
