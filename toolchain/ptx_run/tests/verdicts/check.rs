@@ -9,7 +9,7 @@ use simt::{Fault, LaunchConfig, Memory, Place, Schedule};
 use crate::problem::{Argument, Problem, Verdict};
 
 /// The schedules that each kernel runs under.
-const SEEDS: u64 = 40;
+pub(crate) const SEEDS: u64 = 40;
 /// An error that those do not find is looked for under so many.
 const MOST_SEEDS: u64 = 400;
 

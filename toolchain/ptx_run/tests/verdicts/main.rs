@@ -9,6 +9,7 @@ mod check;
 mod compiler;
 mod problem;
 mod source;
+mod speed;
 mod table;
 
 use std::collections::BTreeSet;
