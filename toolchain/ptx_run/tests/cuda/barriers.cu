@@ -75,6 +75,8 @@ __global__ void grid_barrier_of_each_thread(u32 *out, u32 *words, u32 *data)
 
 __global__ void grid_barrier_no_fences(u32 *out, u32 *words, u32 *data)
 {
+    // cause: the write is not released
+    // cause: the read does not acquire
     data[MINE] = MINE; // race
     __syncthreads();
     if (threadIdx.x == 0) {
@@ -87,6 +89,7 @@ __global__ void grid_barrier_no_fences(u32 *out, u32 *words, u32 *data)
 
 __global__ void grid_barrier_no_release(u32 *out, u32 *words, u32 *data)
 {
+    // cause: the write is not released
     data[MINE] = MINE; // race
     __syncthreads();
     if (threadIdx.x == 0) {
@@ -100,6 +103,7 @@ __global__ void grid_barrier_no_release(u32 *out, u32 *words, u32 *data)
 
 __global__ void grid_barrier_no_acquire(u32 *out, u32 *words, u32 *data)
 {
+    // cause: the read does not acquire
     data[MINE] = MINE; // race
     __syncthreads();
     if (threadIdx.x == 0) {
@@ -293,6 +297,8 @@ __global__ void last_block_relaxed_data(u32 *out, u32 *words, u32 *data)
 
 __global__ void last_block_no_fences(u32 *out, u32 *words, u32 *data)
 {
+    // cause: the write is not released
+    // cause: the read does not acquire
     data[blockIdx.x] = blockIdx.x + 1; // race
     if (atomicInc(&words[0], gridDim.x - 1) == gridDim.x - 1)
         for (u32 i = 0; i < gridDim.x; ++i)
@@ -301,6 +307,7 @@ __global__ void last_block_no_fences(u32 *out, u32 *words, u32 *data)
 
 __global__ void last_block_no_release(u32 *out, u32 *words, u32 *data)
 {
+    // cause: the write is not released
     data[blockIdx.x] = blockIdx.x + 1; // race
     if (atomicInc(&words[0], gridDim.x - 1) == gridDim.x - 1) {
         __threadfence();
@@ -311,6 +318,7 @@ __global__ void last_block_no_release(u32 *out, u32 *words, u32 *data)
 
 __global__ void last_block_no_acquire(u32 *out, u32 *words, u32 *data)
 {
+    // cause: the read does not acquire
     data[blockIdx.x] = blockIdx.x + 1; // race
     __threadfence();
     if (atomicInc(&words[0], gridDim.x - 1) == gridDim.x - 1)
@@ -320,6 +328,7 @@ __global__ void last_block_no_acquire(u32 *out, u32 *words, u32 *data)
 
 __global__ void last_block_release_only(u32 *out, u32 *words, u32 *data)
 {
+    // cause: the read does not acquire
     data[blockIdx.x] = blockIdx.x + 1; // race
     if (add_release(&words[0], 1) == gridDim.x - 1)
         for (u32 i = 0; i < gridDim.x; ++i)
@@ -389,6 +398,8 @@ __global__ void look_back_at_all(u32 *out, u32 *words)
 
 __global__ void look_back_by_relaxed_flags(u32 *out, u32 *words)
 {
+    // cause: the write is not released
+    // cause: the read does not acquire
     u32 before = 0;
     if (blockIdx.x > 0) {
         while (load_relaxed(&words[blockIdx.x - 1]) == 0) {}

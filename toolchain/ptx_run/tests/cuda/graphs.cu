@@ -63,6 +63,7 @@ __global__ void push_plain(u32 *out, const u32 *index, const u32 *list, u32 node
 
 __global__ void push_of_block_scope(u32 *out, const u32 *index, const u32 *list, u32 nodes)
 {
+    // cause: block scope does not reach the other thread
     u32 v = NODE;
     if (v < nodes)
         for (u32 i = index[v]; i < index[v + 1]; ++i)

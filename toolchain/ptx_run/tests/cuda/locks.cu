@@ -110,6 +110,7 @@ __global__ void lock_fences_of_block(u32 *out, u32 *words)
 
 __global__ void lock_of_block_scope(u32 *out, u32 *words)
 {
+    // cause: block scope does not reach the other thread
     while (atomicCAS_block(&words[0], 0, 1) != 0) {} // race
     __threadfence();
     out[0] += 1;
@@ -378,6 +379,7 @@ __global__ void initialised_by_all(u32 *out, u32 *words)
 
 __global__ void double_checked_no_release(u32 *out, u32 *words)
 {
+    // cause: the write is not released
     if (VOLATILE(words)[2] == 0) {
         while (atomicCAS(&words[0], 0, 1) != 0) {}
         __threadfence();
@@ -394,6 +396,7 @@ __global__ void double_checked_no_release(u32 *out, u32 *words)
 
 __global__ void double_checked_no_acquire(u32 *out, u32 *words)
 {
+    // cause: the read does not acquire
     if (VOLATILE(words)[2] == 0) {
         while (atomicCAS(&words[0], 0, 1) != 0) {}
         __threadfence();

@@ -53,6 +53,7 @@ __global__ void draw_tasks_volatile(u32 *out, u32 *words)
 
 __global__ void draw_tasks_of_block_scope(u32 *out, u32 *words)
 {
+    // cause: block scope does not reach the other thread
     for (u32 task; (task = atomicAdd_block(&words[0], 1)) < 8;) // race
         atomicAdd(&out[task], 1);
 }
@@ -109,6 +110,7 @@ __global__ void steal(u32 *out, u32 *words)
 // The owner counts at block scope.
 __global__ void steal_from_block_scope(u32 *out, u32 *words)
 {
+    // cause: block scope does not reach the other thread
     for (u32 of = 0; of < gridDim.x; ++of) {
         u32 victim = (blockIdx.x + of) % gridDim.x, task;
         for (;;) {
@@ -221,6 +223,7 @@ __global__ void ring_one_too_many(u32 *out, u32 *words, u32 *slots)
 
 __global__ void ring_consumer_does_not_release(u32 *out, u32 *words, u32 *slots)
 {
+    // cause: the write is not released
     for (u32 i = 0; i < 6; ++i)
         if (blockIdx.x == 0) {
             while (i - load_acquire(&words[1]) >= 2) {}

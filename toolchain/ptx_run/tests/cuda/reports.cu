@@ -24,6 +24,7 @@ __global__ void last_block_reduces(u32 *out, u32 *words, u32 *parts)
 
 __global__ void last_block_reduces_no_acquire(u32 *out, u32 *words, u32 *parts)
 {
+    // cause: the read does not acquire
     __shared__ bool last;
     if (threadIdx.x == 0)
         parts[blockIdx.x] = blockIdx.x + 1; // race
@@ -38,6 +39,7 @@ __global__ void last_block_reduces_no_acquire(u32 *out, u32 *words, u32 *parts)
 
 __global__ void last_block_reduces_fence_of_release(u32 *out, u32 *words, u32 *parts)
 {
+    // cause: the read does not acquire
     __shared__ bool last;
     if (threadIdx.x == 0)
         parts[blockIdx.x] = blockIdx.x + 1; // race
@@ -79,6 +81,7 @@ __global__ void in_order_fences(u32 *out, u32 *words)
 
 __global__ void in_order_no_release(u32 *out, u32 *words)
 {
+    // cause: the write is not released
     if (threadIdx.x == 0)
         while (load_acquire(&words[0]) != blockIdx.x) {}
     __syncthreads();

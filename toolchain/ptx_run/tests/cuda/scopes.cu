@@ -98,6 +98,8 @@ __global__ void mp_fence_after_the_loop(u32 *out, u32 *words)
 
 __global__ void mp_no_fences(u32 *out, u32 *words)
 {
+    // cause: the write is not released
+    // cause: the read does not acquire
     if (blockIdx.x == 0) {
         words[1] = 7; // race
         VOLATILE(words)[0] = 1;
@@ -109,6 +111,7 @@ __global__ void mp_no_fences(u32 *out, u32 *words)
 
 __global__ void mp_no_release_fence(u32 *out, u32 *words)
 {
+    // cause: the write is not released
     if (blockIdx.x == 0) {
         words[1] = 7; // race
         VOLATILE(words)[0] = 1;
@@ -121,6 +124,7 @@ __global__ void mp_no_release_fence(u32 *out, u32 *words)
 
 __global__ void mp_no_acquire_fence(u32 *out, u32 *words)
 {
+    // cause: the read does not acquire
     if (blockIdx.x == 0) {
         words[1] = 7; // race
         __threadfence();
@@ -133,6 +137,7 @@ __global__ void mp_no_acquire_fence(u32 *out, u32 *words)
 
 __global__ void mp_block_fences(u32 *out, u32 *words)
 {
+    // cause: has block scope, which does not reach the other thread
     if (blockIdx.x == 0) {
         words[1] = 7; // race
         __threadfence_block();
@@ -147,6 +152,7 @@ __global__ void mp_block_fences(u32 *out, u32 *words)
 // The fence is on the wrong side of the flag.
 __global__ void mp_fence_after_flag(u32 *out, u32 *words)
 {
+    // cause: the write is not released
     if (blockIdx.x == 0) {
         words[1] = 7; // race
         VOLATILE(words)[0] = 1;
@@ -198,6 +204,8 @@ __global__ void mp_release_acquire(u32 *out, u32 *words)
 
 __global__ void mp_relaxed(u32 *out, u32 *words)
 {
+    // cause: the write is not released
+    // cause: the read does not acquire
     if (blockIdx.x == 0) {
         words[1] = 7; // race
         store_relaxed(&words[0], 1);
@@ -210,6 +218,7 @@ __global__ void mp_relaxed(u32 *out, u32 *words)
 // An acquire of block scope also makes the flag itself race.
 __global__ void mp_acquire_of_block(u32 *out, u32 *words)
 {
+    // cause: block scope does not reach the other thread
     if (blockIdx.x == 0) {
         words[1] = 7;
         store_release(&words[0], 1); // race
@@ -221,6 +230,7 @@ __global__ void mp_acquire_of_block(u32 *out, u32 *words)
 
 __global__ void mp_release_of_block(u32 *out, u32 *words)
 {
+    // cause: block scope does not reach the other thread
     if (blockIdx.x == 0) {
         words[1] = 7;
         store_release_block(&words[0], 1); // race
@@ -277,6 +287,8 @@ __global__ void mp_within_block_device_scope(u32 *out, u32 *words)
 
 __global__ void mp_within_block_no_fences(u32 *out, u32 *words)
 {
+    // cause: the write is not released
+    // cause: the read does not acquire
     if (threadIdx.x == 0) {
         words[1] = 7; // race
         VOLATILE(words)[0] = 1;
@@ -335,6 +347,7 @@ __global__ void chain_of_fences(u32 *out, u32 *words)
 
 __global__ void chain_relaxed_in_the_middle(u32 *out, u32 *words)
 {
+    // cause: the read does not acquire
     if (blockIdx.x == 0) {
         words[2] = 7; // race
         store_release(&words[0], 1);
@@ -378,6 +391,7 @@ __global__ void count_by_barrier(u32 *out)
 
 __global__ void count_block(u32 *out)
 {
+    // cause: block scope does not reach the other thread
     atomicAdd_block(&out[0], 1); // race
 }
 

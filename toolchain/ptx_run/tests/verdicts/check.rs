@@ -1,12 +1,12 @@
 //! Runs a kernel under many schedules and judges each run.
 
-use std::collections::BTreeSet;
 use std::fmt;
 
 use ptx_run::{Error, Excuse, Kernel, Program};
 use simt::{Fault, LaunchConfig, Memory, Place, Schedule};
 
 use crate::problem::{Argument, Problem, Verdict};
+use crate::source::Expected;
 
 /// The schedules that each kernel runs under.
 pub(crate) const SEEDS: u64 = 40;
@@ -34,7 +34,7 @@ impl fmt::Display for Tally {
 }
 
 /// Runs a kernel of a module under all schedules. Every other run checks for races, and memory is
-/// weak, but not in half of those. `marked` are the lines that a fault has to name.
+/// weak, but not in half of those.
 ///
 /// # Errors
 /// The first run that contradicts the verdict, in words.
@@ -42,7 +42,7 @@ pub(crate) fn check(
     module: &ptx::Module,
     problem: &Problem,
     (name, verdict): (&str, Verdict),
-    marked: &BTreeSet<u32>,
+    expected: &Expected<'_>,
 ) -> Result<Tally, String> {
     let mut memory = Memory::new(1 << 20);
     let program = Program::new(module, name).map_err(|error| error.to_string())?;
@@ -72,7 +72,7 @@ pub(crate) fn check(
             Ok(_) if verdict == Verdict::Wrong => tally.found += 1,
             Ok(_) if verdict == Verdict::Race => tally.symptoms += 1,
             Ok(result) => return contradiction(&format_args!("the result is {result:?}")),
-            Err(fault) if is_of(&fault, verdict, marked) => {
+            Err(fault) if is_of(&fault, verdict, expected) => {
                 tally.found += 1;
                 if let Fault::Race(race) = &fault {
                     tally.excuses.push(Excuse::of(module, name, race));
@@ -144,8 +144,12 @@ fn arguments(problem: &Problem, arrays: &[Option<u64>]) -> Vec<u8> {
 /// Whether a fault is that of the verdict and names only marked lines: both accesses of a race, or
 /// any of the threads that wait. One access of a race may have no line of the source, because the
 /// compiler has moved it; then its file is the PTX.
-fn is_of(fault: &Fault, verdict: Verdict, marked: &BTreeSet<u32>) -> bool {
-    let is_marked = |place: Place| marked.contains(&place.line());
+fn is_of(fault: &Fault, verdict: Verdict, expected: &Expected<'_>) -> bool {
+    let message = fault.to_string();
+    if !expected.causes.iter().all(|cause| message.contains(cause)) {
+        return false;
+    }
+    let is_marked = |place: Place| expected.lines.contains(&place.line());
     let is_moved = |place: Place| place.file().ends_with(".ptx");
     match (verdict, fault) {
         (Verdict::Race, Fault::Race(race)) => {

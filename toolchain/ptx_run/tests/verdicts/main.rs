@@ -31,14 +31,14 @@ fn assert_verdicts(file: &str) {
         let Some(module) = compiler::compile(&source.path, options) else { return };
         for problem in *problems {
             for &(name, verdict) in problem.kernels {
-                let marked = source.marked(name, verdict);
-                let line = match check::check(&module, problem, (name, verdict), &marked) {
+                let expected = source.expected(name, verdict);
+                let line = match check::check(&module, problem, (name, verdict), &expected) {
                     Ok(_) if verdict == Verdict::Right => continue,
                     Ok(tally) if tally.found > 0 => {
                         // Called without optimisation, a compare-and-swap is not recognised.
                         let begins_swaps = name == "cas_loop_of_weak_load" && options[0] == "-O3";
-                        let expected = begins_swaps.then_some(Excuse::CompareAndSwap);
-                        let as_expected = tally.excuses.iter().all(|it| *it == expected);
+                        let excuse = begins_swaps.then_some(Excuse::CompareAndSwap);
+                        let as_expected = tally.excuses.iter().all(|it| *it == excuse);
                         assert!(as_expected, "{name} {}: {:?}", options[0], tally.excuses);
                         println!("{file} {name} {}: {verdict:?} by {tally}", options[0]);
                         continue;
@@ -106,7 +106,7 @@ fn every_kernel_has_a_verdict_and_every_problem_a_right_and_a_faulty_solution() 
         let names: BTreeSet<&str> = listed().map(|&(name, _)| name).collect();
         assert_eq!(names, source.kernels(), "{file}");
         for &(name, verdict) in listed() {
-            let is_marked = !source.marked(name, verdict).is_empty();
+            let is_marked = !source.expected(name, verdict).lines.is_empty();
             let needs = !matches!(verdict, Verdict::Right | Verdict::Wrong);
             assert_eq!(is_marked, needs, "{file}: {name}");
         }

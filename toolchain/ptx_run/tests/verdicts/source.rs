@@ -25,15 +25,32 @@ impl Source {
         heads.filter_map(|head| head.split_once('(')).map(|(name, _)| name).collect()
     }
 
-    /// The lines of a kernel that are marked for this verdict. A kernel ends with the first line
-    /// that ends with a brace at its beginning or in its head.
-    pub(crate) fn marked(&self, kernel: &str, verdict: Verdict) -> BTreeSet<u32> {
-        let Some(mark) = mark(verdict) else { return BTreeSet::new() };
-        let head = format!("__global__ void {kernel}(");
-        let lines = self.text.lines().zip(1..).skip_while(|(line, _)| !line.starts_with(&head));
-        let body = lines.take_while(|(line, _)| !line.starts_with('}'));
-        body.filter(|(line, _)| line.trim_end().ends_with(mark)).map(|(_, number)| number).collect()
+    /// What a fault of a kernel must name.
+    pub(crate) fn expected(&self, kernel: &str, verdict: Verdict) -> Expected<'_> {
+        let mark = mark(verdict);
+        let is_marked = |line: &str| mark.is_some_and(|mark| line.trim_end().ends_with(mark));
+        let body = || self.body(kernel);
+        let lines = body().filter(|(line, _)| is_marked(line)).map(|(_, number)| number).collect();
+        let causes = body().filter_map(|(line, _)| line.trim().strip_prefix("// cause: "));
+        Expected { lines, causes: causes.collect() }
     }
+
+    /// The lines of a kernel with their numbers, up to a brace at the beginning of a line.
+    fn body(&self, kernel: &str) -> impl Iterator<Item = (&str, u32)> {
+        let head = format!("__global__ void {kernel}(");
+        let lines = self.text.lines().zip(1..);
+        lines
+            .skip_while(move |(line, _)| !line.starts_with(&head))
+            .take_while(|(line, _)| !line.starts_with('}'))
+    }
+}
+
+/// What a fault must name.
+pub(crate) struct Expected<'a> {
+    /// The lines that are marked for the verdict. A race must be of two of them.
+    pub(crate) lines: BTreeSet<u32>,
+    /// Parts of the message: comments that begin with `// cause: `.
+    pub(crate) causes: Vec<&'a str>,
 }
 
 /// The comment that marks the lines of a fault.

@@ -31,7 +31,8 @@ fn checks_of_128_threads() {
             let source = Source::read(file);
             let Some(module) = compiler::compile(&source.path, options) else { return };
             let start = processor_time();
-            check::check(&module, &problem, (name, Right), &Default::default()).expect("right");
+            check::check(&module, &problem, (name, Right), &source.expected(name, Right))
+                .expect("right");
             let rate = check::SEEDS as f64 / (processor_time() - start);
             writeln!(std::io::stderr(), "{name} {}: {rate:.0} schedules a second", options[0])
                 .expect("stderr is open");
