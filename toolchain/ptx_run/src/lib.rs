@@ -44,6 +44,7 @@
 mod arithmetic;
 mod code;
 mod error;
+mod excuse;
 mod layout;
 mod program;
 mod resolve;
@@ -53,4 +54,5 @@ mod thread;
 mod uses;
 
 pub use error::Error;
+pub use excuse::Excuse;
 pub use program::{Kernel, Program};

@@ -31,7 +31,7 @@ pub(crate) struct Resolver<'a> {
     module: &'a Module,
     window: &'a Window,
     /// The file that messages name for instructions without a line of a source.
-    file: String,
+    file: &'a str,
     /// The number of the file that has the source of the kernel, if the module has its lines.
     own: Option<u32>,
     decoded: HashMap<Arc<Mnemonic>, Operation>,
@@ -42,9 +42,8 @@ impl<'a> Resolver<'a> {
         module: &'a Module,
         window: &'a Window,
         entry: &Function,
-        file: &str,
+        file: &'a str,
     ) -> Self {
-        let file = file.to_owned();
         let locations = entry.body.iter().flat_map(|body| &body.locations);
         let own = locations.filter(|it| it.inlined_at.is_none()).map(|it| it.file).next();
         Self { module, window, file, own, decoded: HashMap::new() }
@@ -61,11 +60,15 @@ impl<'a> Resolver<'a> {
             body,
             constants: RefCell::default(),
         };
-        let instructions =
-            body.instructions.iter().map(|it| self.instruction(it, &operands)).collect();
+        let mut own = None;
+        let instructions = body.instructions.iter().map(|it| {
+            let instruction = self.instruction(it, &operands, own);
+            own = instruction.own.or(own);
+            instruction
+        });
         Code {
             name: function.name.clone(),
-            instructions,
+            instructions: instructions.collect(),
             registers: body.registers.clone(),
             constants: operands.constants.into_inner().all.into(),
             frame: frame.bytes,
@@ -74,7 +77,13 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    fn instruction(&mut self, it: &ptx::Instruction, operands: &Operands<'_>) -> Instruction {
+    /// `before` is the last line in the file of the kernel before it.
+    fn instruction(
+        &mut self,
+        it: &ptx::Instruction,
+        operands: &Operands<'_>,
+        before: Option<Place>,
+    ) -> Instruction {
         let mnemonic = Arc::clone(&it.mnemonic);
         let operation = self.decoded.entry(mnemonic).or_insert_with_key(|it| decode(it));
         let op = op(operation, it, operands).unwrap_or(Op::Unsupported(match operation {
@@ -82,7 +91,7 @@ impl<'a> Resolver<'a> {
             _ => None,
         }));
         let guard = it.guard.map(|guard| (guard.register.0, !guard.negated));
-        let (own, inside) = self.places(it, operands.body);
+        let (own, inside) = self.places(it, operands.body, before);
         let words: Vec<&str> = it.text(&self.module.text).split_whitespace().collect();
         let shown = format!("`{}` in line {} of the PTX", words.join(" "), it.line).into();
         Instruction { op, guard, own, inside, shown }
@@ -90,21 +99,44 @@ impl<'a> Resolver<'a> {
 
     /// The line in the file of the kernel, where the instruction was inlined, and the innermost line.
     /// Without lines of a source both are the line of the PTX.
-    fn places(&self, it: &ptx::Instruction, body: &Body) -> (Option<Place>, Place) {
-        let at = |index: u32| &body.locations[index as usize];
-        let inlined = |it: &&Location| it.inlined_at.map(at);
-        let chain = || successors(it.location.map(at), inlined).filter(|it| it.line > 0);
-        let place = |it: &Location| {
-            let name = self.module.files.get(&it.file)?;
-            Some(Place::in_program(name, it.line, it.column))
-        };
-        let inside = chain().next().and_then(place);
-        let inside = inside.unwrap_or_else(|| Place::in_program(&self.file, it.line, 0));
+    ///
+    /// nvcc with `-G` inlines functions without saying where to. They follow the line that calls them,
+    /// so the line `before` is that.
+    fn places(
+        &self,
+        it: &ptx::Instruction,
+        body: &Body,
+        before: Option<Place>,
+    ) -> (Option<Place>, Place) {
+        let chain = || chain(it, body);
+        let place = |it: &Location| place(self.module, it);
+        let inside = innermost(self.module, self.file, it, body);
         match self.own {
-            Some(own) => (chain().find(|it| it.file == own).and_then(place), inside),
+            Some(own) => {
+                let before = chain().next().and(before);
+                (chain().find(|it| it.file == own).and_then(place).or(before), inside)
+            }
             None => (Some(inside), inside),
         }
     }
+}
+
+/// The lines of an instruction: its own, and then those that it was inlined to.
+fn chain<'a>(it: &ptx::Instruction, body: &'a Body) -> impl Iterator<Item = &'a Location> {
+    let at = |index: u32| &body.locations[index as usize];
+    successors(it.location.map(at), move |it| it.inlined_at.map(at)).filter(|it| it.line > 0)
+}
+
+fn place(module: &Module, it: &Location) -> Option<Place> {
+    let name = module.files.get(&it.file)?;
+    Some(Place::in_program(name, it.line, it.column))
+}
+
+/// The line of an instruction in the function that it belongs to, also if that was inlined. Without
+/// lines of a source it is that of the PTX, in the file with this name.
+pub(crate) fn innermost(module: &Module, file: &str, it: &ptx::Instruction, body: &Body) -> Place {
+    let found = chain(it, body).next().and_then(|it| place(module, it));
+    found.unwrap_or_else(|| Place::in_program(file, it.line, 0))
 }
 
 /// What an instruction does, if it is supported.

@@ -8,9 +8,12 @@ mod bits;
 mod bulk;
 mod calls;
 mod clusters;
+#[path = "../nvcc/mod.rs"]
+mod compiler;
 mod compilers;
 mod conversions;
 mod damaged;
+mod excuses;
 mod faults;
 mod floats;
 mod halves;

@@ -1,40 +1,18 @@
 //! CUDA C++ compiled by nvcc, with and without optimisation. Without nvcc, the tests print SKIPPED.
 
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
 use ptx_run::{Kernel, Program};
 use simt::{Fault, LaunchConfig, Memory};
 
+use crate::compiler;
 use crate::support::{checked, fault, filled, numbers};
-
-/// The variable with the path of nvcc. Without it, nvcc is looked up in PATH.
-const NVCC: &str = "NVCC";
-
-fn nvcc() -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let named = std::env::var_os(NVCC).map(PathBuf::from);
-    let found = std::env::split_paths(&path).map(|folder| folder.join("nvcc"));
-    named.into_iter().chain(found).find(|program| program.is_file())
-}
 
 /// The kernel of a file of the parser's tests, optimised with lines and for debugging.
 fn compiled(file: &str, mut run: impl FnMut(&Kernel, &mut Memory)) {
-    let Some(nvcc) = nvcc() else {
-        writeln!(std::io::stderr(), "SKIPPED: no nvcc in PATH or {NVCC}").expect("stderr is open");
-        return;
-    };
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let output = folder.path().join("output.ptx");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ptx/tests/cuda").join(file);
-    for options in [&["-O3", "-lineinfo"][..], &["-G"]] {
-        let mut command = Command::new(&nvcc);
-        command.args(["-ptx", "-arch=sm_80", "-o"]).arg(&output).arg(&source).args(options);
-        let done = command.output().unwrap_or_else(|error| panic!("{nvcc:?}: {error}"));
-        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-        let text = std::fs::read_to_string(&output).expect("nvcc wrote it");
-        let module = ptx::parse(&text).expect("a module");
+    for options in compiler::MODES {
+        let Some(module) = compiler::compile(&source, options) else { return };
         let name = module.kernels().next().expect("a kernel").name.clone();
         let mut memory = Memory::new(1 << 24);
         let program = Program::new(&module, &name).expect("it is in the module");

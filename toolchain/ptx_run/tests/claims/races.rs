@@ -69,6 +69,27 @@ fn a_race_names_the_line_of_the_source() {
 }
 
 #[test]
+fn a_race_in_a_function_inlined_from_another_file_names_the_line_before_it() {
+    let (kernel, mut memory) = load(
+        ".file 1 \"kernel.cu\"
+        .file 2 \"header.cuh\"
+        .visible .entry k(.param .u64 a) {
+            .reg .b64 %rd1;
+            .loc 1 12 3
+            ld.param.u64 %rd1, [a];
+            .loc 2 40 7
+            st.global.u32 [%rd1], 1;
+            ret;
+        }",
+        "k",
+    );
+    let a = filled(&mut memory, &[0]);
+    let config = LaunchConfig { races: true, ..LaunchConfig::new("k", 2, 1) };
+    let found = fault(kernel.launch(&mut memory, &config, &a.to_le_bytes()));
+    assert!(found.to_string().contains("at kernel.cu:12:3, in header.cuh:40:7"), "{found}");
+}
+
+#[test]
 fn weak_memory_shows_a_stale_value_where_a_fence_is_missing() {
     let body = |fence: &str| {
         format!(
