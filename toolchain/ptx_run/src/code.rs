@@ -172,9 +172,9 @@ pub(crate) struct Comparing {
 /// The other result of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Others {
-    /// That of the opposite comparison.
+    /// The result of the opposite comparison.
     Opposite,
-    /// That of the upper halves of the registers.
+    /// The result for the upper halves of the registers.
     Upper,
     /// The same, as the upper half of the first result.
     UpperJoined,

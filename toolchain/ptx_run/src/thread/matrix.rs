@@ -1,7 +1,7 @@
 //! Products of matrices in the registers of a warp, and their loads and stores.
 //!
-//! A register has elements of one row or column that are beside each other. PTX ISA, "Matrix
-//! Fragments for mma.m16n8k16" and others: lane 4 g + t has elements t of row or column g.
+//! A register has adjacent elements of one row or column. Lane 4 g + t has elements t of row or column
+//! g (PTX ISA, "Matrix Fragments for mma.m16n8k16" and others).
 
 use ptx::Type;
 use ptx::decode::Rounding;

@@ -4,7 +4,7 @@ use simt::LaunchConfig;
 
 use crate::support::{checked, filled, kernel, numbers, pointers};
 
-/// The number that each of 32 lanes stores, with `%r1` its number and `%r2` the number at `a` of its own.
+/// The number in `%r3` of each of 32 lanes, which have their number in `%r1` and a value in `%r2`.
 fn lanes(statements: &str, values: &[u32]) -> Vec<u32> {
     let (kernel, mut memory) = kernel(&format!(
         ".reg .b32 %r<20>; .reg .b64 %rd<6>; .reg .pred %p<4>; .reg .f32 %f<9>;

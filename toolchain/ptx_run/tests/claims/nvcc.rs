@@ -8,9 +8,9 @@ use simt::{Fault, LaunchConfig, Memory};
 use crate::compiler;
 use crate::support::{checked, fault, filled, numbers};
 
-/// The kernel of a file of the parser's tests, optimised with lines and for debugging.
+/// The kernel of a file, optimised with lines and for debugging.
 fn compiled(file: &str, mut run: impl FnMut(&Kernel, &mut Memory)) {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ptx/tests/cuda").join(file);
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
     for options in compiler::MODES {
         let Some(module) = compiler::compile(&source, options) else { return };
         let name = module.kernels().next().expect("a kernel").name.clone();
@@ -27,7 +27,7 @@ fn words(words: &[u64]) -> Vec<u8> {
 
 #[test]
 fn atomics_and_a_flag_work_and_the_racy_store_is_named() {
-    compiled("atomics.cu", |kernel, memory| {
+    compiled("../ptx/tests/cuda/atomics.cu", |kernel, memory| {
         for config in checked(4, 1) {
             // The flag and the counter keep their values from launch to launch.
             let flag = kernel.address("flag").expect("a variable");
@@ -61,7 +61,7 @@ fn atomics_and_a_flag_work_and_the_racy_store_is_named() {
 
 #[test]
 fn shared_memory_vectors_and_shuffles_work_without_a_race() {
-    compiled("shared.cu", |kernel, memory| {
+    compiled("../ptx/tests/cuda/shared.cu", |kernel, memory| {
         let values: Vec<u32> = (0..256).map(|it| it * 1000).collect();
         let row = |it: u32| [1.0, 2.0, it as f32, 4.0];
         let rows: Vec<u32> = (0..256).flat_map(row).map(f32::to_bits).collect();
@@ -82,7 +82,7 @@ fn shared_memory_vectors_and_shuffles_work_without_a_race() {
 
 #[test]
 fn device_functions_tables_and_doubles_work_and_printf_is_named_when_reached() {
-    compiled("functions.cu", |kernel, memory| {
+    compiled("../ptx/tests/cuda/functions.cu", |kernel, memory| {
         let mut run = |which: u32| {
             let out = filled(memory, &[0, 6, 7, 0, 0, 0, 0]);
             let mut arguments = words(&[out]);
@@ -102,5 +102,65 @@ fn device_functions_tables_and_doubles_work_and_printf_is_named_when_reached() {
         assert!(printf.contains("vprintf") && printf.contains("functions.cu:24"), "{printf}");
         let trap = run(5).expect_err("it traps").to_string();
         assert!(trap.contains("trap") && trap.contains("functions.cu:25"), "{trap}");
+    });
+}
+
+#[test]
+fn halves_roundings_approximations_and_bits_of_cuda_work() {
+    compiled("tests/cuda/halves.cu", |kernel, memory| {
+        let half = |value: u32| [0, 0x3c00, 0x4000, 0x4200][value as usize];
+        for config in checked(1, 64).take(4) {
+            let array = |memory: &mut Memory, of: &dyn Fn(u32) -> u32| {
+                filled(memory, &(0..64).map(of).collect::<Vec<u32>>())
+            };
+            let h = array(memory, &|it| half(it % 4) | 0x3c00 << 16);
+            let b = array(memory, &|it| if it % 2 == 0 { 0x3fc0_bf00 } else { 0x4000_c000 });
+            let f = array(memory, &|it| (it as f32 / 16.0).to_bits());
+            let sum = filled(memory, &[0]);
+            let doubles: Vec<u32> = (0..64)
+                .flat_map(|it| (f64::from(it) / 32.0).to_bits().to_le_bytes())
+                .collect::<Vec<u8>>()
+                .chunks(4)
+                .map(|it| u32::from_le_bytes(it.try_into().expect("4 bytes")))
+                .collect();
+            let (d, u) = (filled(memory, &doubles), array(memory, &|it| it * 0x0101_0305 + 3));
+            let launch = kernel.launch(memory, &config, &words(&[h, b, sum, f, d, u]));
+            launch.unwrap_or_else(|error| panic!("{:?}: {error}", config.schedule));
+            // 0.5, 2, 6 or 12, and 1 + 1.
+            assert_eq!(numbers(memory, h, 4), [0x4000_3800, 0x4000_4000, 0x4000_4600, 0x4000_4a00]);
+            assert_eq!(numbers(memory, sum, 1), [0x5800_5d20]);
+            // 1.5 + 2.25, and 0.25 - 0.5; 2 + 4, and 4 - 2.
+            assert_eq!(numbers(memory, b, 2), [0x4070_0000, 0x40c0_4000]);
+            for (it, found) in (0u32..).zip(numbers(memory, f, 64)) {
+                let x = f64::from(it) / 16.0;
+                let expected =
+                    x.exp() + x / 3.0 + x + 1.0 / (x + 2.0) + 1.0 / (x + 1.0).sqrt() + x.sin();
+                let found = f64::from(f32::from_bits(found));
+                assert!((found - expected).abs() < 2e-6 * expected, "{x}: {found}, not {expected}");
+            }
+            for (it, found) in (0u32..).zip(numbers(memory, d, 128).chunks(2)) {
+                let x = f64::from(it) / 32.0;
+                let expected = x + x.exp() * (x + 1.0).sqrt();
+                let found = f64::from_bits(u64::from(found[0]) | u64::from(found[1]) << 32);
+                assert!(
+                    (found - expected).abs() < 1e-15 * expected,
+                    "{x}: {found}, not {expected}"
+                );
+            }
+            for (it, found) in (0u32..).zip(numbers(memory, u, 64)) {
+                let x = it * 0x0101_0305 + 3;
+                let dot: u32 = x
+                    .to_le_bytes()
+                    .into_iter()
+                    .zip([4, 3, 2, 1])
+                    .map(|(a, b)| u32::from(a) * b)
+                    .sum();
+                let second = (0..32).filter(|at| x >> at & 1 == 1).nth(1).unwrap_or(u32::MAX);
+                let [a, b] = [x, it].map(u32::to_le_bytes);
+                let permuted = u32::from_le_bytes([a[0], b[0], a[1], b[1]]);
+                let all = [dot + 5, (x & 0x00ff_ffff).wrapping_mul(7), second, permuted];
+                assert_eq!(found, all.into_iter().fold(0, u32::wrapping_add), "{x:#x}");
+            }
+        }
     });
 }

@@ -3,7 +3,7 @@
     pip install --no-deps numba-cuda==0.30.4 numba==0.68.1 llvmlite==0.50.0 numpy==2.4.6
     CUDA_HOME=FOLDER_WITH_NVVM python kernels_of_numba.py
 
-writes `numba_NAME_sm_80.ptx` and `numba_NAME_sm_90.ptx` beside this file.
+writes `numba_NAME_sm_80.ptx` and `numba_NAME_sm_90.ptx` next to this file.
 """
 
 import re

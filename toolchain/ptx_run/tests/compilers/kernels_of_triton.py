@@ -3,7 +3,7 @@
     pip install --no-deps triton==3.9.0
     python kernels_of_triton.py
 
-writes `triton_NAME_sm_80.ptx` and `triton_NAME_sm_90.ptx` beside this file.
+writes `triton_NAME_sm_80.ptx` and `triton_NAME_sm_90.ptx` next to this file.
 """
 
 import re
