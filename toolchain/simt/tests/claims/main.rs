@@ -15,6 +15,7 @@ mod grid_barrier;
 mod libraries;
 mod library;
 mod memory;
+mod named_barriers;
 mod proxies;
 mod race_barriers;
 mod race_causes;
