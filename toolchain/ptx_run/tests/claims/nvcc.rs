@@ -19,7 +19,7 @@ fn nvcc() -> Option<PathBuf> {
     named.into_iter().chain(found).find(|program| program.is_file())
 }
 
-/// The kernel of a file of the parser's tests, optimised with lines and for debugging.
+/// The kernel of a file, optimised with lines and for debugging.
 fn compiled(file: &str, mut run: impl FnMut(&Kernel, &mut Memory)) {
     let Some(nvcc) = nvcc() else {
         writeln!(std::io::stderr(), "SKIPPED: no nvcc in PATH or {NVCC}").expect("stderr is open");
@@ -27,7 +27,7 @@ fn compiled(file: &str, mut run: impl FnMut(&Kernel, &mut Memory)) {
     };
     let folder = tempfile::tempdir().expect("a temporary folder");
     let output = folder.path().join("output.ptx");
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ptx/tests/cuda").join(file);
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
     for options in [&["-O3", "-lineinfo"][..], &["-G"]] {
         let mut command = Command::new(&nvcc);
         command.args(["-ptx", "-arch=sm_80", "-o"]).arg(&output).arg(&source).args(options);
@@ -49,7 +49,7 @@ fn words(words: &[u64]) -> Vec<u8> {
 
 #[test]
 fn atomics_and_a_flag_work_and_the_racy_store_is_named() {
-    compiled("atomics.cu", |kernel, memory| {
+    compiled("../ptx/tests/cuda/atomics.cu", |kernel, memory| {
         for config in checked(4, 1) {
             // The flag and the counter keep their values from launch to launch.
             let flag = kernel.address("flag").expect("a variable");
@@ -83,7 +83,7 @@ fn atomics_and_a_flag_work_and_the_racy_store_is_named() {
 
 #[test]
 fn shared_memory_vectors_and_shuffles_work_without_a_race() {
-    compiled("shared.cu", |kernel, memory| {
+    compiled("../ptx/tests/cuda/shared.cu", |kernel, memory| {
         let values: Vec<u32> = (0..256).map(|it| it * 1000).collect();
         let row = |it: u32| [1.0, 2.0, it as f32, 4.0];
         let rows: Vec<u32> = (0..256).flat_map(row).map(f32::to_bits).collect();
@@ -104,7 +104,7 @@ fn shared_memory_vectors_and_shuffles_work_without_a_race() {
 
 #[test]
 fn device_functions_tables_and_doubles_work_and_printf_is_named_when_reached() {
-    compiled("functions.cu", |kernel, memory| {
+    compiled("../ptx/tests/cuda/functions.cu", |kernel, memory| {
         let mut run = |which: u32| {
             let out = filled(memory, &[0, 6, 7, 0, 0, 0, 0]);
             let mut arguments = words(&[out]);
@@ -124,5 +124,28 @@ fn device_functions_tables_and_doubles_work_and_printf_is_named_when_reached() {
         assert!(printf.contains("of `vprintf`") && printf.contains("functions.cu:24"), "{printf}");
         let trap = run(5).expect_err("it traps").to_string();
         assert!(trap.contains("trap") && trap.contains("functions.cu:25"), "{trap}");
+    });
+}
+
+#[test]
+fn asynchronous_copies_barriers_and_the_barrier_of_the_grid_work_without_a_race() {
+    compiled("tests/cuda/cooperative.cu", |kernel, memory| {
+        let input: Vec<u32> = (0..4 * 256).map(|it| it * 5).collect();
+        let copied = |it: u32| {
+            let (block, thread) = (it / 64, it % 64);
+            let row = block * 128 + 63 - thread;
+            input[4 * row as usize] + input[4 * (row as usize + 64) + 1]
+        };
+        for config in checked(2, 64) {
+            let given = filled(memory, &input);
+            let (out, sums) = (filled(memory, &[0; 128]), filled(memory, &[0; 128]));
+            let config = LaunchConfig { cooperative: true, ..config };
+            kernel
+                .launch(memory, &config, &words(&[given, out, sums]))
+                .unwrap_or_else(|error| panic!("{:?}: {error}", config.schedule));
+            assert_eq!(numbers(memory, out, 128), (0..128).map(copied).collect::<Vec<_>>());
+            let expected = |it: u32| copied((it + 64) % 128) + 64;
+            assert_eq!(numbers(memory, sums, 128), (0..128).map(expected).collect::<Vec<_>>());
+        }
     });
 }
