@@ -30,10 +30,11 @@ pub(crate) enum Request {
     Barrier { vote: bool, orders: bool, aligned: bool },
     /// Come to a barrier of some warps.
     Meet(Meeting),
-    /// Arrive at the cluster barrier without waiting.
-    ClusterArrive(Order),
+    /// Arrive at the cluster barrier without waiting. If it is aligned, all lanes of a warp make the same
+    /// call.
+    ClusterArrive { order: Order, aligned: bool },
     /// Wait for the cluster barrier, after an arrival.
-    ClusterWait,
+    ClusterWait { aligned: bool },
     /// Join a warp collective.
     Collective(Call),
     /// Get the lanes that are at the same call.

@@ -103,7 +103,7 @@ fn shared_memory_vectors_and_shuffles_work_without_a_race() {
 }
 
 #[test]
-fn device_functions_tables_and_doubles_work_and_printf_is_named_when_reached() {
+fn device_functions_tables_doubles_and_printf_work() {
     compiled("../ptx/tests/cuda/functions.cu", |kernel, memory| {
         let mut run = |which: u32| {
             let out = filled(memory, &[0, 6, 7, 0, 0, 0, 0]);
@@ -120,8 +120,7 @@ fn device_functions_tables_and_doubles_work_and_printf_is_named_when_reached() {
         assert_eq!(run(1).expect("no fault"), [42, 6, 7, 0, 1, 0, 0]);
         assert_eq!(run(2).expect("no fault"), [13, 6, 7, 0, 0, (-6i32).cast_unsigned(), 0]);
         assert_eq!(run(3).expect("no fault"), [42, 6, 7, 0, 0, 0, 3]);
-        let printf = run(4).expect_err("there is no printf").to_string();
-        assert!(printf.contains("of `vprintf`") && printf.contains("functions.cu:24"), "{printf}");
+        assert_eq!(run(4).expect("no fault"), [13, 6, 7, 0, 0, 0, 0]);
         let trap = run(5).expect_err("it traps").to_string();
         assert!(trap.contains("trap") && trap.contains("functions.cu:25"), "{trap}");
     });
