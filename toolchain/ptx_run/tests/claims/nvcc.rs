@@ -19,8 +19,8 @@ fn nvcc() -> Option<PathBuf> {
     named.into_iter().chain(found).find(|program| program.is_file())
 }
 
-/// The kernel of a file, optimised with lines and for debugging.
-fn compiled(file: &str, mut run: impl FnMut(&Kernel, &mut Memory)) {
+/// The kernel of a file for a device, optimised with lines and for debugging.
+fn compiled(file: &str, device: &str, mut run: impl FnMut(&Kernel, &mut Memory)) {
     let Some(nvcc) = nvcc() else {
         writeln!(std::io::stderr(), "SKIPPED: no nvcc in PATH or {NVCC}").expect("stderr is open");
         return;
@@ -30,7 +30,7 @@ fn compiled(file: &str, mut run: impl FnMut(&Kernel, &mut Memory)) {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
     for options in [&["-O3", "-lineinfo"][..], &["-G"]] {
         let mut command = Command::new(&nvcc);
-        command.args(["-ptx", "-arch=sm_80", "-o"]).arg(&output).arg(&source).args(options);
+        command.args(["-ptx", "-arch", device, "-o"]).arg(&output).arg(&source).args(options);
         let done = command.output().unwrap_or_else(|error| panic!("{nvcc:?}: {error}"));
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
         let text = std::fs::read_to_string(&output).expect("nvcc wrote it");
@@ -49,7 +49,7 @@ fn words(words: &[u64]) -> Vec<u8> {
 
 #[test]
 fn atomics_and_a_flag_work_and_the_racy_store_is_named() {
-    compiled("../ptx/tests/cuda/atomics.cu", |kernel, memory| {
+    compiled("../ptx/tests/cuda/atomics.cu", "sm_80", |kernel, memory| {
         for config in checked(4, 1) {
             // The flag and the counter keep their values from launch to launch.
             let flag = kernel.address("flag").expect("a variable");
@@ -83,7 +83,7 @@ fn atomics_and_a_flag_work_and_the_racy_store_is_named() {
 
 #[test]
 fn shared_memory_vectors_and_shuffles_work_without_a_race() {
-    compiled("../ptx/tests/cuda/shared.cu", |kernel, memory| {
+    compiled("../ptx/tests/cuda/shared.cu", "sm_80", |kernel, memory| {
         let values: Vec<u32> = (0..256).map(|it| it * 1000).collect();
         let row = |it: u32| [1.0, 2.0, it as f32, 4.0];
         let rows: Vec<u32> = (0..256).flat_map(row).map(f32::to_bits).collect();
@@ -104,7 +104,7 @@ fn shared_memory_vectors_and_shuffles_work_without_a_race() {
 
 #[test]
 fn device_functions_tables_doubles_and_printf_work() {
-    compiled("../ptx/tests/cuda/functions.cu", |kernel, memory| {
+    compiled("../ptx/tests/cuda/functions.cu", "sm_80", |kernel, memory| {
         let mut run = |which: u32| {
             let out = filled(memory, &[0, 6, 7, 0, 0, 0, 0]);
             let mut arguments = words(&[out]);
@@ -128,7 +128,7 @@ fn device_functions_tables_doubles_and_printf_work() {
 
 #[test]
 fn asynchronous_copies_barriers_and_the_barrier_of_the_grid_work_without_a_race() {
-    compiled("tests/cuda/cooperative.cu", |kernel, memory| {
+    compiled("tests/cuda/cooperative.cu", "sm_80", |kernel, memory| {
         let input: Vec<u32> = (0..4 * 256).map(|it| it * 5).collect();
         let copied = |it: u32| {
             let (block, thread) = (it / 64, it % 64);
@@ -145,6 +145,22 @@ fn asynchronous_copies_barriers_and_the_barrier_of_the_grid_work_without_a_race(
             assert_eq!(numbers(memory, out, 128), (0..128).map(copied).collect::<Vec<_>>());
             let expected = |it: u32| copied((it + 64) % 128) + 64;
             assert_eq!(numbers(memory, sums, 128), (0..128).map(expected).collect::<Vec<_>>());
+        }
+    });
+}
+
+#[test]
+fn bulk_copies_and_the_memory_of_a_cluster_work_without_a_race() {
+    compiled("tests/cuda/cluster.cu", "sm_90", |kernel, memory| {
+        let input: Vec<u32> = (0..256).map(|it| it * 3).collect();
+        for config in checked(4, 64) {
+            let (given, out) = (filled(memory, &input), filled(memory, &[0; 256]));
+            let config = LaunchConfig { cluster: Some(2), ..config };
+            kernel
+                .launch(memory, &config, &words(&[given, out]))
+                .unwrap_or_else(|error| panic!("{:?}: {error}", config.schedule));
+            let expected = |it: u32| input[((it ^ 64) ^ 63) as usize] + 2;
+            assert_eq!(numbers(memory, out, 256), (0..256).map(expected).collect::<Vec<_>>());
         }
     });
 }
