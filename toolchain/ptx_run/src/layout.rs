@@ -65,7 +65,13 @@ pub(crate) struct Window {
     /// Where the memory of the launch begins.
     pub(crate) dynamic: usize,
     symbols: Vec<((Option<usize>, Symbol), usize)>,
+    /// Where the memory begins that is reserved for the system, which cooperative groups use.
+    reserved: Option<usize>,
 }
+
+/// Bytes of the memory that is reserved for the system (CUDA C++ Programming Guide, "Compute
+/// Capabilities": one KiB of each block).
+const RESERVED_BYTES: usize = 1 << 10;
 
 /// Bytes between two shared variables.
 pub(crate) const GAP: usize = 64;
@@ -97,14 +103,32 @@ impl Window {
             window.variables.push(Shared { name: kept(&variable.name), offset, bytes, align });
             window.symbols.push((key, offset));
         }
+        if uses.reserved {
+            let (offset, align) = (layout.end.next_multiple_of(FRAME_ALIGN), FRAME_ALIGN);
+            layout.end = offset + RESERVED_BYTES + GAP;
+            let name = "reserved_smem";
+            window.variables.push(Shared { name, offset, bytes: RESERVED_BYTES, align });
+            window.reserved = Some(offset);
+        }
         window.dynamic = layout.end.next_multiple_of(FRAME_ALIGN);
         window.symbols.extend(dynamic.into_iter().map(|key| (key, window.dynamic)));
         window
     }
 
-    /// The bytes of the variables.
+    /// The bytes of the variables, without what is reserved for the system.
     pub(crate) fn bytes(&self) -> usize {
-        self.variables.iter().map(|variable| variable.bytes).sum()
+        let all: usize = self.variables.iter().map(|variable| variable.bytes).sum();
+        all - self.reserved.map_or(0, |_| RESERVED_BYTES)
+    }
+
+    /// The value of the special register for reserved memory with this ending of its name.
+    pub(crate) fn reserved(&self, ending: &str) -> Option<usize> {
+        match ending {
+            "begin" | "0" | "1" => self.reserved,
+            "end" => Some(self.reserved? + RESERVED_BYTES),
+            "cap" => Some(RESERVED_BYTES),
+            _ => None,
+        }
     }
 
     /// The address of a variable of the module, or of this function.

@@ -4,6 +4,9 @@ use ptx::decode::{AddressSpace, MbarrierAction, Order, Scope};
 
 use crate::code::{Address, Calling, Predicate, Slot};
 
+/// Whether all lanes of a warp execute the same instruction.
+type Aligned = bool;
+
 /// What an instruction does.
 #[derive(Debug)]
 pub(crate) enum Synchronise {
@@ -16,8 +19,8 @@ pub(crate) enum Synchronise {
         global: bool,
     },
     MbarrierFence,
-    ClusterArrive(simt::Order),
-    ClusterWait,
+    ClusterArrive(simt::Order, Aligned),
+    ClusterWait(Aligned),
     /// `mapa`
     MapShared {
         to: Slot,
@@ -91,11 +94,16 @@ pub(crate) enum Runtime {
     Destroy,
     GetDevice,
     DeviceGetAttribute,
+    /// `vprintf`
+    Print,
 }
 
 impl Runtime {
     /// The function of this name.
     pub(crate) fn named(name: &str) -> Option<Self> {
+        if name == "vprintf" {
+            return Some(Self::Print);
+        }
         let name = name.strip_prefix("__cudaCDP2").or_else(|| name.strip_prefix("cuda"))?;
         Some(match name {
             "GetParameterBufferV2" => Self::GetParameterBuffer,

@@ -11,6 +11,8 @@ pub(crate) struct Uses {
     pub(crate) functions: BTreeSet<usize>,
     /// The indices of the kernels that it can launch.
     pub(crate) kernels: BTreeSet<usize>,
+    /// Whether it uses the shared memory that is reserved for the system.
+    pub(crate) reserved: bool,
     /// The variables. Those of a function have its index.
     symbols: HashSet<(Option<usize>, Symbol)>,
 }
@@ -42,6 +44,7 @@ impl Uses {
             let operands =
                 body.flat_map(|body| &body.instructions).flat_map(|it| it.operands.iter());
             for operand in operands {
+                uses.reserved |= is_reserved(operand);
                 for_each_symbol(operand, &mut |symbol| match symbol {
                     Symbol::Function(index) => open.push(index as usize),
                     symbol => _ = uses.symbols.insert(key(function, symbol)),
@@ -61,6 +64,13 @@ impl Uses {
 pub(crate) fn key(function: usize, symbol: Symbol) -> (Option<usize>, Symbol) {
     (matches!(symbol, Symbol::Local(_)).then_some(function), symbol)
 }
+
+fn is_reserved(operand: &Operand) -> bool {
+    matches!(operand, Operand::Special(register) if register.name.starts_with(RESERVED))
+}
+
+/// The names of the special registers with addresses of that memory begin with this.
+pub(crate) const RESERVED: &str = "%reserved_smem_offset_";
 
 fn for_each_symbol(operand: &Operand, found: &mut impl FnMut(Symbol)) {
     match operand {

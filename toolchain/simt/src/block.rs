@@ -255,15 +255,14 @@ impl<'a> Block<'a> {
                         step.met = true;
                         step.released |= self.meet(warp, lane, meeting, machine)?;
                     }
-                    Request::ClusterArrive(order) => {
+                    Request::ClusterArrive { order, aligned } => {
                         step.met = true;
-                        let world = machine.world;
-                        step.cluster_opened |=
-                            self.cluster_arrive(warp, lane, order, cluster, world)?;
+                        let (at, world) = ((warp, lane, aligned), machine.world);
+                        step.cluster_opened |= self.cluster_arrive(at, order, cluster, world)?;
                     }
-                    Request::ClusterWait => {
+                    Request::ClusterWait { aligned } => {
                         step.met = true;
-                        self.cluster_wait(warp, lane, cluster, machine)?;
+                        self.cluster_wait((warp, lane, aligned), cluster, machine)?;
                     }
                     Request::LaunchDependents => {
                         step.met = true;

@@ -61,8 +61,7 @@ impl<'a> Block<'a> {
     /// A thread arrives at the cluster barrier without waiting. Returns whether the barrier opens.
     pub(crate) fn cluster_arrive(
         &mut self,
-        warp: usize,
-        lane: u32,
+        (warp, lane, aligned): (usize, u32, bool),
         order: Order,
         barrier: &mut ClusterBarrier,
         world: &World<'_>,
@@ -76,7 +75,7 @@ impl<'a> Block<'a> {
             let first = before.place;
             return Err(Fault::ClusterArrivedTwice { site, first });
         }
-        if let Some(other) = Aligned::come(&mut self.warps[warp].cluster_arrival, now) {
+        if aligned && let Some(other) = Aligned::come(&mut self.warps[warp].cluster_arrival, now) {
             return Err(self.diverged(WaitingFor::ClusterBarrier, warp, [lane, other]));
         }
         barrier.arrived += 1;
@@ -94,8 +93,7 @@ impl<'a> Block<'a> {
     /// A thread waits at the cluster barrier, unless it has opened since the thread arrived.
     pub(crate) fn cluster_wait(
         &mut self,
-        warp: usize,
-        lane: u32,
+        (warp, lane, aligned): (usize, u32, bool),
         barrier: &ClusterBarrier,
         machine: &mut Machine<'a>,
     ) -> Result<(), Fault> {
@@ -106,7 +104,7 @@ impl<'a> Block<'a> {
         };
         let (phase, spot) = (ticket.phase, self.threads[number].spot);
         let now = Aligned { phase, lane, spot };
-        if let Some(other) = Aligned::come(&mut self.warps[warp].cluster_wait, now) {
+        if aligned && let Some(other) = Aligned::come(&mut self.warps[warp].cluster_wait, now) {
             return Err(self.diverged(WaitingFor::ClusterBarrier, warp, [lane, other]));
         }
         if barrier.awaits(ticket) {

@@ -30,10 +30,11 @@ pub(crate) enum Request {
     Barrier { vote: bool, orders: bool, aligned: bool },
     /// Come to a barrier of some warps.
     Meet(Meeting),
-    /// Arrive at the cluster barrier without waiting.
-    ClusterArrive(Order),
+    /// Arrive at the cluster barrier without waiting. If it is aligned, all lanes of a warp make the same
+    /// call.
+    ClusterArrive { order: Order, aligned: bool },
     /// Wait for the cluster barrier, after an arrival.
-    ClusterWait,
+    ClusterWait { aligned: bool },
     /// Let the grids that overlap this one start, as far as the block is concerned.
     LaunchDependents,
     /// Wait for the end of the grids that this one overlaps.

@@ -110,8 +110,8 @@ pub use race::{Flaw, Link, MissingOrder, Race, RacingAccess};
 pub use schedule::{Lanes, Policy, Schedule};
 pub use thread::{
     BarrierVotes, WarpValues, access, access_float, active_mask, block_barrier, block_vote, branch,
-    clock, cluster_arrive, cluster_shared, cluster_wait, dynamic_shared, fence, global_timer,
-    in_kernel, nanosleep, position, spin, spin_for_phase, static_shared, trap, warp_barrier,
-    warp_exchange,
+    clock, cluster_arrive, cluster_arrive_apart, cluster_shared, cluster_wait, cluster_wait_apart,
+    dynamic_shared, fence, global_timer, in_kernel, nanosleep, position, spin, spin_for_phase,
+    static_shared, trap, warp_barrier, warp_exchange,
 };
 pub use weaken::{Change, Kinship, OrderSite, Orders, Sites, Weaken};

@@ -166,6 +166,20 @@ pub fn block_vote(pred: u32) -> BarrierVotes {
 /// Outside an emulated thread.
 #[track_caller]
 pub fn cluster_arrive(order: Order) {
+    arrive_in_cluster(order, true);
+}
+
+/// Like [`cluster_arrive`], but lanes of a warp may arrive by different calls.
+///
+/// # Panics
+/// Outside an emulated thread.
+#[track_caller]
+pub fn cluster_arrive_apart(order: Order) {
+    arrive_in_cluster(order, false);
+}
+
+#[track_caller]
+fn arrive_in_cluster(order: Order, aligned: bool) {
     let order = match order {
         Order::Relaxed => Order::Relaxed,
         _ => Order::Release,
@@ -175,7 +189,7 @@ pub fn cluster_arrive(order: Order) {
             order == Order::Release && here.meet(Orders::ClusterArrival, spot).is_some();
         let order = if is_weaker { Order::Relaxed } else { order };
         here.tell(Done::ClusterArrival, spot);
-        here.stop(Request::ClusterArrive(order), spot);
+        here.stop(Request::ClusterArrive { order, aligned }, spot);
     });
 }
 
@@ -186,9 +200,23 @@ pub fn cluster_arrive(order: Order) {
 /// Outside an emulated thread.
 #[track_caller]
 pub fn cluster_wait() {
+    wait_in_cluster(true);
+}
+
+/// Like [`cluster_wait`], but lanes of a warp may wait by different calls.
+///
+/// # Panics
+/// Outside an emulated thread.
+#[track_caller]
+pub fn cluster_wait_apart() {
+    wait_in_cluster(false);
+}
+
+#[track_caller]
+fn wait_in_cluster(aligned: bool) {
     with("cluster_wait", |here, spot| {
         here.tell(Done::ClusterWait, spot);
-        here.stop(Request::ClusterWait, spot);
+        here.stop(Request::ClusterWait { aligned }, spot);
     });
 }
 

@@ -12,6 +12,7 @@ use crate::code::{Address, Constant, Predicate, Slot};
 use crate::layout::{Frame, Window};
 use crate::special::special;
 use crate::thread::function_address;
+use crate::uses::RESERVED;
 
 /// What the names of a function's operands refer to.
 pub(super) struct Operands<'a> {
@@ -105,6 +106,9 @@ impl Operands<'_> {
                     // Of cooperative groups.
                     "%envreg1" => Constant::Workspace { upper: true },
                     "%envreg2" => Constant::Workspace { upper: false },
+                    name if let Some(ending) = name.strip_prefix(RESERVED) => {
+                        Constant::Value(self.window.reserved(ending)? as u64)
+                    }
                     _ => Constant::Special(special(*register)?),
                 };
                 return Some(self.constant(constant));

@@ -27,9 +27,9 @@ pub(super) fn synchronise(
             Synchronise::Mbarrier(Mbarrier { action, space, order, scope, address, to, operand })
         }
         Operation::Fence(fence) => proxy_fence(fence)?,
-        Operation::ClusterBarrier { waits: true, .. } => Synchronise::ClusterWait,
-        Operation::ClusterBarrier { waits: false, order, .. } => {
-            Synchronise::ClusterArrive(order_of(order))
+        Operation::ClusterBarrier { waits: true, aligned, .. } => Synchronise::ClusterWait(aligned),
+        Operation::ClusterBarrier { waits: false, order, aligned } => {
+            Synchronise::ClusterArrive(order_of(order), aligned)
         }
         Operation::MapShared { shared } => Synchronise::MapShared {
             to: on.slot(operands.first()?)?,

@@ -8,6 +8,7 @@ mod mbarrier;
 mod memory;
 mod number;
 mod polls;
+mod print;
 mod private;
 mod registers;
 mod runtime;

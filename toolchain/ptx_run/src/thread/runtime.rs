@@ -60,6 +60,7 @@ impl Thread<'_> {
                 simt::record_event(event(argument(0)), queue(argument(1)));
                 SUCCESS
             }
+            Runtime::Print => self.print(argument(0), argument(1), at),
             Runtime::GetDevice => self.answer(argument(0), 4, 0, at),
             Runtime::DeviceGetAttribute => {
                 let value = self.attribute(short(1), at);

@@ -20,8 +20,10 @@ impl Thread<'_> {
                 }
             }
             Synchronise::MbarrierFence => simt::mbarrier_fence(),
-            Synchronise::ClusterArrive(order) => simt::cluster_arrive(*order),
-            Synchronise::ClusterWait => simt::cluster_wait(),
+            Synchronise::ClusterArrive(order, true) => simt::cluster_arrive(*order),
+            Synchronise::ClusterArrive(order, false) => simt::cluster_arrive_apart(*order),
+            Synchronise::ClusterWait(true) => simt::cluster_wait(),
+            Synchronise::ClusterWait(false) => simt::cluster_wait_apart(),
             Synchronise::MapShared { to, from, rank, generic } => {
                 self.map((*to, *from), *rank, *generic, at);
             }

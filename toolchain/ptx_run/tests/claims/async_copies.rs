@@ -108,7 +108,7 @@ fn other_threads_read_a_copy_after_the_wait_and_a_barrier() {
         )
     };
     let wait = "cp.async.wait_all;";
-    let expected = |it: u32| if it % 4 == 0 { (it ^ 128) + 1 } else { 0 };
+    let expected = |it: u32| if it.is_multiple_of(4) { (it ^ 128) + 1 } else { 0 };
     assert_copies(&body(wait, "bar.sync 0;"), expected);
     for (wait, barrier) in [(wait, ""), ("", "bar.sync 0;")] {
         for config in checked(1, 64) {
@@ -136,7 +136,7 @@ fn arriving(count: u32, arrive: &str) -> String {
 
 #[test]
 fn copies_arrive_at_a_barrier() {
-    let expected = |it: u32| if it % 4 == 0 { (it ^ 128) + 1 } else { 0 };
+    let expected = |it: u32| if it.is_multiple_of(4) { (it ^ 128) + 1 } else { 0 };
     let arrive = "mbarrier.arrive.shared.b64 _, [%b];";
     let only = "cp.async.mbarrier.arrive.noinc.shared.b64 [%b];";
     assert_copies(&arriving(64, only), expected);

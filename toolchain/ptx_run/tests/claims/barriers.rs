@@ -92,7 +92,7 @@ fn arrivals_release_without_waiting() {
     let body = producing("bar.arrive 1, 96;", "bar.arrive 2, 96;");
     for config in checked(1, 96) {
         let found = run(&body, 96, &config).unwrap_or_else(|found| panic!("{found}"));
-        let expected = |it: u32| if it < 32 || it >= 96 { 0 } else { 600 + 3 * (it % 32) };
+        let expected = |it: u32| if (32..96).contains(&it) { 600 + 3 * (it % 32) } else { 0 };
         assert_eq!(found, (0..128).map(expected).collect::<Vec<_>>());
     }
 }

@@ -206,3 +206,25 @@ fn special_registers_describe_the_cluster() {
         assert_eq!(found, (0..6).map(expected).collect::<Vec<_>>(), "{part}");
     }
 }
+
+#[test]
+fn lanes_come_to_the_cluster_barrier_from_different_lines_only_without_aligned() {
+    let body = |aligned: &str| {
+        format!(
+            "{HEAD}
+            mov.u32 %r6, %laneid; and.b32 %r6, %r6, 1; setp.eq.u32 %p1, %r6, 0;
+            @%p1 bra EVEN;
+            barrier.cluster.arrive{aligned}; barrier.cluster.wait{aligned};
+            bra END;
+        EVEN:
+            barrier.cluster.arrive{aligned}; barrier.cluster.wait{aligned};
+        END:
+            ret;"
+        )
+    };
+    for config in clustered(32) {
+        run(&body(""), &config).unwrap_or_else(|found| panic!("{found}"));
+        let found = run(&body(".aligned"), &config).expect_err("not together");
+        assert!(matches!(found, Fault::BarrierDiverged { .. }), "{found}");
+    }
+}

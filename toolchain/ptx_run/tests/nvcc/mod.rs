@@ -29,12 +29,12 @@ fn folders(folder: &Path) -> Vec<PathBuf> {
     entries.map(|entry| entry.path()).collect()
 }
 
-/// The PTX of a file of CUDA C++ for compute capability 8.0. `None` without nvcc; then it prints
+/// The PTX of a file of CUDA C++ for a device, such as `sm_80`. `None` without nvcc; then it prints
 /// SKIPPED.
 ///
 /// # Panics
 /// If nvcc rejects the file.
-pub(crate) fn compile(source: &Path, options: &[&str]) -> Option<ptx::Module> {
+pub(crate) fn compile(source: &Path, device: &str, options: &[&str]) -> Option<ptx::Module> {
     let Some(nvcc) = find() else {
         let skipped = format!("SKIPPED: no nvcc in {NVCC}, PATH or target/cuda-tools");
         writeln!(std::io::stderr(), "{skipped}").expect("stderr is open");
@@ -43,7 +43,7 @@ pub(crate) fn compile(source: &Path, options: &[&str]) -> Option<ptx::Module> {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let output = folder.path().join("output.ptx");
     let mut command = Command::new(&nvcc);
-    command.args(["-ptx", "-arch=sm_80", "-o"]).arg(&output).arg(source).args(options);
+    command.args(["-ptx", "-arch", device, "-o"]).arg(&output).arg(source).args(options);
     let done = command.output().unwrap_or_else(|error| panic!("{nvcc:?}: {error}"));
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     let text = std::fs::read_to_string(&output).expect("nvcc wrote it");

@@ -28,7 +28,7 @@ fn assert_verdicts(file: &str) {
     let source = Source::read(file);
     let mut contradictions = String::new();
     for options in compiler::MODES {
-        let Some(module) = compiler::compile(&source.path, options) else { return };
+        let Some(module) = compiler::compile(&source.path, "sm_80", options) else { return };
         for problem in *problems {
             for &(name, verdict) in problem.kernels {
                 let expected = source.expected(name, verdict);

@@ -29,7 +29,7 @@ fn checks_of_128_threads() {
     for (file, name, problem) in cases {
         for options in compiler::MODES {
             let source = Source::read(file);
-            let Some(module) = compiler::compile(&source.path, options) else { return };
+            let Some(module) = compiler::compile(&source.path, "sm_80", options) else { return };
             let start = processor_time();
             check::check(&module, &problem, (name, Right), &source.expected(name, Right))
                 .expect("right");

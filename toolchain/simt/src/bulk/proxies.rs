@@ -185,7 +185,7 @@ impl Here<'_> {
             let thread = self.position.block_dim.index_of(init.thread.into());
             let message = format!(
                 "a bulk load reports to a barrier that thread {thread} has initialised at {}, without `fence_init` in between: that thread must call `fence_init` after `init`, and before the \
-                 barrier of the block that comes before the load",
+                 barrier of the block that comes before the load (`fence.mbarrier_init` in PTX)",
                 init.place
             );
             self.refuse_copy(message, spot);
@@ -212,7 +212,7 @@ impl Here<'_> {
             Some(region.first_stored(offset, bytes, Proxy::Generic)? - offset)
         });
         drop(shared);
-        let remedy = "after the last fence of the proxies: the thread that writes shared memory must call `fence_shared` after it and before the barrier";
+        let remedy = "after the last fence of the proxies: the thread that writes shared memory must call `fence_shared` (`fence.proxy.async.shared::cta` in PTX) after it and before the barrier";
         self.refuse_stored(found, (does, bytes), remedy, spot);
     }
 

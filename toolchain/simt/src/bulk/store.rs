@@ -153,7 +153,7 @@ impl Here<'_> {
         let spot = self.stores.borrow().iter().find(unread).map(|store| store.spot);
         if let Some(spot) = spot {
             let message = "the thread exits while a bulk store of it may still read shared memory: \
-                           wait by `wait_read::<0>` first";
+                           wait by `wait_read::<0>` first (`cp.async.bulk.wait_group.read 0` in PTX)";
             self.refuse_copy(message.to_owned(), spot);
         }
         self.wait_for_writes(0);

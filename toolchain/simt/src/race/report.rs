@@ -151,11 +151,11 @@ impl fmt::Display for MissingOrder {
                  acquire at device scope"
             ),
             Self::Copy => f.write_str(
-                "nothing orders them: a bulk copy runs concurrently with its thread, from its request to the wait for its end, and the other access must come before the request or after the wait",
+                "nothing orders them: an asynchronous copy runs concurrently with its thread, from its request to the wait for its end, and the other access must come before the request or after the wait",
             ),
             Self::Proxy(Space::Shared) => f.write_str(
                 "no proxy fence is between the ordinary access and the bulk copy: call `fence_shared` \
-                 after the ordinary access, in its thread or in one that comes after it, and before the \
+                 (`fence.proxy.async.shared::cta` in PTX) after the ordinary access, in its thread or in one that comes after it, and before the \
                  barrier that the copy's thread waits at",
             ),
             Self::Proxy(_) => f.write_str(NEEDS_GLOBAL_FENCE),

@@ -16,6 +16,7 @@ mod grid_barrier;
 mod libraries;
 mod library;
 mod memory;
+mod named_barriers;
 mod overlapping;
 mod proxies;
 mod race_barriers;
