@@ -3,8 +3,11 @@
 use super::*;
 use crate::check::{Check, Failure, Passed, Wrong};
 use crate::device::{Buffer, Launch};
+use crate::primitives::{Reducer, sort};
+use crate::reference::Order;
 use cuda_std::dependent::{let_next_start, wait_for_previous};
 use cuda_std::prelude::{Global, kernel, thread};
+use gridsync_kernels::op::Sum;
 use simt::MissingOrder;
 
 const THREADS: usize = 2;
@@ -201,4 +204,32 @@ fn a_launch_that_nothing_waits_for_is_part_of_a_check() {
     });
     let failure = checked.expect_err("it reads what nobody wrote");
     assert!(matches!(failure.what, Wrong::Device(DeviceError::Fault(_))), "{failure}");
+}
+
+#[test]
+fn the_overlapping_kernels_of_primitives_wait_for_each_other() {
+    let run = |device: &Device, count: u32| {
+        let mixed = |at: u32| at.wrapping_mul(2_654_435_761) >> 7;
+        let values: Vec<u32> = (0..count).map(mixed).collect();
+        let input = device.upload(&values)?;
+        let mut expected = values.clone();
+        expected.sort_unstable();
+        if sort(Order::ASCENDING, &input)?.download()? != expected {
+            return Err("not sorted".into());
+        }
+        let wide: Vec<u64> = values.iter().map(|&value| value.into()).collect();
+        let input = device.upload(&wide)?;
+        let mut sum = Reducer::new(Sum::<u64>::new(), device)?;
+        sum.launch(&input)?;
+        sum.launch(&input)?;
+        let expected: u64 = wide.iter().sum();
+        if sum.result()? != expected {
+            return Err("wrong sum".into());
+        }
+        Ok(())
+    };
+    for count in [100, 40_000] {
+        let checked = Check::default().schedules(2).run(|device| run(device, count));
+        checked.unwrap_or_else(|failure| panic!("{count}: {failure}"));
+    }
 }
