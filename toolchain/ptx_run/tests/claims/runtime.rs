@@ -193,7 +193,7 @@ fn a_child_that_races_names_its_line() {
     let a = filled(&mut memory, &[0; 2]);
     let found = fault(kernel.launch(&mut memory, &config, &pointers(a, a))).to_string();
     assert!(
-        found.contains("race") && found.contains("kernel racy") && found.contains("racy.ptx:"),
+        found.contains("race") && found.contains("kernel racy") && found.contains("k.ptx:"),
         "{found}"
     );
 }
