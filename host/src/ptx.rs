@@ -68,6 +68,8 @@ pub enum PtxError {
 #[derive(Debug)]
 pub struct Module {
     file: String,
+    /// The names of its variables, which are never freed.
+    variables: Arc<[&'static str]>,
     parsed: Arc<ptx::Module>,
 }
 
@@ -79,7 +81,11 @@ impl Module {
     /// thread reaches it.
     pub fn parse(file: &str, text: &str) -> Result<Self, PtxError> {
         match ptx::parse(text) {
-            Ok(parsed) => Ok(Self { file: file.to_owned(), parsed: Arc::new(parsed) }),
+            Ok(parsed) => {
+                let variables = parsed.variables.iter();
+                let variables = variables.map(|it| &*String::from(&*it.name).leak()).collect();
+                Ok(Self { file: file.to_owned(), variables, parsed: Arc::new(parsed) })
+            }
             Err(cause) => Err(PtxError::Parse { file: file.to_owned(), cause }),
         }
     }
@@ -106,6 +112,7 @@ impl Module {
             name: name.to_owned().leak(),
             arguments: arguments.collect(),
             parameters: parameters.iter().map(Parameter::of).collect(),
+            variables: self.variables.clone(),
             module: self.parsed.clone(),
             program: Arc::new(program),
         })
@@ -138,6 +145,8 @@ pub struct Kernel {
     /// The names of its arguments in messages.
     arguments: Vec<&'static str>,
     parameters: Vec<Parameter>,
+    /// The names of the variables of the module.
+    pub(crate) variables: Arc<[&'static str]>,
     /// The module, whose kernels share its variables.
     pub(crate) module: Arc<ptx::Module>,
     pub(crate) program: Arc<Program>,

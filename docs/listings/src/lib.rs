@@ -3,6 +3,7 @@
 
 #![cfg(test)]
 
+mod cuda;
 mod exchange;
 mod exercises;
 mod first_race;

@@ -7,7 +7,9 @@
 pub struct Properties {
     /// The vendor's name of the device.
     pub name: String,
-    /// Compute capability, 10·major + minor.
+    /// Whether it is emulated.
+    pub emulated: bool,
+    /// Compute capability, 10·major + minor. An emulator that runs PTX has that of the PTX.
     pub compute: u32,
     /// CUDA version of the driver, 1000·major + 10·minor.
     pub driver_version: u32,
@@ -56,10 +58,10 @@ pub struct Properties {
 }
 
 impl Properties {
-    /// Whether this is the emulator, which has no compute capability.
+    /// Whether this is the emulator.
     #[must_use]
     pub const fn is_emulated(&self) -> bool {
-        self.compute == 0
+        self.emulated
     }
 
     /// Memory bandwidth from clock and bus width, GB/s (10⁹ bytes), at two transfers per clock;

@@ -28,6 +28,7 @@
 //! | `spread` | arrays that are spread over several GPUs: every scan × stripes × backend, and
 //! reductions |
 //! | `shared` | host arrays that several GPUs share: every reduction, and the other primitives |
+//! | `shipped` | the PTX of the images in the emulator: every primitive and protocol |
 //! | `mean` | means of every type, of arrays and of rows, against exact division |
 //! | `bits` | reductions: the same bits as on the CPU, for any order, NaN and stamp |
 //! | `alignment` | views that start 0 to 8 elements past an aligned address |
@@ -98,6 +99,7 @@ mod rows;
 mod scan;
 mod select;
 mod shared;
+mod shipped;
 mod sort;
 mod special;
 mod spin;
@@ -145,6 +147,7 @@ fn main() -> ExitCode {
         scan::trials(),
         select::trials(),
         shared::trials(),
+        shipped::trials(),
         sort::trials(),
         special::trials(),
         spin::trials(),

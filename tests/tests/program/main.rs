@@ -7,6 +7,7 @@ mod axis;
 mod bad_input;
 mod bench;
 mod call;
+mod check;
 mod compare;
 mod completions;
 mod dag;

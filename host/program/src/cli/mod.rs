@@ -99,8 +99,8 @@ const COMMON: &str = "Common options";
 /// Flags that every subcommand takes.
 #[derive(Args)]
 struct Global {
-    /// auto (the default), cpu, emulator, cuda or cuda:N; several: cuda:0,1, cuda:all, emulator:3. See
-    /// gridsync devices --help.
+    /// auto (the default), cpu, emulator, ptx, cuda or cuda:N; several: cuda:0,1, cuda:all, emulator:3.
+    /// See gridsync devices --help.
     #[arg(
         long,
         global = true,

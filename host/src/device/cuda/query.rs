@@ -35,6 +35,7 @@ pub(super) fn properties(device: CUdevice) -> Result<Properties, DeviceError> {
     let get = |attribute| attribute_of(device, attribute);
     Ok(Properties {
         name: name_of(device)?,
+        emulated: false,
         compute: 10 * get(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)
             + get(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR),
         driver_version: driver_version()?,

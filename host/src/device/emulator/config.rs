@@ -104,8 +104,14 @@ impl Default for EmulatorConfig {
 /// Clusters, and otherwise the smallest limits of compute capability 7.5 and later (CUDA C++
 /// Programming Guide, "Technical Specifications per Compute Capability").
 pub(super) fn properties(config: &EmulatorConfig, gpu: u32) -> Properties {
+    let compute = config.ptx.map_or(0, PtxKernels::compute);
+    // As much shared memory per block as every GPU of the capability has.
+    let shared = if compute >= HOPPER { 227 << 10 } else { 48 << 10 };
+    let shared = config.shared_per_block.max(shared);
     Properties {
         name: name(config, gpu),
+        emulated: true,
+        compute,
         multiprocessors: config.multiprocessors,
         memory_bytes: config.memory_bytes as u64,
         warp_size: 32,
@@ -116,10 +122,10 @@ pub(super) fn properties(config: &EmulatorConfig, gpu: u32) -> Properties {
         registers_per_block: 65_536,
         registers_per_multiprocessor: 65_536,
         shared_per_block: 48 << 10,
-        shared_per_block_optin: config.shared_per_block,
-        shared_per_multiprocessor: config.shared_per_block.max(64 << 10),
+        shared_per_block_optin: shared,
+        shared_per_multiprocessor: shared.max(64 << 10),
         cooperative: true,
-        cluster: config.ptx.is_none_or(|ptx| ptx.compute() >= CLUSTERS),
+        cluster: config.ptx.is_none() || compute >= HOPPER,
         ..Properties::default()
     }
 }
@@ -130,5 +136,5 @@ fn name(config: &EmulatorConfig, gpu: u32) -> String {
     if config.gpus == 1 { format!("emulator{of}") } else { format!("emulator{of}:{gpu}") }
 }
 
-/// The compute capability from which a GPU has clusters.
-const CLUSTERS: u32 = 90;
+/// The compute capability from which a GPU has clusters, and the second image is for.
+const HOPPER: u32 = 90;

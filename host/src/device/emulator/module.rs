@@ -52,7 +52,12 @@ impl Emulator {
             kernel: kernel.name,
             why: error.to_string(),
         })?;
-        Ok(Work::Ptx(Arc::new(loaded), bytes, kernel.addresses(arguments).collect()))
+        let variables = loaded.variables().map(|(name, address)| {
+            let known = kernel.variables.iter().copied().find(|known| *known == name);
+            (address, known.unwrap_or("a variable of the module"))
+        });
+        let names = kernel.addresses(arguments).chain(variables).collect();
+        Ok(Work::Ptx(Arc::new(loaded), bytes, names))
     }
 }
 

@@ -52,6 +52,7 @@ fn schemas_match_the_types_of_the_results() {
         of_command::<results::Verified>("verify"),
         of_command::<gridsync_lab::xpx::Report>("demo"),
         of_command::<results::Emulated>("emulate"),
+        of_command::<results::Checked>("check"),
         of_command::<gridsync_lab::dag::Report>("dag"),
         of_experiment::<gridsync_lab::atomics::Report>("atomics"),
         of_experiment::<gridsync_lab::banks::Report>("banks"),

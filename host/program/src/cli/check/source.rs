@@ -73,7 +73,12 @@ fn compiled(path: &Path, mode: Mode, options: &[OsString]) -> anyhow::Result<Str
         let said = String::from_utf8_lossy(&done.stderr);
         bail!(Usage(format!("nvcc cannot compile {}: {}", path.display(), said.trim())));
     }
-    read(&output)
+    let text = read(&output)?;
+    // nvcc names files by their whole paths: from here, they are shorter.
+    Ok(match env::current_dir() {
+        Ok(here) => text.replace(&format!("\"{}/", here.display()), "\""),
+        Err(_) => text,
+    })
 }
 
 /// The path of nvcc.
