@@ -105,6 +105,7 @@ fn a_file_describes_arrays_and_launches() {
         [arrays]
         parts = 'u32[4]'
         counter = 'u32[1]'
+        other = 'u32[1]'
         sum = 'u32[1]'
         [[launch]]
         grid = [2]
@@ -114,10 +115,10 @@ fn a_file_describes_arrays_and_launches() {
         kernel = 'last_block'
         grid = [4]
         block = [1]
-        args = ['parts', 'counter', 'sum', '7']
+        args = ['parts', 'other', 'sum', '7']
         [expect]
-        counter = '6'
-        sum = '3'
+        counter = '2'
+        sum = '34'
     ";
     let folder = folder("acq_rel").with("plan.toml", plan);
     let shown = folder.call(&["check", "last.ptx", "--launch", "plan.toml"], b"").says_nothing();
