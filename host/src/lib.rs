@@ -41,7 +41,8 @@ pub mod memory;
 pub mod parallel;
 pub mod prelude;
 pub mod primitives;
-pub mod ptx;
 pub mod reference;
+
+pub use device::ptx;
 
 pub use gridsync_kernels::op;

@@ -481,6 +481,4 @@ fn memory_error(error: MemoryError) -> DeviceError {
 }
 
 #[cfg(test)]
-mod concurrent;
-#[cfg(test)]
 mod tests;

@@ -43,6 +43,7 @@ pub(crate) mod mailbox;
 mod no_cuda;
 mod occupancy;
 mod properties;
+pub mod ptx;
 mod several;
 mod typed;
 #[cfg(feature = "cust")]

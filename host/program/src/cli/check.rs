@@ -19,7 +19,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::PathBuf;
 
-/// Check a kernel of CUDA C++, or of any compiler's PTX, without a GPU
+/// Check a kernel in CUDA C++ or any compiler's PTX, without a GPU
 ///
 /// The PTX is run instruction by instruction, under schedules drawn from seeds, with weak memory and
 /// checked accesses, and with checks for data races under every other schedule. So it finds a missing

@@ -3,8 +3,8 @@
 use super::queue::Launched;
 use super::work::Work;
 use super::{Emulator, Machine, lock};
+use crate::device::ptx::{Argument, Kernel};
 use crate::device::{DeviceError, Geometry};
-use crate::ptx::{Argument, Kernel};
 use simt::LaunchConfig;
 use std::sync::Arc;
 

@@ -1,14 +1,15 @@
 //! Launches that run at the same time: streams, events, graphs, overlapping kernels, and faults.
 
-use super::*;
-use crate::check::{Check, Failure, Passed, Wrong};
-use crate::device::{Buffer, Launch};
-use crate::primitives::{Reducer, sort};
-use crate::reference::Order;
 use cuda_std::dependent::{let_next_start, wait_for_previous};
 use cuda_std::prelude::{Global, kernel, thread};
+use gridsync::check::{Check, Failure, Passed, Wrong};
+use gridsync::device::{
+    Buffer, Device, DeviceError, Emulator, EmulatorConfig, Geometry, Launch, Ordered, Way,
+};
+use gridsync::primitives::{Reducer, sort};
+use gridsync::reference::Order;
 use gridsync_kernels::op::Sum;
-use simt::MissingOrder;
+use simt::{Fault, MissingOrder};
 
 const THREADS: usize = 2;
 
