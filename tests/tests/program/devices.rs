@@ -47,7 +47,7 @@ fn an_unknown_kind_of_device_is_refused_with_the_known_kinds() {
     for device in ["gpu", "cuda:", "cuda:x", "cuda:-1", "cuda:4294967296", "", "CPU"] {
         without_cuda(&["devices", "--device", device], b"").fails(
             WRONG_USAGE,
-            &["auto, cuda, cuda:N, cuda:N,M,…, cuda:all, emulator, emulator:N and cpu"],
+            &["auto, cuda, cuda:N, cuda:N,M,…, cuda:all, emulator, emulator:N, ptx, ptx:N and cpu"],
         );
     }
 }
