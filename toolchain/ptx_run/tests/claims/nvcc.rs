@@ -106,7 +106,7 @@ fn device_functions_tables_doubles_and_printf_work() {
 
 #[test]
 fn asynchronous_copies_barriers_and_the_barrier_of_the_grid_work_without_a_race() {
-    compiled("tests/cuda/cooperative.cu", "sm_80", |kernel, memory| {
+    compiled("tests/nvcc/cooperative.cu", "sm_80", |kernel, memory| {
         let input: Vec<u32> = (0..4 * 256).map(|it| it * 5).collect();
         let copied = |it: u32| {
             let (block, thread) = (it / 64, it % 64);
@@ -129,7 +129,7 @@ fn asynchronous_copies_barriers_and_the_barrier_of_the_grid_work_without_a_race(
 
 #[test]
 fn bulk_copies_and_the_memory_of_a_cluster_work_without_a_race() {
-    compiled("tests/cuda/cluster.cu", "sm_90", |kernel, memory| {
+    compiled("tests/nvcc/cluster.cu", "sm_90", |kernel, memory| {
         let input: Vec<u32> = (0..256).map(|it| it * 3).collect();
         for config in checked(4, 64) {
             let (given, out) = (filled(memory, &input), filled(memory, &[0; 256]));
@@ -145,7 +145,7 @@ fn bulk_copies_and_the_memory_of_a_cluster_work_without_a_race() {
 
 #[test]
 fn halves_roundings_approximations_and_bits_of_cuda_work() {
-    compiled("tests/cuda/halves.cu", "sm_80", |kernel, memory| {
+    compiled("tests/nvcc/halves.cu", "sm_80", |kernel, memory| {
         let half = |value: u32| [0, 0x3c00, 0x4000, 0x4200][value as usize];
         for config in checked(1, 64).take(4) {
             let array = |memory: &mut Memory, of: &dyn Fn(u32) -> u32| {
