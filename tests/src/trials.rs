@@ -10,9 +10,7 @@ use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use std::any::Any;
 use std::cell::RefCell;
 use std::fmt::Display;
-use std::fs;
 use std::panic::{self, AssertUnwindSafe};
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::str::FromStr;
 use std::sync::{Mutex, PoisonError};
@@ -164,12 +162,11 @@ impl Trials {
     #[must_use]
     pub fn run(mut self) -> ExitCode {
         let mut call = Call::parse();
-        let ptx = call.ptx.map(|compute| {
+        if let Some(compute) = call.ptx {
             let kernels = PtxKernels::new(&images(), compute).expect("whole images");
             let kernels: &'static PtxKernels = Box::leak(Box::new(kernels));
             kernels.run_by_default();
-            kernels
-        });
+        }
         if self.one_at_a_time {
             call.harness.test_threads = Some(1);
         }
@@ -201,10 +198,6 @@ impl Trials {
         for (time, name) in times.iter().take(call.slowest) {
             println!("{:8.3} s  {name}", time.as_secs_f64());
         }
-        if let Some((kernels, file)) = ptx.zip(call.launched) {
-            fs::write(&file, kernels.launched().join("\n"))
-                .unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-        }
         conclusion.exit_code()
     }
 }
@@ -225,9 +218,6 @@ struct Call {
     /// Run the kernels' PTX for this compute capability in the emulator, in place of their source.
     #[arg(long, value_name = "COMPUTE")]
     ptx: Option<u32>,
-    /// Write the names of the PTX kernels that were launched to this file, one a line.
-    #[arg(long, value_name = "FILE", requires = "ptx")]
-    launched: Option<PathBuf>,
 }
 
 /// One of several equal parts of the tests, counted from 1.

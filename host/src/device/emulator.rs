@@ -36,9 +36,9 @@ const MAX_CLUSTER_BLOCKS: u32 = 8;
 /// An emulated GPU.
 ///
 /// A launch runs immediately, on the calling thread, and a fault of the kernel is the error of that
-/// launch; [`EmulatorConfig::concurrent`] is an alternative. As on hardware, only as many blocks are resident as the emulated multiprocessors hold,
-/// and others start as these end, in an order that the schedule draws. A grid that would hang on
-/// hardware ends in an error here.
+/// launch, unless the machine is [concurrent](EmulatorConfig::concurrent). As on hardware, only as
+/// many blocks are resident as the emulated multiprocessors hold, and others start as these end, in
+/// an order that the schedule draws. A grid that would hang on hardware ends in an error here.
 ///
 /// A fault loses the emulator, as it loses a GPU's context: the grid was stopped halfway, and the
 /// contents of its memory are meaningless. Every later call except freeing returns
@@ -62,9 +62,8 @@ struct Machine {
     sites: Sites,
     /// The kernels of PTX images that have been loaded into the memory.
     loaded: Mutex<HashMap<&'static str, Arc<ptx_run::Kernel>>>,
-    /// The modules of other compilers that have been loaded into the memory, each by one of its
-    /// kernels.
-    modules: Mutex<Vec<(Arc<::ptx::Module>, ptx_run::Kernel)>>,
+    /// The kernels of other compilers that have been loaded into the memory.
+    foreign: Mutex<Vec<(crate::device::ptx::Kernel, ptx_run::Kernel)>>,
     /// The fault that stopped a grid, if any.
     fault: OnceLock<Box<Fault>>,
     /// Whether that fault occurred in a call that returns no error, so that the next one returns it.
@@ -102,7 +101,7 @@ impl Emulator {
             stats: Mutex::default(),
             sites: Sites::default(),
             loaded: Mutex::default(),
-            modules: Mutex::default(),
+            foreign: Mutex::default(),
             fault: OnceLock::new(),
             is_unreported: AtomicBool::new(false),
             queue: Mutex::default(),

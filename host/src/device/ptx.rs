@@ -33,7 +33,7 @@
 //!     Ok(())
 //! });
 //! let failure = failure.expect_err("the threads race").to_string();
-//! assert!(failure.contains("count.ptx:11"), "{failure}");
+//! assert!(failure.contains("count.ptx:10"), "{failure}");
 //! # Ok::<(), gridsync::ptx::PtxError>(())
 //! ```
 

@@ -287,13 +287,6 @@ impl Kernel {
         })
     }
 
-    /// The variables of the module in memory: their names and addresses.
-    pub fn variables(&self) -> impl Iterator<Item = (&str, u64)> {
-        let Loaded { program, addresses, .. } = &*self.loaded;
-        let names = program.variables.iter().map(|variable| &*variable.name);
-        names.zip(addresses.iter().copied()).filter(|(_, address)| *address != 0)
-    }
-
     /// The address of a variable of the module in global or constant memory.
     pub fn address(&self, name: &str) -> Option<u64> {
         let Loaded { program, addresses, .. } = &*self.loaded;

@@ -3,9 +3,10 @@
 //! As on hardware, it does not wait for exited threads, whether they had arrived or not.
 
 use crate::access::Order;
-use crate::block::{Block, Machine};
+use crate::block::Block;
 use crate::fault::{Fault, WaitingFor};
 use crate::fiber::Reply;
+use crate::machine::Machine;
 use crate::place::Place;
 use crate::warp::{Aligned, Wait};
 use crate::world::World;

@@ -57,6 +57,7 @@ mod last_access;
 mod launch;
 mod library;
 mod looks;
+mod machine;
 mod memory;
 mod named;
 mod observed;

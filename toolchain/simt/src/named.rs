@@ -1,11 +1,12 @@
 //! The sixteen barriers of a block, each for some of its warps (PTX ISA, `barrier`). A warp arrives
 //! with its last lane. Threads that only arrive do not wait.
 
-use crate::block::{Block, Machine};
+use crate::block::Block;
 use crate::dim::{Position, Spot, WARP_LANES};
 use crate::fault::{Fault, WaitingFor};
 use crate::fiber::{Reply, Request};
 use crate::here::{Here, with};
+use crate::machine::Machine;
 use crate::replay::Done;
 use crate::thread::BarrierVotes;
 use crate::warp::{Aligned, Wait};

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::block::{Block, Machine, Step};
+use crate::block::Block;
 use crate::bulk::Load;
 use crate::cluster::ClusterBarrier;
 use crate::count::Counter;
@@ -16,6 +16,7 @@ use crate::fiber::Reply;
 use crate::grid::GridInfo;
 use crate::here::Here;
 use crate::launch::{LaunchConfig, Stats};
+use crate::machine::{Machine, Step};
 use crate::peers::Peers;
 use crate::picker::Picker;
 use crate::place::Place;

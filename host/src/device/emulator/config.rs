@@ -105,9 +105,9 @@ impl Default for EmulatorConfig {
 /// Programming Guide, "Technical Specifications per Compute Capability").
 pub(super) fn properties(config: &EmulatorConfig, gpu: u32) -> Properties {
     let compute = config.ptx.map_or(0, PtxKernels::compute);
-    // As much shared memory per block as every GPU of the capability has.
-    let shared = if compute >= HOPPER { 227 << 10 } else { 48 << 10 };
-    let shared = config.shared_per_block.max(shared);
+    // The kernels for Hopper count on what all GPUs since then have.
+    let least = if compute >= HOPPER { 227 << 10 } else { 0 };
+    let shared = config.shared_per_block.max(least);
     Properties {
         name: name(config, gpu),
         emulated: true,

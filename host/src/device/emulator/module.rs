@@ -52,10 +52,8 @@ impl Emulator {
             kernel: kernel.name,
             why: error.to_string(),
         })?;
-        let variables = loaded.variables().map(|(name, address)| {
-            let known = kernel.variables.iter().copied().find(|known| *known == name);
-            (address, known.unwrap_or("a variable of the module"))
-        });
+        let variables = kernel.variables.iter();
+        let variables = variables.filter_map(|name| Some((loaded.address(name)?, *name)));
         let names = kernel.addresses(arguments).chain(variables).collect();
         Ok(Work::Ptx(Arc::new(loaded), bytes, names))
     }
@@ -65,14 +63,18 @@ impl Machine {
     /// The kernel with the variables of its module, which are allocated at the first launch of one
     /// of its kernels.
     fn load(&self, kernel: &Kernel) -> Result<ptx_run::Kernel, ptx_run::Error> {
-        let (mut modules, mut memory) = (lock(&self.modules), lock(&self.memory));
-        let program = kernel.program.clone();
-        let other = modules.iter().find(|(module, _)| Arc::ptr_eq(module, &kernel.module));
-        if let Some((_, other)) = other {
-            return other.beside(program, &mut memory);
+        let (mut kernels, mut memory) = (lock(&self.foreign), lock(&self.memory));
+        let of_program = |(other, _): &&(Kernel, _)| Arc::ptr_eq(&other.program, &kernel.program);
+        if let Some((_, loaded)) = kernels.iter().find(of_program) {
+            return Ok(loaded.clone());
         }
-        let loaded = ptx_run::Kernel::load(program, &mut memory)?;
-        modules.push((kernel.module.clone(), loaded.clone()));
+        let of_module = |(other, _): &&(Kernel, _)| Arc::ptr_eq(&other.module, &kernel.module);
+        let program = kernel.program.clone();
+        let loaded = match kernels.iter().find(of_module) {
+            Some((_, other)) => ptx_run::Kernel::beside(other, program, &mut memory)?,
+            None => ptx_run::Kernel::load(program, &mut memory)?,
+        };
+        kernels.push((kernel.clone(), loaded.clone()));
         Ok(loaded)
     }
 }

@@ -1,5 +1,6 @@
 //! Kernels of PTX images, which the emulator runs in place of their source.
 
+use super::lock;
 use crate::device::{DeviceError, KernelInfo};
 use ptx_image::{Modules, PtxImage};
 use ptx_run::{Kernel, Program};
@@ -8,8 +9,6 @@ use std::collections::{BTreeSet, HashMap};
 use std::ffi::c_void;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock};
-
-use super::lock;
 
 /// The kernels of PTX images as an emulator runs them: the instructions that a GPU gets, one by
 /// one, in place of the kernels' source.
@@ -25,8 +24,8 @@ use super::lock;
 /// let ptx: &'static PtxKernels = Box::leak(Box::new(PtxKernels::new(&KERNELS, 75)?));
 /// let config = EmulatorConfig { ptx: Some(ptx), ..EmulatorConfig::default() };
 /// let device = Device::new(Emulator::new(config));
-/// assert_eq!(reduce::<Sum<u32, u64>>(&device, &[1, 2, 3])?, 6);
-/// assert_eq!(ptx.launched(), ["reduce_sum_u32_in_u64"]);
+/// assert_eq!(reduce(Sum::<u32, u64>::new(), &device.upload(&[1, 2, 3])?)?, 6);
+/// assert_eq!(ptx.loaded(), ["reduce_sum_u32_in_u64"]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct PtxKernels {
@@ -63,9 +62,10 @@ impl PtxKernels {
         self.modules.kernels()
     }
 
-    /// The names of the kernels that have been launched so far, in alphabetical order.
+    /// The names of the kernels that emulators have loaded so far, to launch them, in alphabetical
+    /// order.
     #[must_use]
-    pub fn launched(&self) -> Vec<&'static str> {
+    pub fn loaded(&self) -> Vec<&'static str> {
         lock(&self.programs).keys().copied().collect::<BTreeSet<_>>().into_iter().collect()
     }
 

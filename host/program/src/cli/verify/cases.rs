@@ -1,11 +1,13 @@
 //! All cases: each kernel with its inputs, and their time in the emulator.
 
-use gridsync::device::{Device, Emulator, EmulatorConfig, Schedule};
+use gridsync::device::{Device, Emulator, EmulatorConfig, Properties, Schedule};
 use gridsync::launch::Blocks;
 use gridsync::primitives::kendall::Method;
 use gridsync::primitives::sort::Order;
 use gridsync_lab::xpx::{self, Form, Setup};
-use gridsync_verify::{CaseError, Crossing, DESIGNS, Keys, Kind, Primitive, Size, Ties, kinds};
+use gridsync_verify::{
+    CaseError, Contender, Crossing, DESIGNS, Keys, Kind, Primitive, Size, Ties, kinds,
+};
 
 /// A kernel, or a few kernels with one purpose, and the cases.
 pub(super) struct Kernel {
@@ -108,13 +110,11 @@ impl Case {
             return (self.run)(device);
         }
         let fast = EmulatorConfig::default();
+        // The atomics and loads of PTX that wait are many, and each would be judged.
+        let judges = self.emulated == Emulated::Judged && fast.ptx.is_none();
         (self.run)(&Device::new(Emulator::new(match self.emulated {
             Emulated::Fast => fast,
-            _ => EmulatorConfig {
-                schedule: Schedule::from_seed(self.seed),
-                races: self.emulated == Emulated::Judged,
-                ..fast
-            },
+            _ => EmulatorConfig { schedule: Schedule::from_seed(self.seed), races: judges, ..fast },
         })))
     }
 }
@@ -125,8 +125,9 @@ fn bytes(element: &str) -> f64 {
     bits.parse::<f64>().map_or(8.0, |bits| bits / 8.0)
 }
 
-/// All kernels, on inputs of up to 2^`max_log2` elements, with `seeds` inputs of each length.
-pub(super) fn kernels(is_emulated: bool, max_log2: u32, seeds: u64) -> Vec<Kernel> {
+/// All kernels that the device can run, on inputs of up to 2^`max_log2` elements, with `seeds` inputs of each length.
+pub(super) fn kernels(device: &Properties, max_log2: u32, seeds: u64) -> Vec<Kernel> {
+    let is_emulated = device.is_emulated();
     let primitives = [
         (Primitive::Reduce, OF_REDUCE),
         (Primitive::Scan, OF_SCAN),
@@ -149,7 +150,7 @@ pub(super) fn kernels(is_emulated: bool, max_log2: u32, seeds: u64) -> Vec<Kerne
             kernels.push(Kernel { name: name(kind), cases: cases.collect() });
         }
     }
-    kernels.extend(barriers(seeds));
+    kernels.extend(barriers(device, seeds));
     kernels.push(transforms(seeds));
     kernels
 }
@@ -224,7 +225,7 @@ fn case(kind: &'static Kind, (rows, columns): (usize, usize), seed: u64, us: f64
 }
 
 /// The grid barriers.
-fn barriers(seeds: u64) -> Vec<Kernel> {
+fn barriers(device: &Properties, seeds: u64) -> Vec<Kernel> {
     let mut shapes = Vec::new();
     for threads in [1, 32, 33, 96, 256] {
         for (blocks, most) in [
@@ -238,7 +239,7 @@ fn barriers(seeds: u64) -> Vec<Kernel> {
             shapes.push((threads, blocks, most * threads));
         }
     }
-    let kernel = |design: &'static gridsync_verify::Contender| {
+    let kernel = |design: &'static Contender| {
         let cases = shapes.iter().flat_map(|&(threads, blocks, size)| {
             let emulated = match blocks {
                 Blocks::Fill => Emulated::Fast,
@@ -256,7 +257,8 @@ fn barriers(seeds: u64) -> Vec<Kernel> {
         });
         Kernel { name: format!("barrier, {}", design.name), cases: cases.collect() }
     };
-    DESIGNS.iter().map(kernel).collect()
+    let needs_clusters = |design: &&Contender| design.kernel.starts_with("cluster_");
+    DESIGNS.iter().filter(|design| device.cluster || !needs_clusters(design)).map(kernel).collect()
 }
 
 /// X→P→X with the recommended barrier.
@@ -321,7 +323,7 @@ mod tests {
 
     #[test]
     fn every_kernel_has_a_small_case() {
-        for kernel in kernels(true, 16, 1) {
+        for kernel in kernels(Device::emulator().properties(), 16, 1) {
             let is_small = |case: &Case| case.size <= INTERLEAVED;
             assert!(kernel.cases.iter().any(is_small), "{}", kernel.name);
         }
