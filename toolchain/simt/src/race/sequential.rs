@@ -30,38 +30,50 @@ const FEW_LATE: usize = 64;
 /// Epochs that come before `fence.sc`, for each group of threads that the fences' scopes include.
 /// Two such fences are morally strong if they have a group in common.
 #[derive(Clone, Debug, Default)]
-pub(super) struct ByGroup(Option<Rc<Vec<(Group, Epochs)>>>);
+pub(super) struct ByGroup {
+    all: Option<Rc<Vec<(Group, Epochs)>>>,
+    /// It has what all late accesses up to this [change](FenceOrder::changes) pass on to it.
+    settled: u64,
+}
 
 impl ByGroup {
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_none()
+        self.all.is_none()
     }
 
     /// Whether the two share their storage.
     pub(super) fn is(&self, other: &Self) -> bool {
-        match (&self.0, &other.0) {
+        match (&self.all, &other.all) {
             (Some(mine), Some(theirs)) => Rc::ptr_eq(mine, theirs),
             (mine, theirs) => mine.is_none() && theirs.is_none(),
         }
     }
 
     fn iter(&self) -> impl Iterator<Item = &(Group, Epochs)> {
-        self.0.iter().flat_map(|all| all.iter())
+        self.all.iter().flat_map(|all| all.iter())
     }
 
     fn get(&self, group: Group) -> Option<&Epochs> {
         self.iter().find(|(its, _)| *its == group).map(|(_, epochs)| epochs)
     }
 
-    /// Adds epochs of a group.
-    fn learn(&mut self, group: Group, new: &Epochs) {
+    /// Adds epochs of a group, and returns whether any of them is new.
+    fn add(&mut self, group: Group, new: &Epochs) -> bool {
         if self.get(group).is_some_and(|epochs| epochs.covers(new)) {
-            return;
+            return false;
         }
-        let all = Rc::make_mut(self.0.get_or_insert_default());
+        let all = Rc::make_mut(self.all.get_or_insert_default());
         match all.iter_mut().find(|(its, _)| *its == group) {
             Some((_, epochs)) => epochs.join(new),
             None => all.push((group, new.clone())),
+        }
+        true
+    }
+
+    /// Adds epochs of a group that late accesses may precede.
+    fn learn(&mut self, group: Group, new: &Epochs) {
+        if self.add(group, new) {
+            self.settled = 0;
         }
     }
 
@@ -74,16 +86,20 @@ impl ByGroup {
             *self = other.clone();
             return;
         }
-        other.iter().for_each(|(group, epochs)| self.learn(*group, epochs));
+        let add = |changed, (group, epochs): &(Group, Epochs)| self.add(*group, epochs) | changed;
+        if other.iter().fold(false, add) {
+            // What precedes the union precedes one of the two, which has what it passes on.
+            self.settled = self.settled.min(other.settled);
+        }
     }
 
     /// Removes a group.
     fn take(&mut self, group: Group) -> Option<Epochs> {
         let at = self.iter().position(|(its, _)| *its == group)?;
-        let all = Rc::make_mut(self.0.as_mut()?);
+        let all = Rc::make_mut(self.all.as_mut()?);
         let (_, epochs) = all.swap_remove(at);
         if all.is_empty() {
-            self.0 = None;
+            self.all = None;
         }
         Some(epochs)
     }
@@ -129,6 +145,8 @@ pub(super) struct Late {
     passes: ByGroup,
     /// The threads and epochs of those that it precedes.
     followers: Vec<(u32, u32)>,
+    /// Number of the last change of the followers.
+    changed: u64,
 }
 
 impl Late {
@@ -157,12 +175,18 @@ pub(super) struct FenceOrder {
     /// history of the location.
     passed: HashMap<(Location, usize), Passed>,
     late: Vec<Late>,
+    /// Number of changes of late accesses.
+    changes: u64,
     /// Number of late accesses above which those that all threads know are dropped.
     most_late: usize,
 }
 
 impl Clock {
     fn settle(&mut self, late: &Late) -> bool {
+        let mine = [&self.fences, &self.reached].into_iter().filter(|groups| !groups.is_empty());
+        if mine.map(|groups| groups.settled).min().is_none_or(|settled| late.changed <= settled) {
+            return false;
+        }
         let added = self.fences.settle(late);
         added.iter().for_each(|epochs| self.known.join(epochs));
         !added.is_empty() | !self.reached.settle(late).is_empty()
@@ -188,6 +212,7 @@ impl State {
         let clock = &mut self.threads[thread as usize].now.clock;
         // What one passes on may come after what another one precedes.
         while self.order.late.iter().fold(false, |changed, late| clock.settle(late) | changed) {}
+        (clock.fences.settled, clock.reached.settled) = (self.order.changes, self.order.changes);
     }
 
     /// Whether an access may order fences. Weak accesses that do not race are ordered anyway.
@@ -266,12 +291,14 @@ impl State {
         let known = self.order.late.iter().position(|late| late.passes.is(&passes));
         let at = known.unwrap_or_else(|| {
             self.drop_late();
-            self.order.late.push(Late { passes, followers: Vec::new() });
+            self.order.late.push(Late { passes, followers: Vec::new(), changed: 0 });
             self.order.late.len() - 1
         });
         let late = &mut self.order.late[at];
         let is_new = followers.into_iter().fold(false, |is_new, it| late.add(it) | is_new);
         if is_new {
+            self.order.changes += 1;
+            late.changed = self.order.changes;
             (0..self.threads.len() as u32).for_each(|thread| self.settle(thread));
         }
     }
