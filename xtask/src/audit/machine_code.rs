@@ -7,6 +7,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use serde::Deserialize;
+use sha2::{Digest, Sha256};
 
 use super::ptxas::Usage;
 use super::sass::Code;
@@ -16,7 +17,8 @@ const HEAD: &str = "\
 # worse: see `Numbers::worse` in xtask. `cargo xtask audit --bless` writes what is so now: read the diff.
 #
 # registers: of a thread. shared: bytes of a block. stack, spills: bytes of a thread. loads: of 16 bytes from
-# device memory, in flight together. instructions: of the whole kernel. What is 0 is left out.
+# device memory, in flight together. instructions: of the whole kernel. What is 0 is left out. ptx: the SHA-256
+# of the text without comments. While it is the same, `cargo xtask validate` assembles nothing.
 ";
 
 /// The numbers that ptxas reports for a kernel.
@@ -79,6 +81,8 @@ pub(super) struct MachineCode {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Image {
+    /// The hash of the PTX: see [`hash`].
+    pub(super) ptx: String,
     /// The compute capability that they were assembled for.
     pub(super) sm: u32,
     /// The numbers of each kernel.
@@ -99,6 +103,16 @@ impl Image {
             self.kernel.insert(kernel.clone(), Numbers::of(&usage, *code));
         }
     }
+}
+
+/// The SHA-256 of a text without its comments, which name the sources.
+pub(super) fn hash(text: &str) -> String {
+    let mut hash = Sha256::new();
+    for line in text.lines().filter(|line| !line.starts_with("//")) {
+        hash.update(line);
+        hash.update("\n");
+    }
+    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl MachineCode {
@@ -141,7 +155,8 @@ impl fmt::Display for MachineCode {
         f.write_str(HEAD)?;
         writeln!(f, "ptxas = \"{}\"", self.ptxas)?;
         for (name, image) in &self.image {
-            writeln!(f, "\n[image.{name}]\nsm = {}\n\n[image.{name}.kernel]", image.sm)?;
+            let Image { ptx, sm, .. } = image;
+            writeln!(f, "\n[image.{name}]\nptx = \"{ptx}\"\nsm = {sm}\n\n[image.{name}.kernel]")?;
             for (kernel, numbers) in &image.kernel {
                 let mut line = String::new();
                 for (name, number) in numbers.named().into_iter().filter(|(_, number)| *number > 0)
@@ -165,7 +180,10 @@ mod tests {
 
     fn of(kernels: &[(&str, Numbers)]) -> MachineCode {
         let kernel = kernels.iter().map(|(name, numbers)| ((*name).to_owned(), *numbers)).collect();
-        let image = BTreeMap::from([("kernels_compute_90".to_owned(), Image { sm: 90, kernel })]);
+        let image = BTreeMap::from([(
+            "kernels_compute_90".to_owned(),
+            Image { ptx: hash("ret;"), sm: 90, kernel },
+        )]);
         MachineCode { ptxas: "13.5.37".into(), image }
     }
 
@@ -197,6 +215,12 @@ mod tests {
         assert!(worse(Numbers { instructions: 1007, ..SUM }).contains("instructions"));
         let better = Numbers { registers: 40, loads: 16, instructions: 100, ..SUM };
         assert_eq!(worse(better), "");
+    }
+
+    #[test]
+    fn a_comment_does_not_change_the_hash() {
+        assert_eq!(hash("// made from a\nret;\n"), hash("// made from b\nret;\n"));
+        assert_ne!(hash("ret;\n"), hash("exit;\n"));
     }
 
     #[test]
