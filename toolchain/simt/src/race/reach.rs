@@ -151,8 +151,20 @@ impl Shape {
     /// The nearest level that includes both threads. A scope includes the other thread if it
     /// reaches at least as far.
     pub(super) fn between(&self, a: u32, b: u32) -> Level {
-        let shared = |level: &Level| self.group(*level, a) == self.group(*level, b);
-        Level::ALL.into_iter().find(shared).unwrap_or(Level::System)
+        let [a, b] = [a, b].map(|thread| self.owner(thread));
+        let [grid, other] = [a, b].map(|thread| self.grid(thread));
+        if grid != other {
+            return if self.are_on_one_gpu(grid, other) { Level::Device } else { Level::System };
+        }
+        let grid = &self.grids[grid];
+        let [a, b] = [a - grid.first, b - grid.first];
+        if a / grid.block_threads == b / grid.block_threads {
+            Level::Block
+        } else if a / grid.cluster_threads == b / grid.cluster_threads {
+            Level::Cluster
+        } else {
+            Level::Device
+        }
     }
 }
 

@@ -7,10 +7,11 @@ use super::links::Seen;
 use super::reach::{Level, Shape};
 use super::report::Flaw;
 use super::shadow::Span;
-use super::thread::{Location, Thread};
+use super::thread::{Fence, Location, Thread};
 use super::value::{Head, Value, add_head};
 use crate::access::{Order, Scope};
 use crate::place::Place;
+use std::rc::Rc;
 
 impl State {
     /// A read learns what was released to its location, as far as it acquires. Returns how many
@@ -72,7 +73,8 @@ impl State {
         }
         value.write = new;
         self.add_released(span, &mut value);
-        leave(&mut self.threads[new.thread as usize], &new, &mut value, self.shape.widest);
+        let writer = &mut self.threads[new.thread as usize];
+        leave(writer, &new, &mut value, self.shape.widest, self.reports);
         let left = self.weak.is_some().then(|| value.clone());
         self.shadow.cell(span.region, first).values.push(value);
         left
@@ -85,7 +87,8 @@ impl State {
         new.access.reach()?;
         let mut value = Value::of(new);
         self.add_released(span, &mut value);
-        leave(&mut self.threads[new.thread as usize], &new, &mut value, self.shape.widest);
+        let writer = &mut self.threads[new.thread as usize];
+        leave(writer, &new, &mut value, self.shape.widest, self.reports);
         Some(value)
     }
 
@@ -188,25 +191,26 @@ fn learn(
     value.run
 }
 
-/// Stores in the location's value everything that the thread has released there.
-fn leave(writer: &mut Thread, new: &Event, value: &mut Value, widest: Level) {
-    let head = |stamp, reach| Head { stamp, reach, fence: None, write: *new };
-    let fences = writer.fences.iter().flatten();
-    let mut patterns: Vec<Head> = fences
-        .map(|fence| Head {
-            fence: Some((fence.scope, fence.place)),
-            ..head(fence.stamp.clone(), Some(Level::of(fence.scope)))
-        })
-        .collect();
+/// Stores in the location's value everything that the thread has released there, and the rest only
+/// for reports.
+fn leave(writer: &mut Thread, new: &Event, value: &mut Value, widest: Level, reports: bool) {
+    let head = |stamp, reach, fence| Rc::new(Head { stamp, reach, fence, write: *new });
+    let of_fence = |Fence { stamp, scope, place }: &Fence| {
+        head(stamp.clone(), Some(Level::of(*scope)), Some((*scope, *place)))
+    };
+    let mut patterns: Vec<_> = writer.fences.iter().flatten().map(of_fence).collect();
     value.run += 1;
     if new.access.order.releases() {
-        add_head(&mut value.released, head(writer.pass_on(), new.access.reach()));
+        add_head(&mut value.released, head(writer.pass_on(), new.access.reach(), None));
     } else {
         // For everything after the last fence. What comes after the write is in the next epoch.
-        patterns.push(head(writer.now.pass_on(), None));
+        let stamp = writer.now.pass_on();
+        if reports {
+            patterns.push(head(stamp, None, None));
+        }
     }
     // An earlier release may reach further than this one.
-    let mine = |head: &&Head| head.stamp.thread == new.thread;
+    let mine = |head: &&Rc<Head>| head.stamp.thread == new.thread;
     patterns.extend(value.released.iter().filter(mine).cloned());
     for pattern in patterns {
         value.pass_on(pattern, widest);

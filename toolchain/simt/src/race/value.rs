@@ -6,10 +6,11 @@ use super::reach::Level;
 use super::report::Flaw;
 use crate::access::Scope;
 use crate::place::Place;
+use std::rc::Rc;
 
 /// What a write passes on: a release pattern (PTX ISA, "Release and Acquire Patterns"), or a plain
 /// write. A plain write is kept to report what is missing.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Head {
     /// The thread before the pattern.
     pub(super) stamp: Stamp,
@@ -29,13 +30,13 @@ pub(super) struct Value {
     /// before them.
     pub(super) run: u32,
     /// The release patterns whose write is observed by a read of this value.
-    pub(super) heads: Vec<Head>,
+    pub(super) heads: Vec<Rc<Head>>,
     /// The join of everything passed on by heads that reach every thread. Acquiring it at once is
     /// far faster than head by head when all blocks arrive at one counter.
     pub(super) everywhere: Clock,
     /// For each thread its last release of this very location. A later strong write by the thread
     /// passes it on too.
-    pub(super) released: Vec<Head>,
+    pub(super) released: Vec<Rc<Head>>,
 }
 
 impl Value {
@@ -54,7 +55,7 @@ impl Value {
 impl Value {
     /// Adds a release pattern that a read of the value may also observe. `widest` is the level that
     /// includes all threads.
-    pub(super) fn pass_on(&mut self, head: Head, widest: Level) {
+    pub(super) fn pass_on(&mut self, head: Rc<Head>, widest: Level) {
         if head.reach >= Some(widest) {
             self.everywhere.absorb(&head.stamp);
         }
@@ -92,7 +93,7 @@ impl Head {
 
 /// Adds a head unless another covers it, and removes those that it covers. A thread may have
 /// several: an older one that reaches further, and newer ones that reach less far.
-pub(super) fn add_head(heads: &mut Vec<Head>, new: Head) {
+pub(super) fn add_head(heads: &mut Vec<Rc<Head>>, new: Rc<Head>) {
     if heads.iter().any(|old| old.covers(&new)) {
         return;
     }

@@ -76,7 +76,7 @@ pub(super) struct History {
     pub(super) versions: Vec<Version>,
     /// What threads have released by writes to it, as in [`Value::released`], because the last
     /// value may come from another write, or be weak.
-    released: Vec<Head>,
+    released: Vec<Rc<Head>>,
 }
 
 impl History {
@@ -346,13 +346,13 @@ impl State {
     /// Stores what the pending write leaves for readers to acquire.
     pub(super) fn leave(&mut self, value: Option<Value>) {
         let Some(weak) = &mut self.weak else { return };
-        if let Some(version) = weak.pending_version() {
-            version.value.clone_from(&value);
-        }
         let location = weak.pending.as_ref().map(|pending| pending.location);
         let history = location.and_then(|location| weak.locations.get_mut(location));
-        if let (Some(history), Some(value)) = (history, value) {
-            history.released = value.released;
+        if let (Some(history), Some(value)) = (history, &value) {
+            history.released.clone_from(&value.released);
+        }
+        if let Some(version) = weak.pending_version() {
+            version.value = value;
         }
     }
 }
