@@ -351,9 +351,10 @@ mod tests {
     use std::io::{self, Write};
 
     const PTX: &str = "\
+.version 8.0
 .target sm_90
-.extern .func (.param .b32 r) vprintf
-.extern .func cudaNobodyHasThis
+.extern .func (.param .b32 r) vprintf;
+.extern .func cudaNobodyHasThis;
 .func helper()
 {
 	bar.sync 0;

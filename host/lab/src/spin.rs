@@ -41,11 +41,10 @@ impl Experiment for Args {
                 "--arch {arch}: the kernels are built for {built}"
             )));
         }
-        let ptx = Modules::of(&LAB, arch).and_then(|modules| ptx(&modules));
-        let ptx = ptx.map_err(DeviceError::from)?;
+        let modules = Modules::of(&LAB, arch).map_err(DeviceError::from)?;
         let compiled = |form: Form| {
             let missing = DeviceError::UnknownKernel { name: form.kernel(), image: arch };
-            form.compiled(&ptx).ok_or(missing)
+            form.compiled(&modules)?.ok_or(missing)
         };
         let forms = Form::ALL.into_iter().map(compiled).collect::<Result<_, _>>()?;
         Ok(Report { arch, forms })
@@ -92,16 +91,6 @@ pub struct Compiled {
     pub loads_in_loop: usize,
 }
 
-/// The PTX of the modules that have kernels of the forms, concatenated.
-fn ptx(modules: &Modules<'_>) -> Result<String, ImageError> {
-    let mut text = String::new();
-    for form in Form::ALL {
-        let module = modules.module(form.kernel())?;
-        text += &module.map_or_else(String::new, |module| module.text);
-    }
-    Ok(text)
-}
-
 impl Form {
     /// The four forms.
     pub const ALL: [Self; 4] = [Self::Naive, Self::Volatile, Self::Asm, Self::Acquire];
@@ -134,18 +123,19 @@ impl Form {
         }
     }
 
-    /// Compiler output for the form, from the kernels in `ptx`. `None` if its kernel is missing.
-    fn compiled(self, ptx: &str) -> Option<Compiled> {
-        let body = Body::of(ptx, self.kernel())?;
-        let lines = body.lines();
-        let looped: Vec<bool> = (0..lines.len()).map(|at| body.is_looped(at)).collect();
-        let first = (0..lines.len()).find(|&at| looped[at] || is_load(lines[at]));
-        Some(Compiled {
-            form: self,
-            ptx: lines[first.unwrap_or(0)..].join("\n"),
-            has_loop: looped.contains(&true),
-            loads_in_loop: body.looped().filter(|line| is_load(line)).count(),
-        })
+    /// Compiler output for the form. `None` if its kernel is missing.
+    fn compiled(self, modules: &Modules<'_>) -> Result<Option<Compiled>, ImageError> {
+        let body = Body::of(modules, self.kernel())?;
+        Ok(body.map(|body| {
+            let all = body.instructions();
+            let first = (0..all.len()).find(|&at| body.is_looped(at) || is_load(&all[at]));
+            Compiled {
+                form: self,
+                ptx: body.listing(first.unwrap_or(0)),
+                has_loop: body.looped().next().is_some(),
+                loads_in_loop: body.looped().filter(|instruction| is_load(instruction)).count(),
+            }
+        }))
     }
 }
 
@@ -207,10 +197,11 @@ mod tests {
     fn only_the_naive_form_loses_its_load() {
         for compute in [75, 90] {
             let modules = Modules::of(&LAB, compute).expect("whole images");
-            let ptx = ptx(&modules).expect("whole images");
             for form in Form::ALL {
-                let compiled = form.compiled(&ptx).expect("the kernel is built");
+                let compiled = form.compiled(&modules).expect("whole images");
+                let compiled = compiled.expect("the kernel is built");
                 assert_eq!(compiled.waits(), form != Form::Naive, "{compiled:?}");
+                let is_load = |line: &str| line.starts_with("ld.") && line.contains(".global");
                 assert!(compiled.ptx.lines().any(is_load), "{compiled:?}");
                 assert_eq!(compiled.ptx.lines().last(), Some("ret;"), "{compiled:?}");
             }
@@ -219,6 +210,7 @@ mod tests {
 
     #[test]
     fn a_missing_kernel_is_not_a_lost_loop() {
-        assert_eq!(Form::Naive.compiled(".version 7.4\n"), None);
+        let modules = Modules::of(&[], 75).expect("nothing is damaged");
+        assert_eq!(Form::Naive.compiled(&modules), Ok(None));
     }
 }

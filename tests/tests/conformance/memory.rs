@@ -40,10 +40,9 @@ fn each_walk_repeats_the_load_that_it_measures() {
     for compute in [75, 90] {
         let modules = Modules::of(&LAB, compute).expect("whole images");
         for (_, kernel, load) in walks.into_iter().filter(|(since, ..)| *since <= compute) {
-            let module = modules.module(kernel).expect("a whole image");
-            let text = module.expect("the kernel is built").text;
-            let body = Body::of(&text, kernel).expect("the kernel is built");
-            let is_looped = body.looped().any(|line| line.split_whitespace().next() == Some(load));
+            let body = Body::of(&modules, kernel).expect("a whole image");
+            let body = body.expect("the kernel is built");
+            let is_looped = body.looped().any(|it| it.mnemonic.text() == load);
             assert!(is_looped, "{kernel} on compute_{compute}: {body:?}");
         }
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result};
+use ptx::{Linkage, Mnemonic};
 
 /// The contents of a PTX file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,96 +19,38 @@ pub(super) struct Module {
 }
 
 impl Module {
-    /// Parses LLVM's output. It has one instruction or directive per line, and each brace of a body
-    /// or of a scope of inline PTX on a separate line.
-    pub(super) fn parse(ptx: &str) -> Result<Self> {
-        let target = ptx
-            .lines()
-            .find_map(|line| line.strip_prefix(".target sm_"))
-            .map(|rest| rest.chars().take_while(char::is_ascii_digit).collect::<String>())
-            .and_then(|digits| digits.parse().ok())
-            .context("no line `.target sm_NN`")?;
+    pub(super) fn parse(text: &str) -> Result<Self> {
+        let parsed = ptx::parse(text)?;
         let mut module = Self {
-            target,
+            target: parsed.capability().context("no target (sm_90) after `.target`")?,
             kernels: BTreeMap::new(),
             externs: Vec::new(),
             functions_with_barriers: Vec::new(),
         };
-        let mut inside: Option<Body> = None;
-        for line in ptx.lines() {
-            if let Some(name) = line.strip_prefix(".extern .func").and_then(declared) {
+        for function in parsed.functions {
+            let name = String::from(function.name);
+            if let Some(body) = function.body {
+                let mnemonics = body.instructions.iter().map(|instruction| &instruction.mnemonic);
+                let barriers = mnemonics.filter(|mnemonic| is_block_barrier(mnemonic)).count();
+                if function.is_kernel {
+                    module.kernels.insert(name, barriers);
+                } else if barriers > 0 {
+                    module.functions_with_barriers.push(name);
+                }
+            } else if function.linkage == Linkage::Extern {
                 module.externs.push(name);
-            } else if let Some(body) = Body::opens_at(line) {
-                inside = Some(body);
-            } else if let Some(body) = &mut inside {
-                match line.trim() {
-                    "{" => body.depth += 1,
-                    "}" => body.depth -= 1,
-                    _ => {}
-                }
-                body.barriers += line.split(';').filter(|text| is_block_barrier(text)).count();
-                if line.trim() == "}"
-                    && let Some(body) = inside.take_if(|body| body.depth == 0)
-                {
-                    module.take(body);
-                }
             }
         }
         Ok(module)
     }
-
-    fn take(&mut self, body: Body) {
-        if body.is_kernel {
-            self.kernels.insert(body.name, body.barriers);
-        } else if body.barriers > 0 {
-            self.functions_with_barriers.push(body.name);
-        }
-    }
-}
-
-/// A kernel or a function that is being parsed.
-struct Body {
-    name: String,
-    is_kernel: bool,
-    barriers: usize,
-    /// The number of open braces.
-    depth: usize,
-}
-
-impl Body {
-    /// A declaration opens a body too. It never closes, so the next body replaces it.
-    fn opens_at(line: &str) -> Option<Self> {
-        let directives = line.trim_start_matches(".visible ").trim_start_matches(".weak ");
-        let (rest, is_kernel) = match directives.strip_prefix(".entry") {
-            Some(rest) => (rest, true),
-            None => (directives.strip_prefix(".func")?, false),
-        };
-        Some(Self { name: declared(rest)?, is_kernel, barriers: 0, depth: 0 })
-    }
-}
-
-/// The name in ` name(…`, or in ` (.param .b32 result) name`.
-fn declared(rest: &str) -> Option<String> {
-    let rest = rest.trim_start();
-    let rest = match rest.strip_prefix('(') {
-        Some(result) => result.split_once(')')?.1.trim_start(),
-        None => rest,
-    };
-    let end = rest.find(|c: char| c == '(' || c == ';' || c.is_whitespace());
-    let name = &rest[..end.unwrap_or(rest.len())];
-    (!name.is_empty()).then(|| name.to_owned())
 }
 
 /// Whether an instruction waits for or arrives at a block barrier. Barriers of warps and clusters
 /// do not count. `barrier` is the newer spelling of `bar` (PTX ISA, "bar, barrier").
-fn is_block_barrier(instruction: &str) -> bool {
-    let mut words = instruction.split_whitespace();
-    let mut opcode = words.next().unwrap_or_default();
-    if opcode.starts_with('@') {
-        opcode = words.next().unwrap_or_default();
-    }
-    let other = opcode.starts_with("bar.warp.") || opcode.starts_with("barrier.cluster.");
-    !other && (opcode.starts_with("bar.") || opcode.starts_with("barrier."))
+fn is_block_barrier(mnemonic: &Mnemonic) -> bool {
+    matches!(mnemonic.opcode(), "bar" | "barrier")
+        && !mnemonic.has("warp")
+        && !mnemonic.has("cluster")
 }
 
 #[cfg(test)]
@@ -130,6 +73,7 @@ mod tests {
 )
 .maxntid 256, 1, 1
 {
+	.reg .pred 	%p<3>;
 	bar.sync 	0;
 	@%p1 bra 	$L__BB0_1;
 	{ // callseq 0, 0
@@ -137,6 +81,7 @@ mod tests {
 	@%p2 barrier.cta.sync.aligned 1, 64;
 	bar.warp.sync 	-1;
 	barrier.cluster.arrive.release.aligned;
+$L__BB0_1:
 	ret;
 }
 	// .globl	none
@@ -148,6 +93,8 @@ mod tests {
 	.param .b64 forward_param_0
 )
 {
+	.reg .pred 	%p<2>;
+	.reg .b32 	%r<2>;
 	barrier.sync 0; bar.red.popc.u32 %r1, 0, %p1;
 	ret;
 }

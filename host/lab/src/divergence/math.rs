@@ -159,8 +159,7 @@ impl Math {
     /// If an image cannot be read.
     pub fn branches(&self, modules: &Modules<'_>) -> Result<Option<Branches>, ImageError> {
         let branches = |form: Form| {
-            let module = modules.module(form.name)?;
-            let body = module.as_ref().and_then(|module| Body::of(&module.text, form.name));
+            let body = Body::of(modules, form.name)?;
             Ok::<_, ImageError>(body.map(|body| body.conditional_branches()))
         };
         let both = branches(self.written)?.zip(branches(self.looped)?);

@@ -89,34 +89,14 @@ mod tests {
     }
 
     #[test]
-    fn kernels_of_an_image_do_not_reference_each_other() {
-        for (compute, modules) in own() {
-            let names: Vec<&str> = modules.kernels().collect();
-            for kernel in &names {
-                let entry = entry(&modules, kernel);
-                let other = identifiers(&entry)
-                    .find(|name| name != kernel && names.binary_search(name).is_ok());
-                assert_eq!(other, None, "compute_{compute}: {kernel}");
-            }
-        }
-    }
-
-    #[test]
     fn kernels_of_an_image_do_not_share_module_scope_memory() {
         for (compute, modules) in own() {
-            for line in modules.prelude().lines() {
-                let of_a_block =
-                    [".version", ".target", ".address_size", ".shared", ".extern .shared"];
-                assert!(
-                    of_a_block.iter().any(|directive| line.starts_with(directive)),
-                    "compute_{compute}: each kernel would get its own of `{line}`"
-                );
+            let prelude = ptx::parse(modules.prelude()).expect("declarations");
+            assert!(prelude.functions.is_empty(), "compute_{compute}: {:?}", prelude.functions);
+            for variable in prelude.variables {
+                let each = format!("compute_{compute}: each kernel would get another {variable:?}");
+                assert_eq!(variable.space, ptx::Space::Shared, "{each}");
             }
         }
-    }
-
-    /// Possible identifiers (PTX ISA, "Identifiers").
-    fn identifiers(ptx: &str) -> impl Iterator<Item = &str> {
-        ptx.split(|c: char| !matches!(c, '_' | '$' | '%') && !c.is_ascii_alphanumeric())
     }
 }
