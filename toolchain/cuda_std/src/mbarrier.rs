@@ -6,6 +6,7 @@
 //! for the end of a phase, by the parity of its number, whether it arrives or not. Unlike
 //! [`sync_threads`](crate::thread::sync_threads), a barrier is for a subset of the threads, a block
 //! may have several, and arriving and waiting are separate.
+//!
 //! | function | called by | what it orders |
 //! |---|---|---|
 //! | [`init`], then [`fence_init`] | one thread, before `sync_threads` | nothing: `sync_threads` does |
@@ -16,6 +17,13 @@
 //! readers at the empty one. In round `n` of the ring, readers wait for parity `n % 2` of the full
 //! barrier, and the loader waits for parity `(n + 1) % 2` of the empty one, which returns at once
 //! on a fresh barrier.
+//!
+//! The empty barrier orders the readers before the loader, but not before its copy: the copy uses
+//! the async proxy, and no barrier orders accesses of different proxies (PTX ISA, "Async proxy").
+//! So each reader calls [`bulk::fence_shared`](crate::bulk::fence_shared) after it has read the
+//! stage and before it arrives at the empty barrier. Without this fence the next copy can
+//! overwrite what it is still reading; in the emulator the launch ends. The full barrier needs no
+//! such fence: its phase ends when the bytes are visible to the threads that wait for it.
 //!
 //! The instructions are per thread and not convergent. If the lanes of a warp wait, or one of them
 //! has waited for the others, the warp calls [`sync_warp`](crate::warp::sync_warp) afterwards.

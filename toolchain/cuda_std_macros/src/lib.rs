@@ -36,7 +36,8 @@ use proc_macro::TokenStream;
 ///   name.
 /// * **On the host** it becomes a *type* with that name that implements `cuda_std::launch::Kernel`:
 ///   its name, its argument tuple and its body. A launch uses that type, so a launch with the wrong
-///   arguments does not compile, and the emulator runs the same body.
+///   arguments does not compile, and the emulator runs the same body. It is only a type, not a
+///   value, so parameters and variables may have its name.
 ///
 /// `x.sqrt()` and other exactly rounded methods of numbers work in the body on both sides.
 /// `x.exp()`, `x.sin()` and the like, which only `std` has, are rejected on both sides. Use the
