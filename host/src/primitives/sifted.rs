@@ -24,7 +24,12 @@ impl Wanted {
     /// Bytes of device memory per element of `T`, including all outputs.
     #[must_use]
     pub const fn bytes<T>(self) -> usize {
-        (2 + self.rest as usize) * size_of::<T>() + self.positions as usize * size_of::<u64>()
+        size_of::<T>() + self.bytes_of_results::<T>()
+    }
+
+    /// Bytes of the results per element of `T`, if each has an element for each.
+    pub(super) const fn bytes_of_results<T>(self) -> usize {
+        (1 + self.rest as usize) * size_of::<T>() + self.positions as usize * size_of::<u64>()
     }
 }
 

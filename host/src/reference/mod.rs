@@ -38,11 +38,11 @@ pub use scan::{Scan, scan, scan_depth, scan_in};
 pub use scan_columns::{ColumnScan, scan_columns};
 pub use scan_rows::RowScan;
 pub use select::{partition, positions, run_lengths, select};
-pub(crate) use sort::number_of;
 pub use sort::{
     Index, Key, Moved, Order, argsort, argsort_rows, argsort_segments, sort, sort_in_place,
     sort_rows, sort_segments, top_k_rows,
 };
+pub(crate) use sort::{gather, number_of};
 pub use unrounded::Unrounded;
 pub(crate) use value_counts::run_starts;
 pub use value_counts::{ValueCounts, value_counts};

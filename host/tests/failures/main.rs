@@ -4,6 +4,7 @@
 #[macro_use]
 #[path = "../fake_driver/mod.rs"]
 mod fake_driver;
+mod ordered;
 mod scenarios;
 mod shared;
 mod streams;
@@ -12,6 +13,7 @@ mod with_cust;
 
 use fake_driver::controls::Controls;
 use gridsync::device::{Device, DeviceError, Devices};
+use ordered::ORDERED;
 use scenarios::{KERNELS, SCENARIOS, Scenario};
 use shared::SHARED;
 use std::env;
@@ -194,14 +196,15 @@ fn fail_half(half: usize, nth: usize) {
     let controls = Controls::new();
     controls.devices(1);
     let (table, alone) = fail_in_turn(&controls, SCENARIOS, half, nth);
+    let (ordered_table, ordered) = fail_in_turn(&controls, ORDERED, half, nth);
     let (streams_table, streams) = fail_in_turn(&controls, STREAMS, half, nth);
     let (cust_table, with_cust) = fail_in_turn(&controls, WITH_CUST, half, nth);
     controls.devices(2);
     let (shared_table, shared) = fail_in_turn(&controls, SHARED, half, nth);
     println!(
-        "calls that failed in turn, once and for good:\n{table}{streams_table}{cust_table}{shared_table}"
+        "calls that failed in turn, once and for good:\n{table}{ordered_table}{streams_table}{cust_table}{shared_table}"
     );
-    println!("{} in all", alone + streams + with_cust + shared);
+    println!("{} in all", alone + ordered + streams + with_cust + shared);
 }
 
 #[test]

@@ -28,7 +28,8 @@ pub(crate) const KERNELS: &[PtxImage] = &[
             scan_sum_i32_in_i64 select_f32 unique_f32 range_sum_f32 range_sum_i64 kendall_pairs_f32
             kendall_place_f32 kendall_order_f64 kendall_rank_f64 kendall_tiles kendall_runs
             kendall_ties_of_keys kendall_ties_of_ranks merge_sort_tiles merge_sort_runs
-            a_store
+            sort_one_block_float_32_with_u64 sort_one_block_int_64 rank_take_32 rank_take_64
+            unique_u32 histogram_even_f32 a_store
         ),
     ),
     LAUNCHES,

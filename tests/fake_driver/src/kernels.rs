@@ -52,6 +52,7 @@ entries! {
     scan::sum_i32_in_i64;
     select::select_f32;
     select::unique_f32;
+    select::unique_u32;
     range_sum::range_sum_f32;
     range_sum::range_sum_f64;
     range_sum::range_sum_u64;
@@ -68,6 +69,7 @@ entries! {
     sort::sort_one_block_float_32_with_u64;
     sort::sort_one_block_int_64;
     rank::rank_take_32;
+    rank::rank_take_64;
     histogram::histogram_even_f32;
 }
 

@@ -80,6 +80,20 @@ fn out_of_memory_is_one_line_with_the_numbers_and_a_remedy() {
 }
 
 #[test]
+fn a_selection_without_room_for_its_results_is_refused_before_it_runs_out() {
+    let folder = zeros();
+    // The part itself fits, but not what is selected from each chunk of it, or not all of that at once.
+    for (line, room) in [
+        ("select zeros.npy --unique -o /dev/null --part 2^25", ARRAY + PROGRAM),
+        ("select zeros.npy --unique -o /dev/null --part 2^25", 2 * ARRAY - PROGRAM / 2),
+        ("select zeros.npy --where ==0 -o /dev/null --part 2^25", 3 * ARRAY - PROGRAM),
+    ] {
+        let numbers = format!("{} bytes do not fit in memory, of which ", ARRAY + (4 << 20));
+        call(&folder, room, line).fails(WRONG_USAGE, &[&numbers, "are free", "--part"]);
+    }
+}
+
+#[test]
 fn output_that_a_stream_waits_for_is_held_if_memory_suffices() {
     // Longer than the program itself, so that most of the memory holds output.
     let folder =

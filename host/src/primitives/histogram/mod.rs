@@ -7,7 +7,7 @@ mod weights;
 
 pub use bins::{Bins, BinsError, MOST_BINS};
 pub use element::{Binned, Integer};
-pub use weights::{Weight, weighted_histogram};
+pub use weights::{Weighed, Weight, weighted_histogram};
 
 use super::part_of;
 use crate::device::{Buffer, Device, DeviceError, Geometry};

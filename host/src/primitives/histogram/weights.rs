@@ -10,6 +10,7 @@ use crate::parallel;
 use crate::primitives::carried;
 use crate::primitives::reduce::{Reducer, reduce_on_cpu};
 use crate::primitives::sort::{Key, Moved, Order, Sorter, argsort_on_cpu};
+use crate::reference::gather;
 use gridsync_entries::reduce::Reducible;
 use gridsync_kernels::grid::reduce::Shape;
 use gridsync_kernels::op::{Carried, Operation, Sum};
@@ -43,6 +44,15 @@ macro_rules! weights {
 }
 weights! { f32 f64 }
 
+/// The sum of the weights in each bin, and how many there are.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Weighed {
+    /// The sums, 0 for a bin without elements.
+    pub sums: Vec<f64>,
+    /// The number of elements.
+    pub counts: Vec<u64>,
+}
+
 /// Bins of up to this many weights are copied to the host, and added there: about as many as are
 /// copied in the time of a launch.
 const SHORT: usize = 1 << 12;
@@ -71,12 +81,11 @@ pub fn weighted_histogram<T: Binned + Key, W: Weight>(
     input: &Buffer<T>,
     weights: &Buffer<W>,
 ) -> Result<Vec<f64>, DeviceError> {
-    Histogram::new(input.device(), bins.clone())?.weigh(input, weights)
+    Ok(Histogram::new(input.device(), bins.clone())?.weigh(input, weights)?.sums)
 }
 
 impl<T: Binned + Key> Histogram<T> {
-    /// The sum of `weights` of the elements of `input` in each bin, added in f64; 0 for a bin without
-    /// elements. Those of a bin are combined like an array of so many elements by a
+    /// The sum of `weights` of the elements of `input` in each bin, added in f64. Those of a bin are combined like an array of so many elements by a
     /// [`Reducer`], in the order of the sorted elements, so the bits are the same everywhere.
     ///
     /// Takes as long as a sort of pairs, needs memory for one, and a launch for each bin of more than
@@ -89,7 +98,7 @@ impl<T: Binned + Key> Histogram<T> {
         &mut self,
         input: &Buffer<T>,
         weights: &Buffer<W>,
-    ) -> Result<Vec<f64>, DeviceError> {
+    ) -> Result<Weighed, DeviceError> {
         let (device, len) = (self.device.clone(), input.len());
         if weights.len() != len {
             return Err(DeviceError::LengthMismatch { buffer: weights.len(), given: len });
@@ -106,7 +115,8 @@ impl<T: Binned + Key> Histogram<T> {
             let key = keys.download_part(middle..middle + 1)?[0];
             if self.bins.is_below(key) { below = middle + 1 } else { end = middle }
         }
-        sums_on(&device, &sorted, &starts(below, &counts))
+        let sums = sums_on(&device, &sorted, &starts(below, &counts))?;
+        Ok(Weighed { sums, counts })
     }
 }
 
@@ -117,12 +127,14 @@ impl<T: Binned + Key> Bins<T> {
     /// # Panics
     /// If there are not as many weights as elements.
     #[must_use]
-    pub fn weigh_on_cpu<W: Weight>(&self, input: &[T], weights: &[W]) -> Vec<f64> {
+    pub fn weigh_on_cpu<W: Weight>(&self, input: &[T], weights: &[W]) -> Weighed {
         assert_eq!(input.len(), weights.len(), "a weight for each element");
         let order: Vec<u64> = argsort_on_cpu(Order::ASCENDING, input);
-        let sorted: Vec<W> = order.iter().map(|&index| weights[index as usize]).collect();
+        let mut sorted = weights.to_vec();
+        gather(weights, &order, &mut sorted);
         let below = order.partition_point(|&index| self.is_below(input[index as usize]));
-        sums(&sorted, 0, &starts(below, &self.count_on_cpu(input)))
+        let counts = self.count_on_cpu(input);
+        Weighed { sums: sums(&sorted, 0, &starts(below, &counts)), counts }
     }
 }
 
@@ -217,13 +229,15 @@ mod tests {
             Bins::edges(&[-10.0, 0.0, 0.25, 0.250001, 100.0])?,
             Bins::edges(&[5.0, 6.0])?,
         ] {
-            let on_cpu = bins.weigh_on_cpu(&input, &weights);
-            let there = weighted_histogram(&bins, &on_device, &weights_there).expect("a device");
-            assert_eq!(bits(&there), bits(&on_cpu), "{bins:?}");
+            let Weighed { sums: on_cpu, counts } = bins.weigh_on_cpu(&input, &weights);
+            assert_eq!(counts, bins.count_on_cpu(&input), "{bins:?}");
+            let mut counter = Histogram::new(&device, bins.clone()).expect("a device");
+            let there = counter.weigh(&on_device, &weights_there).expect("a device");
+            assert_eq!((bits(&there.sums), there.counts), (bits(&on_cpu), counts), "{bins:?}");
             // As many 1s as elements.
             let ones = vec![1.0f64; input.len()];
             let counts: Vec<f64> = bins.count_on_cpu(&input).iter().map(|&n| n as f64).collect();
-            assert_eq!(bins.weigh_on_cpu(&input, &ones), counts, "{bins:?}");
+            assert_eq!(bins.weigh_on_cpu(&input, &ones).sums, counts, "{bins:?}");
             // All of a bin, in another order.
             let edges = bins.edge_list();
             for (bin, sum) in on_cpu.iter().enumerate() {
@@ -250,7 +264,7 @@ mod tests {
             .zip(-3..)
             .map(|(&count, x)| count as f64 * (f64::from(x) + 0.5))
             .collect();
-        assert_eq!(bins.weigh_on_cpu(&input, &weights), expected);
+        assert_eq!(bins.weigh_on_cpu(&input, &weights).sums, expected);
         let device = Device::emulator();
         let input = device.upload(&input).expect("memory");
         let weights = device.upload(&weights).expect("memory");

@@ -13,6 +13,9 @@ use std::ops::Range;
 /// Elements that a core processes at a time: the chunk and its selected elements fit in its cache.
 const CHUNK: usize = 1 << 14;
 
+/// Bytes that the results must leave free: for small arrays whose allocation cannot report an error.
+const LEFT: usize = 4 << 20;
+
 /// Writes the elements with these indices.
 pub(super) type Read<'a, T> = dyn Fn(Range<usize>, &mut [T]) + Sync + 'a;
 
@@ -70,13 +73,20 @@ pub(super) fn sift_by<S: Selectable<Element: Pod>>(
 }
 
 /// Concatenates the results of `sift` for each chunk of `len` elements.
+///
+/// # Errors
+/// [`NoRoom`] before anything is allocated, and before the results are concatenated.
 fn sift_chunks<T: Pod + Send + Sync>(
     len: usize,
     wanted: Wanted,
     sift: &(dyn Fn(Range<usize>) -> Result<Sifted<T>, NoRoom> + Sync),
 ) -> Result<Sifted<T>, NoRoom> {
+    // The results of a chunk are allocated for all its elements, and so small that anything else could
+    // run out of memory before them.
+    memory::probe(len.saturating_mul(wanted.bytes_of_results::<T>()).saturating_add(LEFT))?;
     let found = parallel::map_chunks(len, CHUNK, sift);
     let found = found.into_iter().collect::<Result<Vec<_>, NoRoom>>()?;
+    memory::probe(found.iter().map(Sifted::bytes).sum::<usize>() + LEFT)?;
     Ok(Sifted {
         kept: joined(found.iter().map(|found| &found.kept[..]))?,
         rest: wanted
@@ -156,6 +166,17 @@ mod tests {
                     == (expected.kept, expected.rest, expected.positions);
                 assert!(same, "{by:?} of {} elements after {last:?}", bytes.len());
             }
+        }
+    }
+
+    #[test]
+    fn results_that_do_not_fit_are_refused_with_their_bytes() {
+        let len = 1 << 58;
+        let sift = |_: Range<usize>| -> Result<Sifted<u32>, NoRoom> { unreachable!("no room") };
+        for (rest, positions, each) in [(false, false, 4), (true, false, 8), (false, true, 12)] {
+            let refused = sift_chunks(len, Wanted { rest, positions }, &sift);
+            let bytes = len as u64 * each + LEFT as u64;
+            assert_eq!(refused.err().map(|error| error.bytes), Some(bytes), "{each}");
         }
     }
 

@@ -5,6 +5,7 @@ use super::merge::{Held, Merge, Runs};
 use crate::device::Device;
 use crate::memory;
 use crate::primitives::sort::{Key, Order, Sorter, argsort_on_cpu, sort_in_place_on_cpu};
+use crate::reference::gather;
 use std::time::Instant;
 
 /// Sorts the parts of an array, on the CPU or on a device with room for one part.
@@ -94,10 +95,8 @@ impl<K: Key> PartSorter<K> {
                 memory::probe(size_of_val(keys) + 5 * size_of_val(indices))?;
                 let start = Instant::now();
                 let sorted: Vec<u64> = argsort_on_cpu(order, keys);
-                let (old_keys, old_indices) = (keys.to_vec(), indices.to_vec());
-                for ((key, index), at) in keys.iter_mut().zip(indices).zip(sorted) {
-                    (*key, *index) = (old_keys[at as usize], old_indices[at as usize]);
-                }
+                gather(&keys.to_vec(), &sorted, keys);
+                gather(&indices.to_vec(), &sorted, indices);
                 start.elapsed().as_secs_f64() * 1e6
             }
             On::Device(device, sorter) => {

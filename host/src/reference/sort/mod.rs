@@ -71,6 +71,17 @@ fn argsort_as<K: Key, I: Index, W: Pod + Sync + Into<u64>>(order: Order, input: 
     output
 }
 
+/// Writes the element of `from` at each of `indices` to `to`, on all cores.
+///
+/// # Panics
+/// If an index is not below the length of `from`.
+pub(crate) fn gather<T: Pod + Send + Sync>(from: &[T], indices: &[u64], to: &mut [T]) {
+    let chunks = indices.chunks(parallel::CHUNK).zip(to.chunks_mut(parallel::CHUNK));
+    parallel::for_each(chunks, &|_, (indices, to): (&[u64], &mut [T])| {
+        to.iter_mut().zip(indices).for_each(|(to, &index)| *to = from[index as usize]);
+    });
+}
+
 /// The number by which `key` is sorted. Equal keys have the same.
 pub(crate) fn number_of<K: Key>(order: Order, key: K) -> u64 {
     let number = K::order(order).number(bytemuck::cast::<K, K::Word>(key));

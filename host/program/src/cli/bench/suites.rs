@@ -210,8 +210,10 @@ suites! {
     /// The elements at some ranks of an array
     ///
     /// The time of finding the 64 and the 4096 greatest f32 of an array, in order and with their
-    /// indices, the element at a quarter of the ranks, and the median. The host waits for each
-    /// result, so one call is measured alone. The results are checked.
+    /// indices, the element at a quarter of the ranks, and the median; the 8 greatest of each row of
+    /// 1000, in one launch for all rows; and the distinct values of u32 with 1000 of them, with the
+    /// count of each. The host waits for most results, so one call is measured alone. The results are
+    /// checked.
     ///
     /// The peers are torch.topk, kthvalue, median and quantile (up to 2^24 elements), and
     /// cupy.partition. They leave their results on the GPU.

@@ -1,9 +1,9 @@
 //! Histograms of weights: `gridsync histogram --weights`.
 
-use super::Histogram;
 use super::asked::{Asked, Numbered, extent_of, range_of};
 use super::check::bin_of;
 use super::table::MOST_ROWS;
+use super::{Histogram, outside};
 use crate::cli::choice::Place;
 use crate::cli::computed::{Check, Fields};
 use crate::cli::exit::Usage;
@@ -13,7 +13,7 @@ use crate::data::{self, Dtype, Incoming, Input};
 use crate::number::Number;
 use gridsync::device::Device;
 use gridsync::memory::{self, NoRoom};
-use gridsync::primitives::histogram::{Binned, Bins, Histogram as Counter, Weight};
+use gridsync::primitives::histogram::{Binned, Bins, Histogram as Counter, Weighed, Weight};
 use gridsync::primitives::sort::Key;
 use gridsync_verify::Widen;
 use std::ffi::OsString;
@@ -71,7 +71,7 @@ impl Histogram {
         input: &[T],
         weights: &[W],
     ) -> anyhow::Result<Done> {
-        let (sums, us) = match job.place().device("histogram")? {
+        let (Weighed { sums, counts }, us) = match job.place().device("histogram")? {
             None => {
                 // For the sort of the indices.
                 let bytes = 4 * size_of::<u64>() * input.len() + size_of_val(weights);
@@ -92,7 +92,7 @@ impl Histogram {
             })?,
         };
         let bytes = size_of_val(input) + size_of_val(weights) + size_of_val(&sums[..]);
-        let outside = about.len as u64 - bins.count_on_cpu(input).iter().sum::<u64>();
+        let outside = outside(about, &counts);
         let (is_printed, numbers) = (self.is_printed(), sums.iter().map(|&sum| Number::Float(sum)));
         let result = (is_printed && sums.len() <= MOST_ROWS).then(|| {
             let labels = asked.labels(about.dtype(), bins).into_iter();
@@ -135,20 +135,20 @@ fn on_device<T: Binned + Key, W: Weight>(
     bins: &Bins<T>,
     input: &[T],
     weights: &[W],
-) -> anyhow::Result<(Vec<f64>, f64)> {
+) -> anyhow::Result<(Weighed, f64)> {
     // The elements and the weights, sorted, and the working memory of the sort.
     let bytes = 3 * (size_of_val(input) + size_of_val(weights));
     job::expect_room(device, "histogram of weights", bytes)?;
     let (input, weights) = (device.upload(input)?, device.upload(weights)?);
     let mut counter = Counter::new(device, bins.clone())?;
-    let mut sums = Vec::new();
-    let mut weigh = || counter.weigh(&input, &weights).map(|found| sums = found);
+    let mut weighed = Weighed::default();
+    let mut weigh = || counter.weigh(&input, &weights).map(|found| weighed = found);
     // The first call compiles the kernels.
     if !device.properties().is_emulated() {
         weigh()?;
     }
     let us = device.time(weigh)?;
-    Ok((sums, us))
+    Ok((weighed, us))
 }
 
 /// The sum of the weights in a bin in the order of the array.
