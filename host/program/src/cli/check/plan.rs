@@ -2,6 +2,7 @@
 
 use super::array::Array;
 use super::element::Element;
+use super::names;
 use crate::cli::exit::Usage;
 use anyhow::bail;
 use gridsync::check::Wrong;
@@ -156,7 +157,7 @@ impl DescribedLaunch {
         let given = |list: &Vec<String>| -> anyhow::Result<Vec<Given>> {
             let parameters = kernel.parameters();
             if list.len() != parameters.len() {
-                let (name, takes) = (kernel.name(), parameters.len());
+                let (name, takes) = (names::readable(kernel.name()), parameters.len());
                 bail!(Usage(format!("{name} takes {takes} arguments, not {}", list.len())));
             }
             let each = parameters.iter().zip(list);
@@ -190,25 +191,24 @@ fn given(
     Ok(Given::Bytes(element.parse(text).map_err(Usage)?))
 }
 
-/// The kernel of this name, in C++ or in the PTX, or the only one.
+/// The kernel of this name, in the source or in the PTX, or the only one.
 fn kernel_of(module: &Module, name: Option<&str>) -> anyhow::Result<Kernel> {
-    let names: Vec<&str> = module.kernels().collect();
-    let is_called = |mangled: &str, name: &str| {
-        mangled == name || mangled.starts_with(&format!("_Z{}{name}", name.len()))
-    };
-    let found: Vec<&str> = match name {
-        None => names.clone(),
-        Some(name) => names.iter().copied().filter(|mangled| is_called(mangled, name)).collect(),
+    let kernels: Vec<&str> = module.kernels().collect();
+    let found = name.map_or_else(|| kernels.clone(), |name| names::called(&kernels, name));
+    let list = |kernels: &[&str]| {
+        let both = kernels.iter().map(|kernel| match names::readable(kernel) {
+            readable if readable == **kernel => readable,
+            readable => format!("{readable} ({kernel})"),
+        });
+        both.collect::<Vec<_>>().join(", ")
     };
     match (&*found, name) {
         ([one], _) => Ok(module.kernel(one)?),
         ([], None) => bail!(Usage("the module has no kernel".to_owned())),
         ([], Some(name)) => {
-            bail!(Usage(format!("there is no kernel {name}: there are {}", names.join(", "))))
+            bail!(Usage(format!("there is no kernel {name}, but: {}", list(&kernels))))
         }
-        (several, _) => {
-            bail!(Usage(format!("name one kernel as in the PTX: {}", several.join(", "))))
-        }
+        (several, _) => bail!(Usage(format!("name one of the kernels: {}", list(several)))),
     }
 }
 
