@@ -199,3 +199,37 @@ fn kernels_are_named_as_in_the_source_or_as_in_the_ptx() {
     let what = report["what"].as_str().expect("a message");
     assert!(what.contains("kernel add(unsigned int*)") && !what.contains("_Z"), "{what}");
 }
+
+#[test]
+fn a_weak_load_before_compare_and_swap_is_reported_as_probably_harmless() {
+    let text = "
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry count(.param .u64 word)
+{
+    .reg .pred %p<2>;
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<2>;
+    ld.param.u64 %rd1, [word];
+    ld.global.u32 %r1, [%rd1];
+$again:
+    add.u32 %r2, %r1, 1;
+    atom.global.cas.b32 %r3, [%rd1], %r1, %r2;
+    setp.ne.u32 %p1, %r3, %r1;
+    mov.u32 %r1, %r3;
+    @%p1 bra $again;
+    ret;
+}
+";
+    let call = ["check", "count.ptx", "--grid", "2", "--block", "1", "--arg", "u32[1]"];
+    let shown = Folder::new().with("count.ptx", text).call(&call, b"");
+    assert_eq!(shown.code, Some(WRONG), "{shown:?}");
+    assert!(shown.stdout.contains("data race") && shown.stdout.contains("count.ptx:11"));
+    let note = "\nthe race is probably harmless: the load only begins a loop of compare-and-swap";
+    assert!(shown.stdout.contains(note), "{shown:?}");
+    let store = text.replace("@%p1 bra", "st.global.u32 [%rd1], %r2;\n    @%p1 bra");
+    let shown = Folder::new().with("count.ptx", store).call(&call, b"");
+    assert_eq!(shown.code, Some(WRONG), "{shown:?}");
+    assert!(!shown.stdout.contains("harmless"), "{shown:?}");
+}

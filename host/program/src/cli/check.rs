@@ -118,10 +118,14 @@ impl CheckFile {
             }
             _ => "",
         };
+        let race = outcome.as_ref().err().and_then(|failure| failure.race());
+        let excuse = race.and_then(|race| plan.excuse(race));
+        let excuse =
+            excuse.map_or(String::new(), |it| format!("\nthe race is probably harmless: {it}"));
         let again = format!("gridsync check {} …", self.file.display());
         let text = || {
             let text = text(global, &name, &outcome, self.schedules, &again);
-            names::in_text(&text) + note
+            names::in_text(&text) + note + &excuse
         };
         let json = names::in_json(serde_json::to_value(Shown::of(&name, &outcome))?);
         output::result(global, text, || json)?;

@@ -5,9 +5,9 @@ use super::element::Element;
 use super::names;
 use crate::cli::exit::Usage;
 use anyhow::bail;
-use gridsync::check::Wrong;
+use gridsync::check::{Race, Wrong};
 use gridsync::device::{Buffer, Device, DeviceError, Devices, Dim3, Geometry};
-use gridsync::ptx::{Argument, Kernel, Module, Parameter};
+use gridsync::ptx::{Argument, Excuse, Kernel, Module, Parameter};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -109,6 +109,11 @@ impl Plan {
     /// The kernels that are launched.
     pub(super) fn kernels(&self) -> impl Iterator<Item = &Kernel> {
         self.launches.iter().map(|launch| &launch.kernel)
+    }
+
+    /// Why the race can do no harm, if it cannot.
+    pub(super) fn excuse(&self, race: &Race) -> Option<Excuse> {
+        self.kernels().find_map(|kernel| kernel.excuse(race))
     }
 
     /// Runs the launches on a new device, and compares the arrays with what is expected.
