@@ -47,7 +47,8 @@ use std::path::PathBuf;
 ///     [expect]
 ///     data = "7"                      # a number, iota or a file
 ///
-/// A launch may also have cluster, shared and cooperative.
+/// A launch may also have cluster, shared, cooperative, and overlapping = true for programmatic dependent
+/// launch.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct CheckFile {

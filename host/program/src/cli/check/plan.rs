@@ -45,6 +45,9 @@ pub(super) struct DescribedLaunch {
     /// Whether all blocks must be resident.
     #[serde(default)]
     pub(super) cooperative: bool,
+    /// Whether the grid may start before the previous one has ended: programmatic dependent launch.
+    #[serde(default)]
+    pub(super) overlapping: bool,
     /// Names of arrays, and numbers.
     #[serde(default)]
     pub(super) args: Vec<String>,
@@ -148,6 +151,10 @@ impl DescribedLaunch {
         geometry.cluster = self.cluster;
         geometry.dynamic_shared = self.shared;
         geometry.cooperative = self.cooperative;
+        geometry.overlapping = self.overlapping;
+        if self.overlapping && !self.args_of_gpus.is_empty() {
+            bail!(Usage("a launch on all GPUs cannot be overlapping: leave it out".to_owned()));
+        }
         let lists = match (&*self.args_of_gpus, gpus) {
             ([], _) => vec![&self.args],
             (lists, gpus) if lists.len() == gpus as usize && self.args.is_empty() => {
