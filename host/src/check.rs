@@ -200,8 +200,8 @@ use thiserror::Error;
 pub use every::Every;
 pub use failure::{Cause, Failure, Rerun};
 pub use passed::{Passed, Warning};
-pub use simt::EarlyWait;
 pub use simt::replay::{Story, StoryStep};
+pub use simt::{EarlyWait, Race};
 pub use weaken::{Caught, Weakened};
 
 /// Runs a kernel in the emulator under many schedules, on all cores.

@@ -37,8 +37,10 @@
 //! # Ok::<(), gridsync::ptx::PtxError>(())
 //! ```
 
+use crate::check::Race;
 use crate::device::{Buffer, Device, DeviceError, Devices, Geometry};
 use bytemuck::Pod;
+pub use ptx_run::Excuse;
 use ptx_run::Program;
 use std::fmt;
 use std::sync::Arc;
@@ -67,7 +69,7 @@ pub enum PtxError {
 /// A PTX module of any compiler.
 #[derive(Debug)]
 pub struct Module {
-    file: String,
+    file: Arc<str>,
     /// The names of its variables, which are never freed.
     variables: Arc<[&'static str]>,
     parsed: Arc<ptx::Module>,
@@ -84,7 +86,7 @@ impl Module {
             Ok(parsed) => {
                 let variables = parsed.variables.iter();
                 let variables = variables.map(|it| &*String::from(&*it.name).leak()).collect();
-                Ok(Self { file: file.to_owned(), variables, parsed: Arc::new(parsed) })
+                Ok(Self { file: file.into(), variables, parsed: Arc::new(parsed) })
             }
             Err(cause) => Err(PtxError::Parse { file: file.to_owned(), cause }),
         }
@@ -102,7 +104,7 @@ impl Module {
     pub fn kernel(&self, name: &str) -> Result<Kernel, PtxError> {
         let program = Program::in_file(&self.parsed, name, &self.file);
         let program =
-            program.map_err(|cause| PtxError::Kernel { file: self.file.clone(), cause })?;
+            program.map_err(|cause| PtxError::Kernel { file: self.file.to_string(), cause })?;
         let of_name = |function: &&ptx::Function| function.is_kernel && &*function.name == name;
         let parameters =
             self.parsed.functions.iter().find(of_name).map_or(&[][..], |it| &it.parameters);
@@ -110,6 +112,7 @@ impl Module {
         Ok(Kernel {
             // An emulated launch has names that live as long as the program.
             name: name.to_owned().leak(),
+            file: self.file.clone(),
             arguments: arguments.collect(),
             parameters: parameters.iter().map(Parameter::of).collect(),
             variables: self.variables.clone(),
@@ -142,6 +145,7 @@ impl Parameter {
 #[derive(Clone, Debug)]
 pub struct Kernel {
     pub(crate) name: &'static str,
+    file: Arc<str>,
     /// The names of its arguments in messages.
     arguments: Vec<&'static str>,
     parameters: Vec<Parameter>,
@@ -169,6 +173,13 @@ impl Kernel {
     /// does not know. A thread that reaches one ends the launch with an error that names it.
     pub fn unsupported(&self) -> impl Iterator<Item = &str> {
         self.program.unsupported()
+    }
+
+    /// Why a race in this kernel can do no harm: its load only begins a loop of compare-and-swap, or
+    /// is not used. Compilers make such races. `None` if it may do harm.
+    #[must_use]
+    pub fn excuse(&self, race: &Race) -> Option<Excuse> {
+        Excuse::in_file(&self.module, self.name, &self.file, race)
     }
 
     /// Runs the kernel on an emulated device. The variables of its module keep their values from

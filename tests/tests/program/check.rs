@@ -151,3 +151,85 @@ fn wrong_calls_are_refused_with_the_numbers_and_names() {
         .call(&["check", "bad.ptx", "--grid", "1", "--block", "1"], b"")
         .fails(WRONG_USAGE, &["bad.ptx, line 3", "entri"]);
 }
+
+/// A kernel in a namespace, and two overloads of `add`, of which the first one races.
+const OVERLOADS: &str = "
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry _ZN4fast4moveEv()
+{
+    ret;
+}
+.visible .entry _Z3addPj(.param .u64 words)
+{
+    .reg .b64 %rd<2>;
+    ld.param.u64 %rd1, [words];
+    st.global.u32 [%rd1], 1;
+    ret;
+}
+.visible .entry _Z3addPf(.param .u64 words)
+{
+    ret;
+}
+";
+
+#[test]
+fn kernels_are_named_as_in_the_source_or_as_in_the_ptx() {
+    let folder = Folder::new().with("add.ptx", OVERLOADS);
+    let rest = ["--grid", "2", "--block", "1", "--schedules", "5"];
+    let check = |kernel: &str, more: &[&str]| {
+        folder.call(&[&["check", "add.ptx", kernel][..], &rest, more].concat(), b"")
+    };
+    for kernel in ["move", "fast::move", "_ZN4fast4moveEv"] {
+        let shown = check(kernel, &[]).says_nothing();
+        assert!(shown.stdout.starts_with("add.ptx: fast::move(): right"), "{shown:?}");
+    }
+    let both = "name one of the kernels: add(unsigned int*) (_Z3addPj), add(float*) (_Z3addPf)";
+    check("add", &[]).fails(WRONG_USAGE, &[both]);
+    check("ad", &[]).fails(WRONG_USAGE, &["no kernel ad", "fast::move() (_ZN4fast4moveEv)"]);
+    check("move", &["--arg", "1"]).fails(WRONG_USAGE, &["fast::move() takes 0 arguments, not 1"]);
+    let shown = check("add(unsigned int*)", &["--arg", "u32[1]"]);
+    assert_eq!(shown.code, Some(WRONG), "{shown:?}");
+    assert!(shown.stdout.contains("(kernel add(unsigned int*), block (0, 0, 0)"), "{shown:?}");
+    assert!(!shown.stdout.contains("_Z3addPj"), "{shown:?}");
+    let shown = check("_Z3addPj", &["--arg", "u32[1]", "--json"]);
+    let report: Value = serde_json::from_str(&shown.stdout).expect("one JSON value");
+    assert_eq!(report["name"], "add.ptx: add(unsigned int*)");
+    let what = report["what"].as_str().expect("a message");
+    assert!(what.contains("kernel add(unsigned int*)") && !what.contains("_Z"), "{what}");
+}
+
+#[test]
+fn a_weak_load_before_compare_and_swap_is_reported_as_probably_harmless() {
+    let text = "
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry count(.param .u64 word)
+{
+    .reg .pred %p<2>;
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<2>;
+    ld.param.u64 %rd1, [word];
+    ld.global.u32 %r1, [%rd1];
+$again:
+    add.u32 %r2, %r1, 1;
+    atom.global.cas.b32 %r3, [%rd1], %r1, %r2;
+    setp.ne.u32 %p1, %r3, %r1;
+    mov.u32 %r1, %r3;
+    @%p1 bra $again;
+    ret;
+}
+";
+    let call = ["check", "count.ptx", "--grid", "2", "--block", "1", "--arg", "u32[1]"];
+    let shown = Folder::new().with("count.ptx", text).call(&call, b"");
+    assert_eq!(shown.code, Some(WRONG), "{shown:?}");
+    assert!(shown.stdout.contains("data race") && shown.stdout.contains("count.ptx:11"));
+    let note = "\nthe race is probably harmless: the load only begins a loop of compare-and-swap";
+    assert!(shown.stdout.contains(note), "{shown:?}");
+    let store = text.replace("@%p1 bra", "st.global.u32 [%rd1], %r2;\n    @%p1 bra");
+    let shown = Folder::new().with("count.ptx", store).call(&call, b"");
+    assert_eq!(shown.code, Some(WRONG), "{shown:?}");
+    assert!(!shown.stdout.contains("harmless"), "{shown:?}");
+}

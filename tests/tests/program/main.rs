@@ -10,6 +10,7 @@ mod call;
 mod check;
 mod compare;
 mod completions;
+mod cuda;
 mod dag;
 mod demo;
 mod devices;

@@ -2,6 +2,7 @@
 
 mod array;
 mod element;
+mod names;
 mod plan;
 mod source;
 
@@ -46,13 +47,14 @@ use std::path::PathBuf;
 ///     [expect]
 ///     data = "7"                      # a number, iota or a file
 ///
-/// A launch may also have cluster, shared and cooperative.
+/// A launch may also have cluster, shared, cooperative, and overlapping = true for programmatic dependent
+/// launch.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct CheckFile {
     /// A .ptx file, or a .cu file for nvcc.
     file: PathBuf,
-    /// The name of the kernel, in C++ or in the PTX. Not needed if the file has only one.
+    /// The name of the kernel, in the source or in the PTX. Not needed if the file has only one.
     kernel: Option<String>,
     /// Blocks of the grid: X, or X,Y, or X,Y,Z.
     #[arg(long, value_delimiter = ',', value_name = "X,Y,Z", required_unless_present = "launch")]
@@ -108,7 +110,8 @@ impl CheckFile {
         let described = self.described()?;
         let plan = self.plan(&described, Mode::Optimised)?;
         let outcome = self.check(&plan);
-        let kernels: Vec<&str> = plan.kernels().map(|kernel| kernel.name()).collect();
+        let kernels: Vec<String> =
+            plan.kernels().map(|kernel| names::readable(kernel.name())).collect();
         let name = format!("{}: {}", self.file.display(), kernels.join(", "));
         let note = match &outcome {
             Err(failure) if failure.race().is_some() && source::is_cuda(&self.file) => {
@@ -116,9 +119,17 @@ impl CheckFile {
             }
             _ => "",
         };
+        let race = outcome.as_ref().err().and_then(|failure| failure.race());
+        let excuse = race.and_then(|race| plan.excuse(race));
+        let excuse =
+            excuse.map_or(String::new(), |it| format!("\nthe race is probably harmless: {it}"));
         let again = format!("gridsync check {} …", self.file.display());
-        let text = || format!("{}{note}", text(global, &name, &outcome, self.schedules, &again));
-        output::result(global, text, || Shown::of(&name, &outcome))?;
+        let text = || {
+            let text = text(global, &name, &outcome, self.schedules, &again);
+            names::in_text(&text) + note + &excuse
+        };
+        let json = names::in_json(serde_json::to_value(Shown::of(&name, &outcome))?);
+        output::result(global, text, || json)?;
         if outcome.is_err() {
             bail!(Wrong(format!("{} is wrong", self.file.display())));
         }

@@ -2,11 +2,12 @@
 
 use super::array::Array;
 use super::element::Element;
+use super::names;
 use crate::cli::exit::Usage;
 use anyhow::bail;
-use gridsync::check::Wrong;
+use gridsync::check::{Race, Wrong};
 use gridsync::device::{Buffer, Device, DeviceError, Devices, Dim3, Geometry};
-use gridsync::ptx::{Argument, Kernel, Module, Parameter};
+use gridsync::ptx::{Argument, Excuse, Kernel, Module, Parameter};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -44,6 +45,9 @@ pub(super) struct DescribedLaunch {
     /// Whether all blocks must be resident.
     #[serde(default)]
     pub(super) cooperative: bool,
+    /// Whether the grid may start before the previous one has ended: programmatic dependent launch.
+    #[serde(default)]
+    pub(super) overlapping: bool,
     /// Names of arrays, and numbers.
     #[serde(default)]
     pub(super) args: Vec<String>,
@@ -110,6 +114,11 @@ impl Plan {
         self.launches.iter().map(|launch| &launch.kernel)
     }
 
+    /// Why the race can do no harm, if it cannot.
+    pub(super) fn excuse(&self, race: &Race) -> Option<Excuse> {
+        self.kernels().find_map(|kernel| kernel.excuse(race))
+    }
+
     /// Runs the launches on a new device, and compares the arrays with what is expected.
     pub(super) fn run(&self, device: &Device) -> Result<(), Wrong> {
         let devices = Devices::of(device);
@@ -142,6 +151,10 @@ impl DescribedLaunch {
         geometry.cluster = self.cluster;
         geometry.dynamic_shared = self.shared;
         geometry.cooperative = self.cooperative;
+        geometry.overlapping = self.overlapping;
+        if self.overlapping && !self.args_of_gpus.is_empty() {
+            bail!(Usage("a launch on all GPUs cannot be overlapping: leave it out".to_owned()));
+        }
         let lists = match (&*self.args_of_gpus, gpus) {
             ([], _) => vec![&self.args],
             (lists, gpus) if lists.len() == gpus as usize && self.args.is_empty() => {
@@ -156,7 +169,7 @@ impl DescribedLaunch {
         let given = |list: &Vec<String>| -> anyhow::Result<Vec<Given>> {
             let parameters = kernel.parameters();
             if list.len() != parameters.len() {
-                let (name, takes) = (kernel.name(), parameters.len());
+                let (name, takes) = (names::readable(kernel.name()), parameters.len());
                 bail!(Usage(format!("{name} takes {takes} arguments, not {}", list.len())));
             }
             let each = parameters.iter().zip(list);
@@ -190,25 +203,24 @@ fn given(
     Ok(Given::Bytes(element.parse(text).map_err(Usage)?))
 }
 
-/// The kernel of this name, in C++ or in the PTX, or the only one.
+/// The kernel of this name, in the source or in the PTX, or the only one.
 fn kernel_of(module: &Module, name: Option<&str>) -> anyhow::Result<Kernel> {
-    let names: Vec<&str> = module.kernels().collect();
-    let is_called = |mangled: &str, name: &str| {
-        mangled == name || mangled.starts_with(&format!("_Z{}{name}", name.len()))
-    };
-    let found: Vec<&str> = match name {
-        None => names.clone(),
-        Some(name) => names.iter().copied().filter(|mangled| is_called(mangled, name)).collect(),
+    let kernels: Vec<&str> = module.kernels().collect();
+    let found = name.map_or_else(|| kernels.clone(), |name| names::called(&kernels, name));
+    let list = |kernels: &[&str]| {
+        let both = kernels.iter().map(|kernel| match names::readable(kernel) {
+            readable if readable == **kernel => readable,
+            readable => format!("{readable} ({kernel})"),
+        });
+        both.collect::<Vec<_>>().join(", ")
     };
     match (&*found, name) {
         ([one], _) => Ok(module.kernel(one)?),
         ([], None) => bail!(Usage("the module has no kernel".to_owned())),
         ([], Some(name)) => {
-            bail!(Usage(format!("there is no kernel {name}: there are {}", names.join(", "))))
+            bail!(Usage(format!("there is no kernel {name}, but: {}", list(&kernels))))
         }
-        (several, _) => {
-            bail!(Usage(format!("name one kernel as in the PTX: {}", several.join(", "))))
-        }
+        (several, _) => bail!(Usage(format!("name one of the kernels: {}", list(several)))),
     }
 }
 
