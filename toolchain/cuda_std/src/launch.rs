@@ -248,7 +248,7 @@ const fn offsets<const N: usize>(layouts: [(usize, usize); N]) -> [usize; N] {
 }
 
 macro_rules! tuple_args {
-    ($count:literal: $($name:ident $from:ident $index:tt),*) => {
+    ($($name:ident $from:ident $index:tt),*) => {
         impl<$($name: KernelArg, $from: IntoArg<$name>),*> IntoArgs<($($name,)*)> for ($($from,)*) {
             #[allow(clippy::unused_unit)]
             fn into_args(self) -> ($($name,)*) {
@@ -258,7 +258,7 @@ macro_rules! tuple_args {
 
         // SAFETY: each element has a size, an offset and an address, in this order.
         unsafe impl<$($name: KernelArg),*> KernelArgs for ($($name,)*) {
-            const COUNT: usize = $count;
+            const COUNT: usize = Self::SIZES.len();
 
             const SIZES: &'static [usize] = &[$(size_of::<$name>()),*];
 
@@ -287,15 +287,21 @@ macro_rules! tuple_args {
         }
     };
 }
-tuple_args!(0:);
-tuple_args!(1: A I 0);
-tuple_args!(2: A I 0, B J 1);
-tuple_args!(3: A I 0, B J 1, C K 2);
-tuple_args!(4: A I 0, B J 1, C K 2, D L 3);
-tuple_args!(5: A I 0, B J 1, C K 2, D L 3, E M 4);
-tuple_args!(6: A I 0, B J 1, C K 2, D L 3, E M 4, F N 5);
-tuple_args!(7: A I 0, B J 1, C K 2, D L 3, E M 4, F N 5, G O 6);
-tuple_args!(8: A I 0, B J 1, C K 2, D L 3, E M 4, F N 5, G O 6, H P 7);
+
+/// Implements the traits for the tuples of each beginning of a list.
+macro_rules! tuples_args {
+    ($($name:ident $from:ident $index:tt,)*;) => {
+        tuple_args!($($name $from $index),*);
+    };
+    ($($done:ident $from:ident $index:tt,)*; $name:ident $its:ident $at:tt, $($more:tt)*) => {
+        tuple_args!($($done $from $index),*);
+        tuples_args!($($done $from $index,)* $name $its $at,; $($more)*);
+    };
+}
+tuples_args!(;
+    A A1 0, B B1 1, C C1 2, D D1 3, E E1 4, F F1 5, G G1 6, H H1 7,
+    I I1 8, J J1 9, K K1 10, L L1 11, M M1 12, N N1 13, O O1 14, P P1 15,
+);
 
 /// A kernel as a type. Implemented by `#[kernel]` on the host, and on the device for kernels that
 /// are [`Launchable`].

@@ -29,7 +29,7 @@ use proc_macro::TokenStream;
 /// Makes a function a kernel: the entry point of a grid.
 ///
 /// The function must be a plain `unsafe fn`: no generics, no `where` clause, no return type, no
-/// ABI, not `async`, not `const`. It has at most 8 parameters, all of them
+/// ABI, not `async`, not `const`. It has at most 16 parameters, all of them
 /// `cuda_std::launch::KernelArg`s (numbers and memory views).
 ///
 /// * **On the device** (nvptx64) it becomes an exported `extern "ptx-kernel"` function with that

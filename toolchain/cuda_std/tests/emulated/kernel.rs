@@ -1,6 +1,6 @@
 //! `#[kernel]` on the host.
 
-use crate::support::{config, download, upload};
+use crate::support::{config, download, leaves, upload};
 use cuda_std::launch::{Kernel, KernelArgs};
 use cuda_std::prelude::*;
 use simt::Memory;
@@ -40,6 +40,63 @@ fn a_kernel_runs_on_arguments_passed_by_address() {
     });
     assert_eq!(stats.expect("all accesses are in bounds").threads, 8);
     assert_eq!(download(&memory, data), [1.0, 20.0, 30.0, 40.0, 5.0]);
+}
+
+#[kernel]
+unsafe fn shift(data: Global<f32>, scale: f32) {
+    let i = thread::index();
+    let nothing = data.read(i);
+    data.write(i, nothing + scale);
+}
+
+#[kernel]
+unsafe fn add_many(
+    sums: Global<u32>,
+    a: u8,
+    b: u16,
+    c: u32,
+    d: u8,
+    e: u32,
+    f: u32,
+    g: u32,
+    h: u32,
+    i: u32,
+    j: u32,
+    k: u32,
+    l: u32,
+    m: u32,
+    n: u32,
+    o: u32,
+) {
+    let all = [a.into(), b.into(), c, d.into(), e, f, g, h, i, j, k, l, m, n, o];
+    sums.write(thread::index(), all.iter().enumerate().map(|(at, x)| (at as u32 + 1) * x).sum());
+}
+
+#[test]
+fn a_kernel_takes_sixteen_arguments() {
+    let mut memory = Memory::new(1 << 10);
+    let sums = upload(&mut memory, &[0u32]);
+    let args: <add_many as Kernel>::Args =
+        (sums, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    let stats = args.with_pointers(|pointers| {
+        assert_eq!(pointers.len(), 16);
+        simt::launch(&mut memory, &config(1, 1), &|| {
+            // SAFETY: the pointers are to the kernel's own arguments, which live until the launch
+            // ends. The only thread accesses memory allocated above.
+            unsafe { add_many::run(<add_many as Kernel>::Args::from_pointers(pointers)) }
+        })
+    });
+    assert_eq!(stats.expect("all accesses are in bounds").threads, 1);
+    assert_eq!(download(&memory, sums), [(1..=15).map(|x| x * x).sum()]);
+}
+
+#[test]
+fn a_parameter_and_a_variable_may_have_the_name_of_a_kernel() {
+    let after = leaves(&config(1, 2), &[1.0f32, 2.0], |data| {
+        // SAFETY: each element is accessed by only one thread.
+        unsafe { shift::run((data, 0.5)) }
+    });
+    assert_eq!(after, [1.5, 2.5]);
 }
 
 #[test]

@@ -90,6 +90,8 @@ fn a_read_only_pack_of_written_memory_is_detected() {
 
 #[test]
 fn packs_of_every_type_move_16_bytes_in_order() {
+    packs_of(|i| i);
+    packs_of(|i| i as i8);
     packs_of(u16::from);
     packs_of(i16::from);
     packs_of(f16::from);
@@ -140,6 +142,8 @@ fn each_type_keeps_its_bits_through_memory() {
         });
         assert_eq!(after, [values[1], values[0]]);
     }
+    round_trip([u8::MAX, 1]);
+    round_trip([i8::MIN, -1]);
     round_trip([u16::MAX, 1]);
     round_trip([i16::MIN, -1]);
     round_trip([f16::MAX, f16::NEG_INFINITY]);

@@ -1,4 +1,4 @@
-//! The kernels, for the GPU and for the emulator. A kernel has at most 8 arguments.
+//! The kernels, for the GPU and for the emulator. A kernel has at most 16 arguments.
 
 #![cfg_attr(
     target_arch = "nvptx64",
