@@ -7,14 +7,16 @@ use super::{Compute, Quaternary, Ternary, extended, low_bits};
 
 /// The computation, if it is one on bits that is supported.
 pub(crate) fn compute(it: &Arithmetic) -> Option<Compute> {
-    use Compute::{Four, One, Three, Two};
+    use Compute::{Four, Masking, One, Three, Two};
     let (ty, is_64) = (it.ty, it.ty.bytes() == 8);
     if ty.is_float() {
         return None;
     }
     Some(match it.function {
-        Function::And => Two(|a, b| a & b),
-        Function::Or => Two(|a, b| a | b),
+        Function::And if ty == Type::Pred => Masking(|a, b| a & b & 1),
+        Function::Or if ty == Type::Pred => Masking(|a, b| (a | b) & 1),
+        Function::And => Masking(|a, b| a & b),
+        Function::Or => Masking(|a, b| a | b),
         Function::Xor => Two(|a, b| a ^ b),
         Function::Not => One(match ty {
             Type::Pred => |a| a ^ 1,

@@ -30,6 +30,8 @@ pub(crate) type Quaternary = fn(u64, u64, u64, u64) -> u64;
 pub(crate) enum Compute {
     One(Unary),
     Two(Binary),
+    /// `and` or `or`, of which one operand may determine the result.
+    Masking(Binary),
     Three(Ternary),
     Four(Quaternary),
 }
@@ -39,7 +41,7 @@ impl Compute {
     pub(crate) fn operands(self) -> usize {
         match self {
             Self::One(_) => 1,
-            Self::Two(_) => 2,
+            Self::Two(_) | Self::Masking(_) => 2,
             Self::Three(_) => 3,
             Self::Four(_) => 4,
         }

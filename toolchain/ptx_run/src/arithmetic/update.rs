@@ -53,7 +53,7 @@ fn plain(function: Function, ty: Type) -> Arithmetic {
 /// A computation of two values, such as `redux` and atomics have, if it is supported.
 pub(crate) fn join(it: &Arithmetic) -> Option<Join> {
     match compute(it) {
-        Some(Compute::Two(function)) => Some(Join::Plain(function)),
+        Some(Compute::Two(function) | Compute::Masking(function)) => Some(Join::Plain(function)),
         _ => General::of(it, 2).map(Join::Float),
     }
 }

@@ -12,8 +12,8 @@ pub(super) struct Polls {
 
 /// So many loads in a row are looked at together,
 const LOADS: u32 = 64;
-/// and are polls if so many are of one address. A loop may poll a few words.
-const SAME: u32 = 16;
+/// and are polls if so many are of one address. A loop may poll up to 16 words.
+const SAME: u32 = 4;
 
 impl Polls {
     /// The thread has changed memory, or read something new.

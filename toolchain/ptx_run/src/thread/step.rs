@@ -1,7 +1,7 @@
 //! What one instruction does.
 
 use super::{Flow, Thread};
-use crate::arithmetic::{Compute, convert, extended, low_bits};
+use crate::arithmetic::{Binary, Compute, convert, extended, low_bits};
 use crate::code::{Comparing, Converting, Instruction, Op, Others, Slot};
 
 impl Thread<'_> {
@@ -140,6 +140,7 @@ impl Thread<'_> {
                 let ([a, b], undefined) = self.read_all([*a, *b]);
                 (function(a, b), undefined)
             }
+            Compute::Masking(function) => self.mask(function, *a, *b),
             Compute::Three(function) => {
                 let ([a, b, c], undefined) = self.read_all([*a, *b, *c]);
                 (function(a, b, c), undefined)
@@ -150,6 +151,20 @@ impl Thread<'_> {
             }
         };
         self.write(to, value, undefined);
+    }
+
+    /// The value of `and` or `or`, and its undefined bytes: those that depend on undefined ones.
+    fn mask(&self, function: Binary, a: Slot, b: Slot) -> (u64, u8) {
+        let ((a, unknown_a), (b, unknown_b)) = (self.register(a), self.register(b));
+        let value = function(a, b);
+        if unknown_a | unknown_b == 0 {
+            return (value, 0);
+        }
+        let (all_a, all_b) = (bits_of(unknown_a), bits_of(unknown_b));
+        // Each bit of the result is at its least for the least operands.
+        let depends = function(a & !all_a, b & !all_b) ^ function(a | all_a, b | all_b);
+        let bytes = depends.to_le_bytes().into_iter().rev();
+        (value, bytes.fold(0, |all, byte| all << 1 | u8::from(byte != 0)))
     }
 
     fn pack(&mut self, to: Slot, from: &[Slot], width: u32) {
@@ -165,23 +180,26 @@ impl Thread<'_> {
 
     #[inline]
     fn compare(&mut self, it: &Comparing) {
-        let ([a, b], mut undefined) = self.read_all(it.sources);
-        let mut value = (it.compare)(a, b);
-        let mut other = match it.others {
+        let ([a, b], undefined) = self.read_all(it.sources);
+        let value = (it.compare)(a, b);
+        let other = match it.others {
             Others::Opposite => !value,
             Others::Upper | Others::UpperJoined => (it.compare)(a >> 16, b >> 16),
         };
-        if let Some((combine, predicate)) = it.combine {
-            let (third, unknown) = self.predicate(predicate);
-            (value, other) = (combine(value, third), combine(other, third));
-            undefined |= unknown;
-        }
+        let [(value, unknown), (other, unknown_other)] = match it.combine {
+            None => [(value, undefined), (other, undefined)],
+            Some((combine, predicate)) => {
+                let third = self.predicate(predicate);
+                [value, other].map(|value| combined(combine, (value, undefined), third))
+            }
+        };
         let bits = |result: bool| if result { it.truth } else { 0 };
         if it.others == Others::UpperJoined {
-            return self.write(it.to, bits(value) | bits(other) << 16, undefined);
+            let both = bits(value) | bits(other) << 16;
+            return self.write(it.to, both, unknown | unknown_other);
         }
-        self.write(it.to, bits(value), undefined);
-        self.write(it.other, bits(other), undefined);
+        self.write(it.to, bits(value), unknown);
+        self.write(it.other, bits(other), unknown_other);
     }
 
     fn convert(&mut self, it: &Converting) {
@@ -200,4 +218,24 @@ impl Thread<'_> {
         };
         self.write(it.to, value, undefined);
     }
+}
+
+/// All bits of these bytes.
+fn bits_of(bytes: u8) -> u64 {
+    u64::from_le_bytes(std::array::from_fn(|byte| if bytes >> byte & 1 == 1 { u8::MAX } else { 0 }))
+}
+
+/// A combination of two predicates with their undefined bytes. It is defined if it is the same for
+/// each value of an undefined one.
+fn combined(
+    combine: fn(bool, bool) -> bool,
+    (a, unknown_a): (bool, u8),
+    (b, unknown_b): (bool, u8),
+) -> (bool, u8) {
+    let value = combine(a, b);
+    let others = |known: bool, unknown: u8| if unknown == 0 { known } else { !known };
+    let (other_a, other_b) = (others(a, unknown_a), others(b, unknown_b));
+    let all = [combine(other_a, b), combine(a, other_b), combine(other_a, other_b)];
+    let is_fixed = all.into_iter().all(|other| other == value);
+    (value, if is_fixed { 0 } else { u8::MAX })
 }

@@ -95,6 +95,39 @@ fn local_memory_beyond_that_of_a_gpu_is_a_fault() {
 }
 
 #[test]
+fn a_result_that_no_value_of_an_unwritten_register_changes_may_be_used() {
+    let (kernel, mut memory) = kernel(
+        ".reg .b32 %r<9>; .reg .pred %p<9>; .reg .b64 %rd1;
+        ld.param.u64 %rd1, [a];
+        setp.eq.u64 %p1, %rd1, 0;
+        not.pred %p2, %p1;
+        and.pred %p3, %p7, %p1;
+        or.pred %p4, %p2, %p7;
+        setp.gt.and.f32 %p5, %r7, 0f3f800000, %p1;
+        setp.eq.or.u64 %p6, %rd1, 0, %p7;
+        selp.u32 %r1, 1, 2, %p3;
+        @%p4 add.u32 %r1, %r1, 10;
+        selp.u32 %r2, 3, 4, %p5;
+        st.global.u32 [%rd1], %r1;
+        st.global.u32 [%rd1+4], %r2;",
+    );
+    let a = filled(&mut memory, &[0, 0]);
+    let config = LaunchConfig::new("k", 1, 1);
+    kernel.launch(&mut memory, &config, &pointers(a, a)).expect("nothing undefined is used");
+    assert_eq!(numbers(&memory, a, 2), [12, 4]);
+    for statement in [
+        "or.pred %p3, %p1, %p4;",
+        "setp.ne.and.u64 %p3, %rd1, 0, %p4;",
+        "setp.gt.or.u32 %p3, %r3, 1, %p1;",
+    ] {
+        assert_trap(
+            &format!("setp.eq.u64 %p1, %rd1, 0; {statement} @%p3 bra END; END: ret;"),
+            "register %p3 of k is the guard",
+        );
+    }
+}
+
+#[test]
 fn using_a_register_that_was_not_written_is_a_fault_that_names_it() {
     assert_trap("st.global.u32 [%rd1], %r5;", "register %r5 of k is stored");
     assert_trap("ld.global.u32 %r1, [%rd5];", "register %rd5 of k is an address");
