@@ -420,8 +420,9 @@ unsafe impl Backend for Emulator {
         self.resident_clusters(kernel.name, geometry)
     }
 
-    fn can_overlap(&self, _kernel: &KernelInfo) -> bool {
-        self.machine.config.concurrent
+    fn can_overlap(&self, kernel: &KernelInfo) -> bool {
+        let EmulatorConfig { concurrent, ptx, .. } = self.machine.config;
+        concurrent && ptx.is_none_or(|ptx| ptx.waits(kernel.name))
     }
 
     fn synchronize(&self) -> Result<(), DeviceError> {

@@ -136,5 +136,6 @@ fn name(config: &EmulatorConfig, gpu: u32) -> String {
     if config.gpus == 1 { format!("emulator{of}") } else { format!("emulator{of}:{gpu}") }
 }
 
-/// The compute capability from which a GPU has clusters, and the second image is for.
-const HOPPER: u32 = 90;
+/// The compute capability from which a GPU has clusters and kernels that overlap, and the second image
+/// is for.
+pub(super) const HOPPER: u32 = 90;

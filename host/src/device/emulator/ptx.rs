@@ -1,5 +1,6 @@
 //! Kernels of PTX images, which the emulator runs in place of their source.
 
+use super::config::HOPPER;
 use super::lock;
 use crate::device::{DeviceError, KernelInfo};
 use ptx_image::{Modules, PtxImage};
@@ -81,6 +82,12 @@ impl PtxKernels {
     /// The kernels of a default configuration.
     pub(super) fn by_default() -> Option<&'static Self> {
         BY_DEFAULT.get().copied()
+    }
+
+    /// Whether the kernel of this name may start while the one before it runs: those for compute
+    /// capability 9.0 wait for its end by themselves.
+    pub(super) fn waits(&self, name: &str) -> bool {
+        self.modules.built_for(name) >= Some(HOPPER)
     }
 
     /// The kernel of this name, parsed and resolved.
