@@ -100,7 +100,7 @@ fn it_ends_and_names_the_missing_blocks(device: &Device) {
     }
 }
 
-fn no_block_is_reported_missing_if_all_arrived(device: &Device) {
+pub(super) fn no_block_is_reported_missing_if_all_arrived(device: &Device) {
     for grid in grids() {
         Grid { absent: grid.blocks, ..grid }.is_complete(device);
     }

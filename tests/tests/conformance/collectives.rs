@@ -32,7 +32,7 @@ pub(crate) fn trials() -> Trials {
 }
 
 /// Crosses two exchanges at once: all results in all threads must be right.
-fn all_results_are_right(device: &Device, shape: (u32, u32), rounds: u32, skew: u32) {
+pub(super) fn all_results_are_right(device: &Device, shape: (u32, u32), rounds: u32, skew: u32) {
     results_are_right::<exchange_in_order>(device, shape, rounds, skew);
     results_are_right::<exchange_votes>(device, shape, rounds, skew);
 }
@@ -56,7 +56,7 @@ where
 }
 
 /// Scans over all threads of a grid. The maps must be composed as by a single thread.
-fn threads_are_scanned(device: &Device, (blocks, threads): (u32, u32), rounds: u32) {
+pub(super) fn threads_are_scanned(device: &Device, (blocks, threads): (u32, u32), rounds: u32) {
     let exactly = Blocks::Exactly(blocks);
     let geometry = cooperative::<exchange_scan_threads>(device, exactly, threads, 0)
         .expect("the grid should fit");
@@ -84,7 +84,7 @@ fn threads_are_scanned(device: &Device, (blocks, threads): (u32, u32), rounds: u
 }
 
 /// Scans within the blocks of a grid. The maps must be composed as by a single thread.
-fn blocks_are_scanned(device: &Device, (blocks, threads): (u32, u32), rounds: u32) {
+pub(super) fn blocks_are_scanned(device: &Device, (blocks, threads): (u32, u32), rounds: u32) {
     let geometry = Geometry::new(blocks, threads);
     let len = (blocks * threads) as usize;
     let maps: Vec<u64> =
@@ -147,7 +147,7 @@ fn the_scans_of_a_block_keep_the_order_of_its_threads(device: &Device) {
     }
 }
 
-fn the_scan_that_is_measured_adds_up(device: &Device) {
+pub(super) fn the_scan_that_is_measured_adds_up(device: &Device) {
     let (blocks, threads) = (5, 96);
     let exactly = Blocks::Exactly(blocks);
     let geometry = cooperative::<exchange_scan_threads_only>(device, exactly, threads, 0)

@@ -79,7 +79,7 @@ fn all_35(device: &Device, len: usize, cycles: u32) {
     }
 }
 
-fn every_schedule_computes_35(device: &Device) {
+pub(super) fn every_schedule_computes_35(device: &Device) {
     for (len, cycles) in [(1, 0), (127, 1000), (128, 0), (5000, 100)] {
         all_35(device, len, cycles);
     }
@@ -123,7 +123,7 @@ where
 }
 
 /// Like [`notes`], for a parent whose launches all succeed.
-fn noted<K>(device: &Device, cycles: u32) -> Vec<u32>
+pub(super) fn noted<K>(device: &Device, cycles: u32) -> Vec<u32>
 where
     K: Kernel<Args = (Global<u32>, u32, Global<u32>)>,
 {
@@ -139,7 +139,7 @@ fn cycles_on(device: &Device) -> u32 {
     if device.emulated().is_some() { 3 } else { SLOW }
 }
 
-fn two_streams_run_both_children(device: &Device) {
+pub(super) fn two_streams_run_both_children(device: &Device) {
     let mut found = noted::<unordered>(device, cycles_on(device));
     found.sort_unstable();
     assert_eq!(found, [1, 2]);
@@ -156,7 +156,7 @@ fn keeps_the_event(notes: &[u32]) {
     assert!([[1, 2, 3], [1, 3, 2]].contains(&notes.try_into().expect("three notes")), "{notes:?}");
 }
 
-fn an_event_orders_two_streams(device: &Device) {
+pub(super) fn an_event_orders_two_streams(device: &Device) {
     keeps_the_event(&noted::<ordered>(device, cycles_on(device)));
 }
 
@@ -165,7 +165,7 @@ fn keeps_the_tail(notes: &[u32]) {
     assert!([[1, 2, 3, 4], [2, 1, 3, 4]].contains(&notes.try_into().expect("four")), "{notes:?}");
 }
 
-fn a_tail_launch_runs_after_all_other_children(device: &Device) {
+pub(super) fn a_tail_launch_runs_after_all_other_children(device: &Device) {
     keeps_the_tail(&noted::<tail>(device, cycles_on(device)));
 }
 
@@ -189,7 +189,7 @@ fn in_the_emulator_too_many_pending_launches_are_refused() {
     assert_eq!((found.len(), status), (2048, Error::LAUNCH_PENDING_COUNT_EXCEEDED));
 }
 
-fn the_default_stream_of_a_block_keeps_its_order(device: &Device) {
+pub(super) fn the_default_stream_of_a_block_keeps_its_order(device: &Device) {
     let blocks = 20;
     let run = || {
         let log = device.zeroed::<u32>(1 + 2 * blocks)?;
@@ -208,7 +208,7 @@ fn the_default_stream_of_a_block_keeps_its_order(device: &Device) {
     }
 }
 
-fn a_child_sees_what_its_parent_wrote(device: &Device) {
+pub(super) fn a_child_sees_what_its_parent_wrote(device: &Device) {
     let (blocks, threads) = (5, 96);
     let run = || {
         let len = (blocks * threads) as usize;
@@ -225,7 +225,7 @@ fn a_child_sees_what_its_parent_wrote(device: &Device) {
     assert_eq!(copies, expected.collect::<Vec<_>>());
 }
 
-fn a_child_gets_arguments_of_every_size(device: &Device) {
+pub(super) fn a_child_gets_arguments_of_every_size(device: &Device) {
     let run = || {
         let (out, status) = (device.zeroed::<u64>(7)?, device.upload(&[u32::MAX])?);
         // SAFETY: seven elements and a word.
@@ -238,7 +238,7 @@ fn a_child_gets_arguments_of_every_size(device: &Device) {
     assert_eq!(out, [1, 1 << 40, 515, d, -2i64 as u64, f, -70_000i64 as u64]);
 }
 
-fn a_kernel_launches_itself(device: &Device) {
+pub(super) fn a_kernel_launches_itself(device: &Device) {
     // Deeper than the limit of nesting: each tail launch replaces the one before it.
     let deep = 100;
     let found = noted::<count_down>(device, deep);
@@ -259,7 +259,7 @@ fn refusal(device: &Device, [blocks, threads, shared]: [u32; 3]) -> ([u32; 2], V
     run().unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn a_block_that_is_too_large_is_an_error_and_nothing_runs(device: &Device) {
+pub(super) fn a_block_that_is_too_large_is_an_error_and_nothing_runs(device: &Device) {
     assert_eq!(refusal(device, [1, 1, 1024]), ([0, u32::MAX], vec![1]), "one thread is fine");
     let wrong = Error::INVALID_CONFIGURATION.0;
     for shape in [[1, 2048, 0], [1, 0, 0], [0, 1, 0]] {
@@ -267,7 +267,7 @@ fn a_block_that_is_too_large_is_an_error_and_nothing_runs(device: &Device) {
     }
 }
 
-fn a_kernel_knows_its_device(device: &Device) {
+pub(super) fn a_kernel_knows_its_device(device: &Device) {
     let run = || {
         let (out, status) = (device.zeroed::<u32>(5)?, device.upload(&[u32::MAX])?);
         // SAFETY: five elements and a word.

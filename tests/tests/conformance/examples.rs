@@ -11,7 +11,7 @@ use ndarray::{Array2, Axis, s};
 // Each example is a program: it has a `main`, and includes the shared code as a module.
 #[allow(dead_code, clippy::duplicate_mod)]
 #[path = "../../../host/examples/bfs.rs"]
-mod bfs;
+pub(super) mod bfs;
 #[allow(dead_code, clippy::duplicate_mod)]
 #[path = "../../../host/examples/compaction.rs"]
 mod compaction;
@@ -57,7 +57,12 @@ fn of<T>(result: Result<T, DeviceError>) -> T {
 }
 
 /// Solves a plate in both ways.
-fn solves(device: &Device, (rows, columns): (usize, usize), every: u32, shape: (u32, u32)) {
+pub(super) fn solves(
+    device: &Device,
+    (rows, columns): (usize, usize),
+    every: u32,
+    shape: (u32, u32),
+) {
     let problem = jacobi::Problem::new(rows, columns, 0.02, every);
     let expected = problem.solve_on_cpu();
     let (blocks, threads) = shape;
@@ -68,7 +73,7 @@ fn solves(device: &Device, (rows, columns): (usize, usize), every: u32, shape: (
 }
 
 /// Searches a graph in both ways.
-fn searches(device: &Device, graph: &bfs::Graph, (blocks, threads): (u32, u32)) {
+pub(super) fn searches(device: &Device, graph: &bfs::Graph, (blocks, threads): (u32, u32)) {
     let expected = graph.search_on_cpu();
     let levels = of(graph.search(device, Blocks::Exactly(blocks), threads));
     assert_eq!(levels, expected, "{blocks} blocks of {threads}");
@@ -76,7 +81,7 @@ fn searches(device: &Device, graph: &bfs::Graph, (blocks, threads): (u32, u32)) 
 }
 
 /// Selects from an array of this length. Some elements are NaN, and some equal the bound.
-fn keeps(device: &Device, len: u32, (blocks, threads): (u32, u32)) {
+pub(super) fn keeps(device: &Device, len: u32, (blocks, threads): (u32, u32)) {
     let element = |i: u32| match i % 7 {
         3 => f32::NAN,
         5 => compaction::BOUND,
@@ -89,7 +94,7 @@ fn keeps(device: &Device, len: u32, (blocks, threads): (u32, u32)) {
 }
 
 /// Solves Poisson's equation in both ways.
-fn descends(device: &Device, side: u32, parts: u32, threads: u32) {
+pub(super) fn descends(device: &Device, side: u32, parts: u32, threads: u32) {
     let mut problem = conjugate_gradient::Problem::new(side);
     (problem.parts, problem.threads) = (parts, threads);
     let by_graph = of(problem.solve_by_graph(device));
@@ -98,7 +103,7 @@ fn descends(device: &Device, side: u32, parts: u32, threads: u32) {
 }
 
 /// Sorts `input` in both ways.
-fn sorts(device: &Device, input: &[u32], (blocks, threads): (u32, u32)) {
+pub(super) fn sorts(device: &Device, input: &[u32], (blocks, threads): (u32, u32)) {
     let mut expected = input.to_vec();
     expected.sort_by_key(|element| element >> counting_sort::SHIFT);
     let (blocks, len) = (Blocks::Exactly(blocks), input.len());
@@ -109,7 +114,7 @@ fn sorts(device: &Device, input: &[u32], (blocks, threads): (u32, u32)) {
 }
 
 /// `len` different numbers. Neighbours are in different bins.
-fn mixed(len: u32) -> Vec<u32> {
+pub(super) fn mixed(len: u32) -> Vec<u32> {
     (0..len).map(|i| i.wrapping_mul(0x9E37_79B9)).collect()
 }
 

@@ -116,7 +116,7 @@ fn it_holds_across_the_wrap_of_the_stamps(device: &Device) {
     }
 }
 
-fn the_exchange_and_a_barrier_give_the_same_means(device: &Device) {
+pub(super) fn the_exchange_and_a_barrier_give_the_same_means(device: &Device) {
     let blocks = 7;
     let geometry = cooperative::<exchange_by_barrier_only>(device, Blocks::Exactly(blocks), 64, 0)
         .expect("the grid should fit");

@@ -37,7 +37,7 @@ fn each_operation_is_in_a_loop_of_its_kernel() {
     }
 }
 
-fn each_thread_stores_to_its_lines_and_reds_add_to_its_word(device: &Device) {
+pub(super) fn each_thread_stores_to_its_lines_and_reds_add_to_its_word(device: &Device) {
     for operation in OPERATIONS.into_iter().chain([NOTHING]) {
         for (grid, stores) in [((1, 1), 8), ((2, 7), 1), ((3, 32), 0), ((3, 32), 8)] {
             let run = operation

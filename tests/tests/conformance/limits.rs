@@ -12,7 +12,7 @@ pub(crate) fn trials() -> Trials {
     }
 }
 
-fn each_thread_computes_the_right_result(device: &Device) {
+pub(super) fn each_thread_computes_the_right_result(device: &Device) {
     for holder in HOLDERS {
         for geometry in
             [Geometry::new(1, 1), Geometry::new(3, 33), Geometry::new((2, 2), (4, 3, 2))]

@@ -61,27 +61,27 @@ fn walks<K: Kernel<Args = WalkArgs>>(device: &Device, geometry: &Geometry) {
     }
 }
 
-fn walks_end_at_the_right_line(device: &Device) {
+pub(super) fn walks_end_at_the_right_line(device: &Device) {
     let one = Geometry::new(1, 1);
     walks::<memory_walk_l1>(device, &one);
     walks::<memory_walk_l2>(device, &one);
     walks::<memory_walk_shared>(device, &one);
 }
 
-fn a_walk_goes_through_the_shared_memory_of_another_block(device: &Device) {
+pub(super) fn a_walk_goes_through_the_shared_memory_of_another_block(device: &Device) {
     if device.properties().cluster {
         walks::<memory_walk_cluster>(device, &two_multiprocessors(device));
     }
 }
 
-fn shuffles_and_barriers_run_the_requested_number_of_times(device: &Device) {
+pub(super) fn shuffles_and_barriers_run_the_requested_number_of_times(device: &Device) {
     for steps in [0, 1, 33, 100] {
         repeat::<memory_shuffle>(device, 32, steps).expect("lanes rotate");
         repeat::<memory_barrier>(device, 96, steps).expect("all threads pass");
     }
 }
 
-fn every_line_is_read_from_every_block(device: &Device) {
+pub(super) fn every_line_is_read_from_every_block(device: &Device) {
     for (lines, blocks) in [(1, 1), (5, 3), (16, 2)] {
         let seen = look(device, lines, blocks).expect("every load gives its own index");
         assert_eq!(seen.len(), blocks as usize);
@@ -104,7 +104,7 @@ fn readers_add_up_every_word_that_they_should_read(device: &Device) {
     }
 }
 
-fn shared_memory_is_read_the_requested_number_of_times(device: &Device) {
+pub(super) fn shared_memory_is_read_the_requested_number_of_times(device: &Device) {
     for (blocks, rounds) in [(1, 0), (1, 1), (2, 5)] {
         read_shared(device, blocks, rounds).expect("the sums are right");
     }

@@ -50,13 +50,13 @@ where
     }
 }
 
-fn the_forms_that_reload_wait_for_every_block(device: &Device) {
+pub(super) fn the_forms_that_reload_wait_for_every_block(device: &Device) {
     waits_for_all::<spin_volatile>(device);
     waits_for_all::<spin_asm>(device);
     waits_for_all::<spin_acquire>(device);
 }
 
-fn the_naive_form_passes_a_word_that_is_0_already(device: &Device) {
+pub(super) fn the_naive_form_passes_a_word_that_is_0_already(device: &Device) {
     let (left, done) = wait::<spin_naive>(device, 1, 0).expect("there is nothing to wait for");
     assert_eq!((left, done), (0, 1));
 }

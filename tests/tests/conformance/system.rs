@@ -87,7 +87,7 @@ fn one_gpu_alone_crosses() {
 
 /// The value of each block of each GPU after `rounds` rounds: means of means, starting with 1/1,
 /// 1/2, 1/3…
-fn means(devices: &Devices, blocks: u32, rounds: u32) -> Vec<f32> {
+pub(super) fn means(devices: &Devices, blocks: u32, rounds: u32) -> Vec<f32> {
     let geometry =
         cooperative_on_all::<system_exchange_only>(devices, Blocks::Exactly(blocks), 64, 0);
     let geometry = geometry.expect("it should fit");
@@ -124,7 +124,7 @@ fn the_mean_has_the_same_bits_on_all_gpus() {
 
 /// Two of the blocks of the last GPU leave after two rounds.
 #[track_caller]
-fn names_the_absent(devices: &Devices, blocks: u32, limit_ns: u64) {
+pub(super) fn names_the_absent(devices: &Devices, blocks: u32, limit_ns: u64) {
     let last = devices.len() - 1;
     let absence = Absence {
         grid: (blocks, 64),

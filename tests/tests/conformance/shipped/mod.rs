@@ -2,7 +2,7 @@
 //!
 //! | module | what it tests |
 //! |---|---|
-//! | `launched` | every kernel of the images gives the results of its source |
+//! | `launched` | the kernels of the images give the results of their source |
 //! | `others` | runs of the kernels of the experiments and the examples, no tests |
 //! | `forms` | runs of the library's kernels that no kind launches for a small array, no tests |
 //! | `mutated` | an order, a scope, a fence or a barrier of a protocol, weakened in the text: caught,
@@ -11,7 +11,6 @@
 use gridsync::device::PtxKernels;
 use gridsync_tests::devices::images;
 use gridsync_tests::trials::Trials;
-use std::process::ExitCode;
 use std::sync::OnceLock;
 
 mod forms;
@@ -19,8 +18,8 @@ mod launched;
 mod mutated;
 mod others;
 
-fn main() -> ExitCode {
-    Trials::of(module_path!()).with([launched::trials(), mutated::trials()]).run()
+pub(crate) fn trials() -> Trials {
+    Trials::of(module_path!()).with([launched::trials(), mutated::trials()])
 }
 
 /// The targets of the images.

@@ -1,7 +1,7 @@
 //! The forms of the library's kernels that no kind launches for a small array: scans of segments, by
 //! bulk copies and over several GPUs, and arrays whose length is in memory.
 
-use crate::others::{Other, on_gpus, on_one};
+use super::others::{Other, on_gpus, on_one};
 use bytemuck::{Pod, Zeroable};
 use cuda_std::{bf16, f16};
 use gridsync::device::{Device, Devices};
@@ -13,7 +13,7 @@ use gridsync_entries::counted::Counted;
 use gridsync_entries::spread::SpreadScannable;
 use gridsync_kernels::grid::scan::Shape;
 use gridsync_kernels::op::*;
-use gridsync_verify::{Input, Primitive, Sample, Size, kinds, sample};
+use gridsync_verify::{Input, Sample, sample};
 use std::fmt::Debug;
 
 /// Elements of the arrays, and of those that the kernels with a counted length shall use.
@@ -78,9 +78,6 @@ pub(crate) fn all(compute: u32) -> Vec<Other> {
         };
     }
     gridsync_entries::selected_elements!(of_elements);
-    if has_bulk {
-        all.push(on_one("bulk", scans_by_bulk));
-    }
     all
 }
 
@@ -125,15 +122,6 @@ fn scans_spread<O: SpreadScannable<Element: Pod + Sample, Output: Pod + Debug>>(
     let mut scanner = scanner.with_design(design).expect("the scan has it");
     scanner.launch(&input, &mut output, Form::Exclusive).expect("it runs");
     same_bits(&output.download().expect("it ran"), &scan_on_cpu(op, &host, Form::Exclusive));
-}
-
-/// The scans of an array on one GPU that have kernels with bulk copies.
-fn scans_by_bulk(device: &Device) {
-    for (seed, kind) in kinds(Primitive::Scan).filter(|kind| kind.bulk.is_some()).enumerate() {
-        let size = Size::Array(kind.tile.max(LARGE / 4) + LEN);
-        kind.run(device, size, seed as u64)
-            .unwrap_or_else(|wrong| panic!("{}: {wrong}", kind.name));
-    }
 }
 
 fn reduces_counted<O>(device: &Device)

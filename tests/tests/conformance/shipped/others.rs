@@ -1,6 +1,9 @@
 //! Runs of the kernels of the experiments and the examples that no protocol launches: the checks of
 //! the conformance tests where those are small, and otherwise one small launch.
 
+use crate::{
+    bounded, collectives, device_launch, examples, exchange, fences, limits, memory, spin, system,
+};
 use cuda_std::Dim3;
 use cuda_std::launch::Kernel;
 use cuda_std::memory::Global;
@@ -21,37 +24,6 @@ use gridsync_lab_kernels::ladder::sums::kernels::ladder_read_only;
 use gridsync_lab_kernels::locks::lockstep::{locks_lockstep, locks_lockstep_cured};
 use gridsync_verify::{Crossing, Input, MUTANTS, sample};
 use simt::Fault;
-
-#[allow(dead_code)]
-#[path = "../conformance/bounded.rs"]
-mod bounded;
-#[allow(dead_code)]
-#[path = "../conformance/collectives.rs"]
-mod collectives;
-#[allow(dead_code)]
-#[path = "../conformance/device_launch.rs"]
-mod device_launch;
-#[allow(dead_code)]
-#[path = "../conformance/examples.rs"]
-mod examples;
-#[allow(dead_code)]
-#[path = "../conformance/exchange.rs"]
-mod exchange;
-#[allow(dead_code)]
-#[path = "../conformance/fences.rs"]
-mod fences;
-#[allow(dead_code)]
-#[path = "../conformance/limits.rs"]
-mod limits;
-#[allow(dead_code)]
-#[path = "../conformance/memory.rs"]
-mod memory;
-#[allow(dead_code)]
-#[path = "../conformance/spin.rs"]
-mod spin;
-#[allow(dead_code)]
-#[path = "../conformance/system.rs"]
-mod system;
 
 /// A run on all GPUs of an emulated machine.
 pub(crate) struct Other {
@@ -258,7 +230,7 @@ fn crossings(device: &Device) {
 
 /// Each wrong barrier of the lab fails under one of the first schedules, as its source does.
 fn mutants_are_caught(device: &Device) {
-    let ptx = crate::kernels(device.properties().compute);
+    let ptx = super::kernels(device.properties().compute);
     for mutant in MUTANTS {
         let is_caught = |seed| {
             let config = EmulatorConfig { ptx: Some(ptx), ..EmulatorConfig::checking(seed) };
@@ -355,4 +327,5 @@ fn small_examples(device: &Device) {
     examples::searches(device, &examples::bfs::Graph::random(60), shape);
     examples::descends(device, 9, shape.0, shape.1);
     examples::sorts(device, &examples::mixed(333), shape);
+    examples::keeps(device, 333, shape);
 }
