@@ -95,8 +95,9 @@ impl<K: Key> PartSorter<K> {
                 memory::probe(size_of_val(keys) + 5 * size_of_val(indices))?;
                 let start = Instant::now();
                 let sorted: Vec<u64> = argsort_on_cpu(order, keys);
-                gather(&keys.to_vec(), &sorted, keys);
-                gather(&indices.to_vec(), &sorted, indices);
+                let (keys_before, indices_before) = (keys.to_vec(), indices.to_vec());
+                gather(&keys_before, &sorted, keys);
+                gather(&indices_before, &sorted, indices);
                 start.elapsed().as_secs_f64() * 1e6
             }
             On::Device(device, sorter) => {

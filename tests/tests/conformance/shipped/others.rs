@@ -42,9 +42,12 @@ pub(crate) fn on_gpus(name: &'static str, run: fn(&Devices)) -> Other {
     Other { name, gpus: 2, run: Box::new(run) }
 }
 
+/// A name, and a run on one GPU.
+type OnOne = (&'static str, fn(&Device));
+
 /// The runs.
 pub(crate) fn all() -> Vec<Other> {
-    let on_one_gpu: [(&str, fn(&Device)); 34] = [
+    let on_one_gpu: [OnOne; 34] = [
         ("bounded", bounded::no_block_is_reported_missing_if_all_arrived),
         ("collectives", |device| collectives::all_results_are_right(device, (2, 64), 2, 0)),
         ("collectives::threads", |device| collectives::threads_are_scanned(device, (2, 64), 2)),
@@ -85,7 +88,7 @@ pub(crate) fn all() -> Vec<Other> {
         ("banks", loads_and_tiles),
         ("read_only", reading_only),
     ];
-    let more: [(&str, fn(&Device)); 6] = [
+    let more: [OnOne; 6] = [
         ("barriers", crossings),
         ("mutants", mutants_are_caught),
         ("locks", a_textbook_lock),
@@ -140,10 +143,8 @@ fn divergent_branches(device: &Device) {
         unsafe { device.launch::<divergence_ways>(&Geometry::new(1, 64), args) }?;
         results.download()
     };
-    let runs: [&dyn Fn(&Device) -> Result<Vec<f32>, DeviceError>; 2] = [&warm_up, &ways];
-    for run in runs {
-        assert_eq!(run(device), run(&source()), "the PTX and the source");
-    }
+    assert_eq!(warm_up(device), warm_up(&source()), "the PTX and the source");
+    assert_eq!(ways(device), ways(&source()), "the PTX and the source");
 }
 
 /// An emulator that runs the source, even if the process has other kernels by default.
