@@ -37,11 +37,11 @@
 //! # Ok::<(), gridsync::ptx::PtxError>(())
 //! ```
 
-use crate::check::Race;
 use crate::device::{Buffer, Device, DeviceError, Devices, Geometry};
 use bytemuck::Pod;
 pub use ptx_run::Excuse;
 use ptx_run::Program;
+use simt::Race;
 use std::fmt;
 use std::sync::Arc;
 

@@ -84,8 +84,8 @@ impl PtxKernels {
         BY_DEFAULT.get().copied()
     }
 
-    /// Whether the kernel of this name may start while the one before it runs: those for compute
-    /// capability 9.0 wait for its end by themselves.
+    /// Whether the kernel of this name may start while the one before it runs: the kernels for
+    /// compute capability 9.0 wait for its end.
     pub(super) fn waits(&self, name: &str) -> bool {
         self.modules.built_for(name) >= Some(HOPPER)
     }

@@ -225,8 +225,8 @@ fn run(protocol: &Protocol, device: &Device) -> Result<(), Wrong> {
     Ok(device.synchronize()?)
 }
 
-/// The mutations of the lines that a run of the protocol reaches. None if the target has no such
-/// kernels.
+/// The mutations of the lines that a run of the protocol reaches. The list is empty if the target
+/// has no such kernels.
 fn mutations(protocol: &Protocol, ptx: &'static PtxKernels) -> Vec<Mutation> {
     let device = device(protocol, ptx, 1, true);
     match run(protocol, &device) {
