@@ -35,17 +35,17 @@ use std::path::PathBuf;
 /// i32 u64 i64 f16 bf16 f32 f64. With --launch, a TOML file has the arrays, several launches and several
 /// GPUs:
 ///
-///     gpus = 2                        # emulated GPUs, 1 unless given
-///     [arrays]
-///     data = "u32[1024]=iota"
-///     other = "u32[1024] @1"          # on GPU 1
-///     [[launch]]                      # in order
-///     kernel = "fill"
-///     grid = [4]
-///     block = [32, 2]
-///     args = ["data", "1024"]         # or args_of_gpus = [[…], […]], to run on all GPUs at once
-///     [expect]
-///     data = "7"                      # a number, iota or a file
+///   gpus = 2                        # emulated GPUs, 1 unless given
+///   [arrays]
+///   data = "u32[1024]=iota"
+///   other = "u32[1024] @1"          # on GPU 1
+///   [[launch]]                      # in order
+///   kernel = "fill"
+///   grid = [4]
+///   block = [32, 2]
+///   args = ["data", "1024"]         # or args_of_gpus = [[…], […]], to run on all GPUs at once
+///   [expect]
+///   data = "7"                      # a number, iota or a file
 ///
 /// A launch may also have cluster, shared, cooperative, and overlapping = true for programmatic dependent
 /// launch.
