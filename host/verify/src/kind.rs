@@ -40,6 +40,21 @@ pub enum Primitive {
     Rank,
 }
 
+impl Primitive {
+    /// All of them.
+    pub const ALL: [Self; 9] = [
+        Self::Reduce,
+        Self::Rows,
+        Self::Scan,
+        Self::Select,
+        Self::Ranges,
+        Self::Kendall,
+        Self::Sort,
+        Self::Histogram,
+        Self::Rank,
+    ];
+}
+
 /// The size of a case.
 #[derive(Clone, Copy, Debug)]
 pub enum Size {

@@ -91,18 +91,7 @@ const EXPERIMENTS: [&str; 5] = ["threads_", "divergence_", "locks_", "atomics_",
 
 /// The kernels in the tables that the tests run over, for this compute capability.
 fn in_tables(compute: u32) -> BTreeSet<String> {
-    let primitives = [
-        Primitive::Reduce,
-        Primitive::Rows,
-        Primitive::Scan,
-        Primitive::Select,
-        Primitive::Ranges,
-        Primitive::Kendall,
-        Primitive::Sort,
-        Primitive::Histogram,
-        Primitive::Rank,
-    ];
-    let kinds = || primitives.into_iter().flat_map(kinds);
+    let kinds = || Primitive::ALL.into_iter().flat_map(kinds);
     let barriers = DESIGNS.iter().chain(MUTANTS).map(|barrier| barrier.kernel);
     // The kernels that only cross the correct ones.
     let crossed = DESIGNS.iter().map(|design| design.kernel.replace("_rounds", "_only"));

@@ -13,18 +13,6 @@ use gridsync_verify::{Keys, Kind, Primitive, Size, Ties, kinds};
 use simt::Schedule;
 use std::sync::{Arc, OnceLock};
 
-const PRIMITIVES: [Primitive; 9] = [
-    Primitive::Reduce,
-    Primitive::Rows,
-    Primitive::Scan,
-    Primitive::Select,
-    Primitive::Ranges,
-    Primitive::Kendall,
-    Primitive::Sort,
-    Primitive::Histogram,
-    Primitive::Rank,
-];
-
 /// The beginnings of the names of kernels that these small cases do not launch: kernels for several
 /// tiles, long rows and stripes on several GPUs, and bulk copies of scans, of which one takes the
 /// interpreter two minutes.
@@ -87,7 +75,7 @@ pub(crate) fn trials() -> Trials {
 
 /// All runs with the PTX for this compute capability.
 fn cases(compute: u32) -> Vec<Case> {
-    let of_primitives = PRIMITIVES.into_iter().map(|primitive| {
+    let of_primitives = Primitive::ALL.into_iter().map(|primitive| {
         Case::new(format!("{primitive:?}"), move || {
             for (seed, kind) in kinds(primitive).enumerate() {
                 one_case(compute, kind, seed as u64);
