@@ -66,28 +66,27 @@ impl Problem {
         let geometry = cooperative::<jacobi_solve>(device, blocks, threads, 0)?;
         let barrier = barrier_words::<GridBarrier>(device, &geometry)?;
         let words = device.zeroed(Exchange::words(geometry.grid.volume() as usize))?;
-        let (mut plates, outcome) = (device.upload(&self.twice())?, device.zeroed::<u32>(2)?);
+        let (mut plates, outcome) = (self.plates(device)?, device.zeroed::<u32>(2)?);
         let (tolerance, every, most) = (self.tolerance, self.every, self.most);
-        let (columns, both, outcomes) = (self.columns as u32, plates.view(), outcome.view());
-        let (barriers, words) = (barrier.view(), words.view());
+        let (both, outcomes) = (plates.each_ref().map(Buffer::view), outcome.view());
+        let (columns, barriers, words) = (self.columns as u32, barrier.view(), words.view());
         let args = (both, columns, tolerance, every, most, outcomes, barriers, words);
-        let prepare = || plates.copy_from(&self.twice());
+        let prepare = || self.refill(&mut plates);
         // SAFETY: two plates, two numbers, the words of both, whole warps, and a resident grid. All
         // of it lives until the download.
         time(device, "one launch", prepare, || unsafe {
             device.launch::<jacobi_solve>(&geometry, args)
         })?;
         let outcome = outcome.download()?;
-        let start = outcome[0] as usize % 2 * self.cells.len();
-        let cells = plates.download_part(start..start + self.cells.len())?;
+        let cells = plates[outcome[0] as usize % 2].download()?;
         Ok((outcome[0], f32::from_bits(outcome[1]), cells))
     }
 
     /// Solves it with one launch per sweep. An even number of sweeps is one launch of a graph.
     pub(crate) fn solve_by_launches(&self, device: &Device) -> Result<Solved, DeviceError> {
         let cells = self.cells.len();
-        let (mut plates, mut change) = (device.upload(&self.twice())?, device.zeroed::<u32>(1)?);
-        let both = [plates.view().part(0, cells), plates.view().part(cells, cells)];
+        let (mut plates, mut change) = (self.plates(device)?, device.zeroed::<u32>(1)?);
+        let both = plates.each_ref().map(Buffer::view);
         let geometry = Geometry::new(cells.div_ceil(256) as u32, 256);
         // SAFETY: two plates, one number, and whole warps. All of it lives until the download.
         let sweep = |nth: u32, change: &Buffer<u32>| unsafe {
@@ -105,7 +104,7 @@ impl Problem {
             0 => (Some(device.record(|| sweep_some(0, &mut change))?), "a graph of the sweeps"),
             _ => (None, "a launch for each sweep"),
         };
-        let prepare = || plates.copy_from(&self.twice());
+        let prepare = || self.refill(&mut plates);
         let (sweeps, change) = time(device, what, prepare, || {
             let mut sweeps = 0;
             loop {
@@ -121,8 +120,7 @@ impl Problem {
                 }
             }
         })?;
-        let start = sweeps as usize % 2 * cells;
-        Ok((sweeps, change, plates.download_part(start..start + cells)?))
+        Ok((sweeps, change, plates[sweeps as usize % 2].download()?))
     }
 
     /// Solves it on the CPU.
@@ -152,8 +150,13 @@ impl Problem {
         }
     }
 
-    /// The cells twice, concatenated.
-    fn twice(&self) -> Vec<f32> {
-        [&self.cells[..], &self.cells[..]].concat()
+    /// Two plates with the cells.
+    fn plates(&self, device: &Device) -> Result<[Buffer<f32>; 2], DeviceError> {
+        Ok([device.upload(&self.cells)?, device.upload(&self.cells)?])
+    }
+
+    /// Copies the cells to both plates.
+    fn refill(&self, plates: &mut [Buffer<f32>; 2]) -> Result<(), DeviceError> {
+        plates.iter_mut().try_for_each(|plate| plate.copy_from(&self.cells))
     }
 }

@@ -34,13 +34,13 @@ fn sweep(from: Global<f32>, to: Global<f32>, columns: usize) -> f32 {
 ///
 /// # Safety
 ///
-/// `plates` has two equal plates of one or more rows, with `columns` cells in each row. Sweep 1
-/// goes from the first to the second, sweep 2 back, and so on. `barrier` and `words` have the words
-/// of a [`GridBarrier`] and an [`Exchange`], `outcome` has two elements. Blocks have a multiple of
-/// 32 threads and are all co-resident.
+/// `plates` are equal, and have one or more rows with `columns` cells each. Sweep 1 goes from the
+/// first to the second, sweep 2 back, and so on. `barrier` and `words` have the words of a
+/// [`GridBarrier`] and an [`Exchange`], `outcome` has two elements. Blocks have a multiple of 32
+/// threads and are all co-resident.
 #[kernel(cooperative)]
 pub unsafe fn jacobi_solve(
-    plates: Global<f32>,
+    plates: [Global<f32>; 2],
     columns: u32,
     tolerance: f32,
     every: u32,
@@ -51,8 +51,7 @@ pub unsafe fn jacobi_solve(
 ) {
     let mut barrier = GridBarrier::attach(barrier);
     let mut exchange = Exchange::attach(words);
-    let cells = plates.len() / 2;
-    let (mut from, mut to) = (plates.part(0, cells), plates.part(cells, cells));
+    let [mut from, mut to] = plates;
     let mut sweeps = 0;
     loop {
         let change = sweep(from, to, columns as usize);

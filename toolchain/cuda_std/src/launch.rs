@@ -122,11 +122,12 @@ use core::ffi::c_void;
 /// # Safety
 ///
 /// The type has the same size, alignment and meaning on the host and on the device. Any of its
-/// values may be copied between them byte by byte. Its alignment is at most 8.
+/// values may be copied between them byte by byte. Its alignment is at most 8, and its size is
+/// not 0.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an argument of a kernel",
     label = "not an argument of a kernel",
-    note = "an argument is a number (`u8` to `u64`, `i8` to `i64`, `usize`, `isize`, `f32`, `f64`) or a view of device memory, `Global<T>`",
+    note = "an argument is a number (`u8` to `u64`, `i8` to `i64`, `usize`, `isize`, `f32`, `f64`), a view of device memory, `Global<T>`, or an array of some of these, `[Global<T>; 4]`",
     note = "in place of a pointer, a reference or a slice take a `Global<T>`, which knows its length; in place of a `bool` take a `u32`"
 )]
 pub unsafe trait KernelArg: Copy + 'static {}
@@ -142,8 +143,13 @@ plain_args!(u8, u16, u32, u64, i8, i16, i32, i64, f32, f64, usize, isize);
 // SAFETY: `repr(C)` of a 64-bit address and a 64-bit length on both sides.
 unsafe impl<T: Scalar> KernelArg for Global<T> {}
 
+// SAFETY: arguments at multiples of their size on both sides. An array without elements, which
+// would be no parameter of the PTX, does not compile: see `offsets`.
+unsafe impl<A: KernelArg, const N: usize> KernelArg for [A; N] {}
+
 /// A value that the host passes for a parameter of type `A`: an `A`, or its counterpart on the
-/// host, such as a reference to a gridsync buffer for a [`Global`].
+/// host, such as a reference to a gridsync buffer for a [`Global`]. An array of views is passed as
+/// it is: `buffers.each_ref().map(Buffer::view)`.
 #[diagnostic::on_unimplemented(
     message = "a launch cannot pass `{Self}` for a parameter `{A}` of the kernel",
     label = "the kernel takes `{A}`",
@@ -240,6 +246,7 @@ const fn offsets<const N: usize>(layouts: [(usize, usize); N]) -> [usize; N] {
     let (mut offsets, mut end, mut i) = ([0; N], 0usize, 0);
     while i < N {
         let (size, align) = layouts[i];
+        assert!(size > 0, "an argument of a kernel has one byte or more");
         offsets[i] = end.next_multiple_of(align);
         end = offsets[i] + size;
         i += 1;

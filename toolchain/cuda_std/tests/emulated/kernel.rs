@@ -90,6 +90,32 @@ fn a_kernel_takes_sixteen_arguments() {
     assert_eq!(download(&memory, sums), [(1..=15).map(|x| x * x).sum()]);
 }
 
+#[kernel]
+unsafe fn concatenate(parts: [Global<u32>; 3], factors: [u16; 3], out: Global<u32>) {
+    let mut i = 0;
+    for (part, factor) in parts.into_iter().zip(factors) {
+        for at in 0..part.len() {
+            out.write(i, part.read(at) * u32::from(factor));
+            i += 1;
+        }
+    }
+}
+
+#[test]
+fn a_kernel_takes_arrays_of_views_and_of_numbers() {
+    type Args = <concatenate as Kernel>::Args;
+    assert_eq!((Args::SIZES, Args::OFFSETS), (&[48, 6, 16][..], &[0, 48, 56][..]));
+    let mut memory = Memory::new(1 << 10);
+    let parts = [&[1u32, 2][..], &[], &[3]].map(|part| upload(&mut memory, part));
+    let out = upload(&mut memory, &[0u32; 3]);
+    simt::launch(&mut memory, &config(1, 1), &|| {
+        // SAFETY: the only thread accesses memory allocated above.
+        unsafe { concatenate::run((parts, [10, 20, 30], out)) }
+    })
+    .expect("all accesses are in bounds");
+    assert_eq!(download(&memory, out), [10, 20, 90]);
+}
+
 #[test]
 fn a_parameter_and_a_variable_may_have_the_name_of_a_kernel() {
     let after = leaves(&config(1, 2), &[1.0f32, 2.0], |data| {
