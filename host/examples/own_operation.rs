@@ -11,7 +11,7 @@ use gridsync::device::{Device, Emulator, EmulatorConfig};
 use gridsync::primitives::reduce::{Arguments, reduce_on_cpu};
 use gridsync::primitives::{Entry, Reducer};
 
-use gridsync_kernels::op::{Carried, Operation, Words};
+use gridsync_kernels::op::{Carried, Operation, Words, words_of};
 
 /// The partial result for some elements. It can have up to four words.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,17 +23,17 @@ struct Moments {
 }
 
 // How lanes, warps and blocks pass it on.
-// SAFETY: there are three words, and one to four are allowed.
+// SAFETY: there are three words, and one to `MOST_WORDS` are allowed.
 unsafe impl Carried for Moments {
     const WORDS: usize = 3;
 
     #[inline(always)]
     fn to_words(self) -> Words {
-        [self.count, self.mean.to_bits(), self.squares.to_bits(), 0]
+        words_of([self.count, self.mean.to_bits(), self.squares.to_bits()])
     }
 
     #[inline(always)]
-    fn from_words([count, mean, squares, _]: Words) -> Self {
+    fn from_words([count, mean, squares, ..]: Words) -> Self {
         Self { count, mean: f32::from_bits(mean), squares: f32::from_bits(squares) }
     }
 }

@@ -49,7 +49,7 @@ pub use gridsync_entries::{Entry, KernelOf, NoKernel};
 use crate::device::{Buffer, Device, DeviceError};
 use bytemuck::Pod;
 use cuda_std::memory::{Global, Scalar};
-use gridsync_kernels::op::Carried;
+use gridsync_kernels::op::{Carried, MOST_WORDS};
 use std::ops::Range;
 
 /// The single number in `count`, which must be on `device`.
@@ -64,9 +64,9 @@ fn count_of(device: &Device, count: &Buffer<u64>) -> Result<Global<u64>, DeviceE
 /// Decodes words written by a kernel.
 #[inline]
 fn carried<A: Carried>(written: &[u32]) -> A {
-    // Copying so few words would be a function call.
-    let word = |i| if i < A::WORDS { written[i] } else { 0 };
-    A::from_words([word(0), word(1), word(2), word(3)])
+    let mut words = [0; MOST_WORDS];
+    words[..A::WORDS].copy_from_slice(&written[..A::WORDS]);
+    A::from_words(words)
 }
 
 /// The elements `part` of `buffer`.

@@ -22,7 +22,7 @@ shared_array! {
 /// none at the end, so the block needs a barrier between two calls.
 #[device]
 pub fn reduce<O: Operation>(op: O, value: O::Accumulator) -> O::Accumulator {
-    let results = Slots::new(gridsync_block_reduce(), 4);
+    let results = Slots::<4>::new(gridsync_block_reduce());
     let value = warp::reduce(op, value);
     let (warp, lane) = (warp_index() as usize, lane_id() as usize);
     if lane == 0 {

@@ -53,7 +53,7 @@ pub fn scan_exclusive<O: Operation>(op: O, value: O::Accumulator) -> Prefix<O::A
 /// this warp. Contains the barrier.
 #[device]
 fn of_warps<O: Operation>(op: O, in_warp: O::Accumulator) -> Prefix<O::Accumulator> {
-    let totals = Slots::new(gridsync_block_scan(), 4);
+    let totals = Slots::<4>::new(gridsync_block_scan());
     let (warp, lane) = (warp_index(), lane_id());
     if lane == WARP_SIZE - 1 {
         totals.write(warp as usize, in_warp);

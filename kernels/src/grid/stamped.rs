@@ -4,7 +4,7 @@
 //! reader that finds the stamp has the value.
 
 use super::peers::{HEAD, Peers};
-use crate::op::{Carried, for_each_word};
+use crate::op::{Carried, for_each_word, from_each_word, words_of};
 use cuda_std::memory::Pack;
 use cuda_std::prelude::*;
 use cuda_std::warp::{FULL_MASK, WARP_SIZE, warp_vote_all};
@@ -98,6 +98,19 @@ impl<R: Readers> Stamped<R> {
         });
     }
 
+    /// The current value at index `at`, and whether each of its words carries the stamp. For values
+    /// of any size; the other functions load values of up to four words.
+    #[device]
+    pub(crate) fn look_once<T: Carried>(self, at: usize) -> (bool, T) {
+        let mut is_new = true;
+        let value = from_each_word(|i| {
+            let word = self.words.load(at + i * self.apart, Ordering::Relaxed, R::SCOPE);
+            is_new &= (word >> 32) as u32 == self.stamp;
+            word as u32
+        });
+        (is_new, value)
+    }
+
     /// Loads the current words at index `at`.
     #[device]
     pub(crate) fn look<T: Carried>(self, at: usize) -> Looked {
@@ -167,7 +180,7 @@ impl<R: Readers> Stamped<R> {
     }
 }
 
-/// The stamped words at one index, one for each word of a value.
+/// The stamped words at one index, one for each word of a value of up to four words.
 #[derive(Clone, Copy)]
 pub(crate) struct Looked([u64; 4]);
 
@@ -175,7 +188,7 @@ impl Looked {
     /// The loaded words at an index that holds `value`.
     #[inline(always)]
     fn new<T: Carried>(value: T, stamp: u32) -> Self {
-        let [a, b, c, d] = value.to_words();
+        let [a, b, c, d, ..] = value.to_words();
         let word = |value| u64::from(stamp) << 32 | u64::from(value);
         Self([word(a), word(b), word(c), word(d)])
     }
@@ -184,6 +197,6 @@ impl Looked {
     #[inline(always)]
     pub(crate) fn value<T: Carried>(self) -> T {
         let Self([a, b, c, d]) = self;
-        T::from_words([a as u32, b as u32, c as u32, d as u32])
+        T::from_words(words_of([a as u32, b as u32, c as u32, d as u32]))
     }
 }

@@ -1,5 +1,6 @@
 //! Composition of affine maps, from which linear recurrences are computed.
 
+use super::carried::words_of;
 use super::{Carried, Operation, Words};
 
 /// The map x → factor·x + summand on u32, with wrap-around.
@@ -47,7 +48,7 @@ unsafe impl Carried for Affine {
 
     #[inline(always)]
     fn to_words(self) -> Words {
-        [self.factor, self.summand, 0, 0]
+        words_of([self.factor, self.summand])
     }
 
     #[inline(always)]

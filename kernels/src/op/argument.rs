@@ -22,7 +22,7 @@ impl<A> Indexed<A> {
     }
 }
 
-// SAFETY: more than four words do not compile.
+// SAFETY: more than `MOST_WORDS` words do not compile.
 unsafe impl<A: Carried> Carried for Indexed<A> {
     const WORDS: usize = count_of_two::<A, u64>();
 

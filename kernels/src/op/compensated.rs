@@ -14,7 +14,7 @@ pub struct Compensated<A> {
     pub error: A,
 }
 
-// SAFETY: more than four words do not compile.
+// SAFETY: more than `MOST_WORDS` words do not compile.
 unsafe impl<A: Carried> Carried for Compensated<A> {
     const WORDS: usize = count_of_two::<A, A>();
 

@@ -80,7 +80,7 @@ pub struct Segment<A> {
     pub value: A,
 }
 
-// SAFETY: more than four words do not compile.
+// SAFETY: more than `MOST_WORDS` words do not compile.
 unsafe impl<A: Carried> Carried for Segment<A> {
     const WORDS: usize = count_of_two::<u32, A>();
 

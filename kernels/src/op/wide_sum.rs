@@ -1,5 +1,6 @@
 //! Sums of 64-bit integers that do not wrap around.
 
+use super::carried::words_of;
 use super::{Carried, Operation, Words};
 use core::marker::PhantomData;
 
@@ -23,11 +24,11 @@ unsafe impl Carried for i128 {
 
     #[inline(always)]
     fn to_words(self) -> Words {
-        [self as u32, (self >> 32) as u32, (self >> 64) as u32, (self >> 96) as u32]
+        words_of([self as u32, (self >> 32) as u32, (self >> 64) as u32, (self >> 96) as u32])
     }
 
     #[inline(always)]
-    fn from_words([a, b, c, d]: Words) -> Self {
+    fn from_words([a, b, c, d, ..]: Words) -> Self {
         let low = u64::from(b) << 32 | u64::from(a);
         let high = u64::from(d) << 32 | u64::from(c);
         (u128::from(high) << 64 | u128::from(low)) as Self

@@ -14,7 +14,7 @@ use crate::reference::{self, combine_leaves};
 use bytemuck::Pod;
 use gridsync_entries::reduce::Reducible;
 use gridsync_kernels::grid::reduce::Shape;
-use gridsync_kernels::op::{Carried, Operation};
+use gridsync_kernels::op::{Carried, MOST_WORDS, Operation};
 use std::ops::Range;
 use std::time::Instant;
 
@@ -366,7 +366,7 @@ pub fn leaves_to_bytes<A: Carried>(leaves: &[A]) -> Vec<u8> {
 pub fn leaves_from_bytes<A: Carried>(bytes: &[u8]) -> Option<Vec<A>> {
     let size = 4 * A::WORDS;
     let leaf = |bytes: &[u8]| {
-        let mut words = [0; 4];
+        let mut words = [0; MOST_WORDS];
         for (word, bytes) in words.iter_mut().zip(bytes.as_chunks().0) {
             *word = u32::from_le_bytes(*bytes);
         }

@@ -3,7 +3,7 @@
 mod design;
 
 use super::scratch::Scratch;
-use super::{count_of, part_of};
+use super::{carried, count_of, part_of};
 use crate::device::{Buffer, Device, DeviceError, Geometry};
 use crate::launch::resident_blocks;
 use crate::reference;
@@ -314,7 +314,7 @@ where
         };
         let mut words = [0; 4];
         self.state.download_to(carry_at(in_second), &mut words)?;
-        Ok(Some(O::Accumulator::from_words(words)))
+        Ok(Some(carried(&words)))
     }
 
     /// Makes the next [`launch_next`](Self::launch_next) continue from this carry; with `None` it
@@ -322,7 +322,7 @@ where
     pub(crate) fn go_on_from(&mut self, carry: Option<O::Accumulator>) -> Result<(), DeviceError> {
         self.left = None;
         if let Some(carry) = carry {
-            self.state.copy_part_from(carry_at(false), &carry.to_words())?;
+            self.state.copy_part_from(carry_at(false), &carry.to_words()[..4])?;
             self.left = Some(false);
         }
         Ok(())

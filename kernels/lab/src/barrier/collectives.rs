@@ -3,7 +3,9 @@
 use super::stress::come_late;
 use cuda_std::prelude::*;
 use gridsync_kernels::grid::barrier::{Exchange, Members};
-use gridsync_kernels::op::{Affine, ArgMax, Carried, Compose, Indexed, Max, Operation, Sum};
+use gridsync_kernels::op::{
+    Affine, ArgMax, Carried, Compose, Indexed, Max, Operation, Sum, same_words,
+};
 use gridsync_kernels::{block, warp};
 
 /// The value that block `block` contributes to `round`: any two blocks and rounds differ.
@@ -45,10 +47,10 @@ pub unsafe fn exchange_in_order(words: Global<u64>, errors: Global<u32>, rounds:
             }
         }
         let composed = first.all_reduce(Compose::new(), map(block, round));
-        wrong += u32::from(composed.to_words() != all.to_words());
+        wrong += u32::from(!same_words(composed, all));
         let scanned = second.scan(Compose::new(), map(block, round));
-        wrong += u32::from(scanned.before.to_words() != before.to_words());
-        wrong += u32::from(scanned.all.to_words() != all.to_words());
+        wrong += u32::from(!same_words(scanned.before, before));
+        wrong += u32::from(!same_words(scanned.all, all));
 
         // Both exchanges are in use between arrive and wait.
         let op = ArgMax::<u64>::new();

@@ -6,7 +6,7 @@ use super::stress::{come_late, count_stale, keep_stores_busy, mix, write_own};
 use cuda_std::prelude::*;
 use cuda_std::time::clock;
 use gridsync_kernels::grid::barrier::{BoundedSystemBarrier, SystemBarrier, SystemExchange};
-use gridsync_kernels::op::{ArgMax, Carried, Compose, Indexed, Operation, Sum};
+use gridsync_kernels::op::{ArgMax, Compose, Indexed, Operation, Sum, same_words};
 
 /// Crosses a [`SystemBarrier`] `2 × rounds` times, and checks each time that it held.
 ///
@@ -147,10 +147,10 @@ pub unsafe fn system_exchange_rounds(
             all = op.combine(all, map(other, round));
         }
         let composed = exchange.all_reduce(op, map(rank, round));
-        wrong += u32::from(composed.to_words() != all.to_words());
+        wrong += u32::from(!same_words(composed, all));
         let scanned = exchange.scan(op, map(rank, round));
-        wrong += u32::from(scanned.before.to_words() != before.to_words());
-        wrong += u32::from(scanned.all.to_words() != all.to_words());
+        wrong += u32::from(!same_words(scanned.before, before));
+        wrong += u32::from(!same_words(scanned.all, all));
     }
     count(wrong, errors);
 }

@@ -22,9 +22,11 @@ pub(super) fn chain<O: Operation>(
         chain_by::<O, 4>(op, leaves, count, at)
     } else if O::Accumulator::WORDS <= 2 {
         chain_by::<O, 8>(op, leaves, count, at)
-    } else {
+    } else if O::Accumulator::WORDS <= 4 {
         // More would need too many registers.
         chain_by::<O, 4>(op, leaves, count, at)
+    } else {
+        chain_of_long(op, leaves, count, at)
     }
 }
 
@@ -36,15 +38,7 @@ fn chain_by<O: Operation, const LOOKS: usize>(
     count: u32,
     at: ThreadPosition,
 ) -> O::Accumulator {
-    let (mut next, step, end) = match O::COMMUTATIVE {
-        // Adjacent threads poll adjacent leaves: fewer lines to load.
-        true => (at.thread, at.threads, count),
-        false => {
-            let each = count.div_ceil(at.threads);
-            let first = at.thread * each;
-            (first, 1, (first + each).min(count))
-        }
-    };
+    let (mut next, step, end) = leaves_of::<O>(count, at);
     let mut chain = op.identity();
     // An iteration takes several leaves or none, and loads missing ones again. The lanes of a warp
     // repeat together: separately, each would make its own requests.
@@ -70,4 +64,41 @@ fn chain_by<O: Operation, const LOOKS: usize>(
         warp_vote_all(FULL_MASK, next >= end)
     });
     chain
+}
+
+/// [`chain`] of leaves of any size, polled one by one.
+#[device]
+fn chain_of_long<O: Operation>(
+    op: O,
+    leaves: Stamped,
+    count: u32,
+    at: ThreadPosition,
+) -> O::Accumulator {
+    let (mut next, step, end) = leaves_of::<O>(count, at);
+    let mut chain = op.identity();
+    spin::until(|| {
+        if next < end {
+            let (is_new, leaf) = leaves.look_once(next as usize);
+            if is_new {
+                chain = op.combine(chain, leaf);
+                next += step;
+            }
+        }
+        warp_vote_all(FULL_MASK, next >= end)
+    });
+    chain
+}
+
+/// The first leaf of this thread's chain, the distance to the next one, and the end.
+#[device]
+fn leaves_of<O: Operation>(count: u32, at: ThreadPosition) -> (u32, u32, u32) {
+    match O::COMMUTATIVE {
+        // Adjacent threads poll adjacent leaves: fewer lines to load.
+        true => (at.thread, at.threads, count),
+        false => {
+            let each = count.div_ceil(at.threads);
+            let first = at.thread * each;
+            (first, 1, (first + each).min(count))
+        }
+    }
 }

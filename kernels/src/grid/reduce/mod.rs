@@ -28,7 +28,7 @@ use super::overlap::{begin, let_next_start};
 use super::stamped::Stamped;
 use super::workspace::{Workspace, clear, draw, is_last_stamp, last_stamp, leave_stamp};
 use crate::block::{Slots, ThreadPosition};
-use crate::op::{Carried, Operation, for_each_word};
+use crate::op::{Carried, MOST_WORDS, Operation, for_each_word};
 use crate::warp;
 use cuda_std::prelude::*;
 use leaves::chain;
@@ -36,10 +36,10 @@ use shape::leaves_are_strips;
 use strip::strip;
 
 shared_array! {
-    /// The results of the tile's strips, at most four words each.
-    fn gridsync_reduce_strips() -> [u32; 4 * LARGE as usize];
+    /// The results of the tile's strips.
+    fn gridsync_reduce_strips() -> [u32; MOST_WORDS * LARGE as usize];
     /// The results of each warp's chains.
-    fn gridsync_reduce_chains() -> [u32; 4 * LARGE as usize];
+    fn gridsync_reduce_chains() -> [u32; MOST_WORDS * LARGE as usize];
     /// The values that the first thread read from the state.
     fn gridsync_reduce_state() -> [u32; 2];
 }
@@ -120,7 +120,7 @@ fn reduce_strips<O: Operation>(
     }
     let strip = strip(tile, at);
 
-    let strips = Slots::new(gridsync_reduce_strips(), 4);
+    let strips = Slots::<MOST_WORDS>::new(gridsync_reduce_strips());
     let found = gridsync_reduce_state();
     if at.thread == 0 {
         found.write(0, started);
@@ -157,7 +157,7 @@ fn reduce_strips<O: Operation>(
         true => tiles * at.warps,
         false => tiles,
     };
-    let chains = Slots::new(gridsync_reduce_chains(), 4);
+    let chains = Slots::<MOST_WORDS>::new(gridsync_reduce_chains());
     let chain = warp::reduce(op, chain(op, leaves, count, at));
     if at.lane == 0 {
         chains.write(at.warp as usize, chain);
@@ -175,7 +175,11 @@ fn reduce_strips<O: Operation>(
 /// Combines the values of all warps of the block, in order. Called by all lanes of a warp; the
 /// first lane gets the result.
 #[device]
-fn combine_warps<O: Operation>(op: O, values: Slots, at: ThreadPosition) -> O::Accumulator {
+fn combine_warps<O: Operation>(
+    op: O,
+    values: Slots<MOST_WORDS>,
+    at: ThreadPosition,
+) -> O::Accumulator {
     let value = match at.lane {
         lane if lane < at.warps => values.read(lane as usize),
         _ => op.identity(),

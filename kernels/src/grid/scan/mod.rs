@@ -34,7 +34,7 @@ use super::overlap::begin;
 use super::tiles::{self, Strip, Tiles, across_warps};
 use super::workspace::Workspace;
 use crate::block::ThreadPosition;
-use crate::op::{Carried, Operation};
+use crate::op::{Carried, Operation, words_of};
 use cuda_std::memory::Pack;
 use cuda_std::prelude::*;
 use tile::{Held, Places};
@@ -146,14 +146,14 @@ fn found<O: ScanOperation>(op: O, state: Global<u32>, mode: Mode) -> O::Accumula
     }
     let at = LEFT + 4 * mode.in_second as usize;
     let word = |i| state.read(at + i);
-    Carried::from_words([word(0), word(1), word(2), word(3)])
+    Carried::from_words(words_of([word(0), word(1), word(2), word(3)]))
 }
 
 /// Leaves the combined value of everything up to the end of this launch. Called by one thread.
 #[device]
 fn leave<T: Carried>(state: Global<u32>, mode: Mode, all: T) {
     let at = LEFT + 4 * !mode.in_second as usize;
-    let [a, b, c, d] = all.to_words();
+    let [a, b, c, d, ..] = all.to_words();
     state.write(at, a);
     state.write(at + 1, b);
     state.write(at + 2, c);

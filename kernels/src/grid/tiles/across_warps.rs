@@ -19,7 +19,7 @@ pub(in crate::grid) fn across_warps<O: Operation>(
     total: O::Accumulator,
     at: ThreadPosition,
 ) -> (O::Accumulator, O::Accumulator) {
-    let totals = Slots::new(gridsync_scan_warps(), 4);
+    let totals = Slots::<4>::new(gridsync_scan_warps());
     if at.lane == 0 {
         totals.write(at.warp as usize, total);
     }

@@ -67,7 +67,7 @@ impl<R: Readers> Tiles<R> {
             }
         };
         let came: [_; LOOKS as usize] = values.wait(place, op.identity());
-        let base = Slots::new(gridsync_scan_base(), 4);
+        let base = Slots::<4>::new(gridsync_scan_base());
         if at.thread == at.threads - 1 {
             let came = came[LOOKS as usize - 1];
             base.write(0, if group == 0 { start } else { came });
@@ -85,9 +85,9 @@ impl<R: Readers> Tiles<R> {
             leaves.fold(|a, b| op.combine(a, b))
         };
 
-        let looked = Slots::new(gridsync_scan_looked(), 4);
+        let looked = Slots::<4>::new(gridsync_scan_looked());
         leave_total(op, looked, combined(op.identity()), at);
-        let with_own = Slots::new(gridsync_scan_group(), 4);
+        let with_own = Slots::<4>::new(gridsync_scan_group());
         let ends_a_group = mine == self.group - 1 && !self.is_last();
         let finds_next = ends_a_group || leaves && self.is_last();
         if finds_next {

@@ -2,8 +2,7 @@
 
 use super::row::Row;
 use super::{Exchange, NAME, Prefix};
-use crate::op::{And, Carried, Operation, Or, Sum, Words};
-use core::array::from_fn;
+use crate::op::{And, Carried, Operation, Or, Sum, Words, from_each_word, words_of};
 use core::marker::PhantomData;
 use cuda_std::prelude::*;
 
@@ -200,7 +199,7 @@ impl<T: Carried> AnyBits<T> {
     /// A block's contribution to a broadcast: the value of the root, and zeros from the others.
     #[inline(always)]
     pub(in crate::grid::barrier) fn of(is_root: bool, value: T) -> Bits<T> {
-        Bits::of(if is_root { value.to_words() } else { [0; 4] })
+        Bits::of(if is_root { value.to_words() } else { words_of([]) })
     }
 
     /// The value of the root, from the combined contributions of all blocks.
@@ -219,17 +218,17 @@ impl<T: Carried> Operation for AnyBits<T> {
 
     #[inline(always)]
     fn identity(self) -> Bits<T> {
-        Bits::of([0; 4])
+        Bits::of(words_of([]))
     }
 
     #[inline(always)]
     fn lift(self, element: u32, _index: u64) -> Bits<T> {
-        Bits::of([element, 0, 0, 0])
+        Bits::of(words_of([element]))
     }
 
     #[inline(always)]
     fn combine(self, a: Bits<T>, b: Bits<T>) -> Bits<T> {
-        Bits::of(from_fn(|word| a.words[word] | b.words[word]))
+        from_each_word(|word| a.words[word] | b.words[word])
     }
 
     #[inline(always)]

@@ -247,7 +247,7 @@ impl Exchange {
     /// for odd ones.
     #[device]
     fn results(&self) -> Slots {
-        Slots::new(gridsync_exchange().part(RESULTS * self.nth, RESULTS), 4)
+        Slots::<4>::new(gridsync_exchange().part(RESULTS * self.nth, RESULTS))
     }
 
     /// Records the number of this crossing for the next time that this block attaches. Called by

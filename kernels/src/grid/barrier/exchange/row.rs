@@ -2,7 +2,7 @@
 
 use super::Prefix;
 use crate::grid::stamped::Stamped;
-use crate::op::{Carried, Operation};
+use crate::op::{Carried, Operation, words_of};
 use crate::warp;
 use core::array::from_fn;
 use cuda_std::prelude::*;
@@ -137,7 +137,7 @@ impl Row {
         let (mut before, mut all) = (op.identity(), op.identity());
         for turn in 0..EACH {
             let words = [a[turn] as u32, b[turn] as u32, c[turn] as u32, d[turn] as u32];
-            let value = O::Accumulator::from_words(words);
+            let value = O::Accumulator::from_words(words_of(words));
             let up_to = |bound| if place(turn) < bound { value } else { op.identity() };
             all = op.combine(all, up_to(count));
             if PREFIX {

@@ -45,8 +45,10 @@ impl Exchange {
         op: O,
         value: O::Accumulator,
     ) -> Prefix<O::Accumulator> {
-        let (totals, warps) =
-            (Slots::new(gridsync_exchange_totals(), 4), Slots::new(gridsync_exchange_warps(), 4));
+        let (totals, warps) = (
+            Slots::<4>::new(gridsync_exchange_totals()),
+            Slots::<4>::new(gridsync_exchange_warps()),
+        );
         let (index, lane) = (warp_index() as usize, lane_id() as usize);
         let scanned = warp::scan(op, value);
         if lane == WARP_SIZE as usize - 1 {

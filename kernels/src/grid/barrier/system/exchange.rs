@@ -5,7 +5,7 @@ use crate::block::Slots;
 use crate::grid::barrier::exchange::AnyBits;
 use crate::grid::barrier::{Exchange, Prefix};
 use crate::grid::peers::{HEAD, MOST_GPUS, Peers};
-use crate::op::{And, Carried, Operation, Or, Sum, for_each_word};
+use crate::op::{And, Carried, Operation, Or, Sum, for_each_word, words_of};
 use crate::warp;
 use cuda_std::prelude::*;
 use cuda_std::warp::{FULL_MASK, WARP_SIZE, lane_id, sync_warp, warp_vote_all};
@@ -149,7 +149,7 @@ impl SystemExchange {
         op: O,
         of_gpu: O::Accumulator,
     ) -> Prefix<O::Accumulator> {
-        let results = Slots::new(gridsync_system_exchange(), WORDS);
+        let results = Slots::<WORDS>::new(gridsync_system_exchange());
         if thread::in_32_bits::index_in_block() < WARP_SIZE {
             // A GPU may be one crossing ahead, never two: see the README.
             let crossing = self.of_gpu.crossing();
@@ -211,7 +211,7 @@ fn receive<T: Carried>(peers: Peers, inbox: usize, crossing: u32, otherwise: T) 
         warp_vote_all(FULL_MASK, a & b & c & d)
     });
     match lane < count {
-        true => T::from_words(looked.map(|word| word as u32)),
+        true => T::from_words(words_of(looked.map(|word| word as u32))),
         false => otherwise,
     }
 }
