@@ -4,10 +4,14 @@ use crate::parallel::{self, CHUNK};
 use crate::reference::{Exact, ExactProduct, ExactSum, Reduction, compensated_bound, sum_bound};
 use cuda_std::memory::Scalar;
 use gridsync_kernels::op::{
-    And, ArgMax, ArgMin, Bits, Carried, CompensatedSum, Compose, Count, Indexed, Integer, Max,
-    Mean, Min, Number, Operation, Or, Product, ProductModulo, Sum, Total, WideSum, Widen, Xor,
+    All, And, Any, ArgMax, ArgMin, Bits, Carried, CompensatedSum, Compose, Count, Distance,
+    Extremes, Float, Indexed, Integer, Max, MaxOfNumbers, Mean, Min, MinMax, MinOfNumbers, Number,
+    Operation, Or, PeakToPeak, Product, ProductModulo, SkipNan, Sum, SumOfMagnitudes, Total,
+    WideSum, Widen, Xor,
 };
 use std::marker::PhantomData;
+
+mod statistics;
 
 /// The outcome of a comparison with the reference.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -351,6 +355,24 @@ exact! {
     WideSum<u64>: same_wide, distance_of_wide;
     Mean<WideSum<i64>>: same_mean, distance_of_means;
     Mean<WideSum<u64>>: same_mean, distance_of_means;
+    SumOfMagnitudes<i32>: u64::same, u64::distance;
+    SumOfMagnitudes<u32>: u64::same, u64::distance;
+    SumOfMagnitudes<i64>: same_wide, distance_of_wide;
+    SumOfMagnitudes<u64>: same_wide, distance_of_wide;
+    PeakToPeak<T, A>, [T: Widen<A>, A: Distance<Distance: Judged>]:
+        same_distance, distance_of_distances;
+    MinMax<T, A>, [T: Widen<A>, A: Distance]: same_extremes, |_, _| f64::INFINITY;
+    Any<T>, [T: Scalar + PartialEq]: |a, b| a == b, |_, _| f64::INFINITY;
+    All<T>, [T: Scalar + PartialEq]: |a, b| a == b, |_, _| f64::INFINITY;
+    // The reference skips them too, because an index counts all elements.
+    SkipNan<PeakToPeak<T, A>>, [T: Widen<A> + Float, A: Distance<Distance: Judged>]:
+        same_distance, distance_of_distances;
+    MinOfNumbers<T, A>, [T: Widen<A> + Float, A: Distance + Judged]:
+        same_distance, distance_of_distances;
+    MaxOfNumbers<T, A>, [T: Widen<A> + Float, A: Distance + Judged]:
+        same_distance, distance_of_distances;
+    SkipNan<ArgMin<T, A>>, [T: Widen<A> + Float, A: Number]: same_argument, distance_of_arguments;
+    SkipNan<ArgMax<T, A>>, [T: Widen<A> + Float, A: Number]: same_argument, distance_of_arguments;
     // Maps have no distance: they are the same or not.
     Compose: |a, b| a == b, |_, _| f64::INFINITY;
 }
@@ -374,6 +396,27 @@ fn distance_of_arguments<A>(a: Option<Indexed<A>>, b: Option<Indexed<A>>) -> f64
         (Some(a), Some(b)) => a.index.abs_diff(b.index) as f64,
         _ => f64::INFINITY,
     }
+}
+
+/// Whether two distances are bit-identical, or both `None`.
+fn same_distance<D: Judged>(a: Option<D>, b: Option<D>) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => a.same(b),
+        (a, b) => a.is_none() && b.is_none(),
+    }
+}
+
+/// The difference of two distances; infinite if one of them is `None`.
+fn distance_of_distances<D: Judged>(a: Option<D>, b: Option<D>) -> f64 {
+    match (a, b) {
+        (Some(a), Some(b)) => a.distance(b),
+        _ => f64::INFINITY,
+    }
+}
+
+/// Whether both extremes are bit-identical.
+fn same_extremes<A: Number>(a: Option<Extremes<A>>, b: Option<Extremes<A>>) -> bool {
+    a.map(Carried::to_words) == b.map(Carried::to_words)
 }
 
 /// The difference of two means; infinite if one of them is `None`.

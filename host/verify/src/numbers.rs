@@ -45,6 +45,25 @@ impl<A: Copy> Widen for Option<Indexed<A>> {
     }
 }
 
+/// A result that an empty array does not have.
+macro_rules! results {
+    ($($ty:ident => $missing:expr;)*) => {$(
+        impl Widen for Option<$ty> {
+            const NAME: &'static str = stringify!($ty);
+
+            fn number(self) -> Number {
+                self.map_or($missing, Widen::number)
+            }
+        }
+    )*};
+}
+results! {
+    u32 => Number::Int(-1);
+    u64 => Number::Int(-1);
+    f32 => Number::Float(f64::NAN);
+    f64 => Number::Float(f64::NAN);
+}
+
 impl Widen for Affine {
     const NAME: &'static str = "map";
 

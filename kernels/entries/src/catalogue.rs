@@ -10,7 +10,8 @@
 ///
 /// * `NAME` is part of the kernel's name: `sum_f32` in `reduce_sum_f32`.
 /// * `OP` is the program's name for the operation. If several rows of a primitive have the same
-///   `OP` and element type, the program uses the first, unless the user names an accumulator.
+///   `OP` and element type, the program uses the first, unless the user names an accumulator or
+///   asks to skip NaN: `NAME` then has `_of_numbers_`.
 /// * `TYPE` is the operation, from [`gridsync_kernels::op`]. It may be followed by `as TWIN`, an
 ///   operation whose kernels do the same (addition of i64 and of u64 is one instruction), or by
 ///   `{ EXAMPLE }`, a test value for an operation with a parameter.
@@ -102,6 +103,63 @@ macro_rules! operations {
         (argmax_u32: "argmax" ArgMax<u32>, Values) reduce 2, rows 2;
         (argmax_i64: "argmax" ArgMax<i64>, Values) reduce 2, rows 2;
         (argmax_u64: "argmax" ArgMax<u64>, Values) reduce 2, rows 2;
+
+        (ptp_f32: "ptp" PeakToPeak<f32>, Values) reduce 2, rows 2;
+        (ptp_f64: "ptp" PeakToPeak<f64>, Values) reduce 2, rows 2;
+        (ptp_f16_in_f32: "ptp" PeakToPeak<f16, f32>, Values) reduce 2, rows [2 1];
+        (ptp_bf16_in_f32: "ptp" PeakToPeak<bf16, f32>, Values) reduce 2, rows [2 1];
+        (ptp_i32: "ptp" PeakToPeak<i32>, Values) reduce 2, rows 2;
+        (ptp_u32: "ptp" PeakToPeak<u32>, Values) reduce 2, rows 2;
+        (ptp_i64: "ptp" PeakToPeak<i64>, Values) reduce 2, rows 2;
+        (ptp_u64: "ptp" PeakToPeak<u64>, Values) reduce 2, rows 2;
+
+        (squares_f32: "sum-squares" SumOfSquares<f32>, Values) reduce 2, rows 2;
+        (squares_f64: "sum-squares" SumOfSquares<f64>, Values) reduce 2, rows 2;
+        (squares_f16: "sum-squares" SumOfSquares<f16>, Values) reduce 2, rows 2;
+        (squares_bf16: "sum-squares" SumOfSquares<bf16>, Values) reduce 2, rows 2;
+        (squares_i32: "sum-squares" SumOfSquares<i32>, Values) reduce 2, rows 2;
+        (squares_u32: "sum-squares" SumOfSquares<u32>, Values) reduce 2, rows 2;
+        (squares_i64: "sum-squares" SumOfSquares<i64>, Values) reduce 2, rows 2;
+        (squares_u64: "sum-squares" SumOfSquares<u64>, Values) reduce 2, rows 2;
+
+        (magnitudes_f32: "l1" SumOfMagnitudes<f32>, Values) reduce 2, rows 2;
+        (magnitudes_f64: "l1" SumOfMagnitudes<f64>, Values) reduce 2, rows 2;
+        (magnitudes_f16: "l1" SumOfMagnitudes<f16>, Values) reduce 2, rows 2;
+        (magnitudes_bf16: "l1" SumOfMagnitudes<bf16>, Values) reduce 2, rows 2;
+        (magnitudes_i32: "l1" SumOfMagnitudes<i32>, Values) reduce 2, rows 1;
+        (magnitudes_u32: "l1" SumOfMagnitudes<u32> as Sum<u32, u64>, Values) reduce shared, rows shared;
+        (magnitudes_i64: "l1" SumOfMagnitudes<i64>, Values) reduce 2;
+        (magnitudes_u64: "l1" SumOfMagnitudes<u64> as WideSum<u64>, Values) reduce shared;
+
+        (variance_f32: "var" Variance<f32>, Values) reduce 1, rows [2 1];
+        (variance_f64: "var" Variance<f64>, Values) reduce 1, rows [2 1];
+        (variance_f16: "var" Variance<f16>, Values) reduce 1, rows [1 1];
+        (variance_bf16: "var" Variance<bf16>, Values) reduce 1, rows [1 1];
+        (variance_i32: "var" Variance<i32>, Values) reduce 1, rows [2 1];
+        (variance_u32: "var" Variance<u32>, Values) reduce 1, rows [2 1];
+        (variance_i64: "var" Variance<i64>, Values) reduce 1, rows [2 1];
+        (variance_u64: "var" Variance<u64>, Values) reduce 1, rows [2 1];
+
+        (sum_of_numbers_f32: "sum" SkipNan<Sum<f32>>, Values) reduce 2, rows 2;
+        (sum_of_numbers_f64: "sum" SkipNan<Sum<f64>>, Values) reduce 2, rows 2;
+        (sum_of_numbers_f16_in_f32: "sum" SkipNan<Sum<f16, f32>>, Values) reduce 2, rows 2;
+        (sum_of_numbers_bf16_in_f32: "sum" SkipNan<Sum<bf16, f32>>, Values) reduce 2, rows 2;
+        (ptp_of_numbers_f32: "ptp" SkipNan<PeakToPeak<f32>>, Values) reduce 2, rows 2;
+        (ptp_of_numbers_f64: "ptp" SkipNan<PeakToPeak<f64>>, Values) reduce 2, rows 2;
+        (ptp_of_numbers_f16_in_f32: "ptp" SkipNan<PeakToPeak<f16, f32>>, Values) reduce 2, rows [2 1];
+        (ptp_of_numbers_bf16_in_f32: "ptp" SkipNan<PeakToPeak<bf16, f32>>, Values) reduce 2, rows [2 1];
+        (variance_of_numbers_f32: "var" SkipNan<Variance<f32>>, Values) reduce 1, rows [2 1];
+        (variance_of_numbers_f64: "var" SkipNan<Variance<f64>>, Values) reduce 1, rows [2 1];
+        (variance_of_numbers_f16: "var" SkipNan<Variance<f16>>, Values) reduce 1, rows [1 1];
+        (variance_of_numbers_bf16: "var" SkipNan<Variance<bf16>>, Values) reduce 1, rows [1 1];
+        (argmin_of_numbers_f32: "argmin" SkipNan<ArgMin<f32>>, Values) reduce 2;
+        (argmin_of_numbers_f64: "argmin" SkipNan<ArgMin<f64>>, Values) reduce 2;
+        (argmin_of_numbers_f16_in_f32: "argmin" SkipNan<ArgMin<f16, f32>>, Values) reduce 2;
+        (argmin_of_numbers_bf16_in_f32: "argmin" SkipNan<ArgMin<bf16, f32>>, Values) reduce 2;
+        (argmax_of_numbers_f32: "argmax" SkipNan<ArgMax<f32>>, Values) reduce 2;
+        (argmax_of_numbers_f64: "argmax" SkipNan<ArgMax<f64>>, Values) reduce 2;
+        (argmax_of_numbers_f16_in_f32: "argmax" SkipNan<ArgMax<f16, f32>>, Values) reduce 2;
+        (argmax_of_numbers_bf16_in_f32: "argmax" SkipNan<ArgMax<bf16, f32>>, Values) reduce 2;
 
         (xor_i32: "xor" Xor<i32> as Xor<u32>, Values) reduce shared, scan shared;
         (xor_u32: "xor" Xor<u32>, Values) reduce 2, scan 2;

@@ -1,7 +1,7 @@
 //! Which kernel runs for an operation or a selection, and with which arguments. On the host only.
 
 use cuda_std::launch::Kernel;
-use gridsync_kernels::op::{Mean, Operation, Total};
+use gridsync_kernels::op::{Finish, Mean, Operation, Then, Total};
 
 /// An operation or a selection that has a kernel for the common arguments `C`.
 ///
@@ -57,6 +57,15 @@ unsafe impl<C, O: Entry<C> + Operation<Output: Total>> Entry<C> for Mean<O> {
 
     fn arguments(self, common: C) -> <O::Kernel as Kernel>::Args {
         self.sum().arguments(common)
+    }
+}
+
+// SAFETY: the kernel combines as `O` does, and both have the same accumulators.
+unsafe impl<C, O: Entry<C> + Operation, F: Finish<O>> Entry<C> for Then<O, F> {
+    type Kernel = O::Kernel;
+
+    fn arguments(self, common: C) -> <O::Kernel as Kernel>::Args {
+        self.op().arguments(common)
     }
 }
 

@@ -86,7 +86,9 @@ pub mod short {
     use super::ShortCommon;
     use cuda_std::prelude::*;
     use cuda_std::{bf16, f16};
-    use gridsync_kernels::op::{ArgMax, ArgMin, Max, Min, Sum};
+    use gridsync_kernels::op::{
+        ArgMax, ArgMin, Max, Min, PeakToPeak, SkipNan, Sum, SumOfMagnitudes, SumOfSquares, Variance,
+    };
 
     // Three blocks of 256 threads leave a thread 85 registers, for eight loads and their indices.
     macro_rules! kernel {
@@ -109,7 +111,9 @@ pub mod long {
     use super::LongCommon;
     use cuda_std::prelude::*;
     use cuda_std::{bf16, f16};
-    use gridsync_kernels::op::{ArgMax, ArgMin, Max, Min, Sum};
+    use gridsync_kernels::op::{
+        ArgMax, ArgMin, Max, Min, PeakToPeak, SkipNan, Sum, SumOfMagnitudes, SumOfSquares, Variance,
+    };
 
     macro_rules! kernel {
         (rows shared $row:tt) => {

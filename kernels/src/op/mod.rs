@@ -13,8 +13,14 @@
 //! | [`ProductModulo`] | i32, u32, i64, u64 → u32 | the product modulo a number up to 2^32 |
 //! | [`Min`], [`Max`] | all types; f16, bf16 → f32 | NaN if any element is NaN; −0 < +0 |
 //! | [`ArgMin`], [`ArgMax`] | all types → [`Indexed`] | the first minimum or maximum, and its index; a NaN is the extreme; −0 = +0 |
+//! | [`PeakToPeak`], [`MinMax`] | as for [`Min`] → [`Extremes`] | the maximum minus the minimum; both of them |
+//! | [`SumOfSquares`], [`Norm`] | all types → f64 | and its root |
+//! | [`SumOfMagnitudes`] | floating point → f64; 32-bit integers → u64; i64, u64 → i128 | exact for integers |
+//! | [`Variance`], [`Deviation`] | all types → [`Moments`] | in one read, and its root |
 //! | [`Xor`], [`And`], [`Or`] | i32, u32, i64, u64 | bitwise |
 //! | [`Count`] | all types → u64 | the number of elements that differ from zero (NaN does, −0 does not) |
+//! | [`Any`], [`All`] | those of [`Count`] | whether any or all elements differ from zero |
+//! | [`SkipNan`] | those of its operation | of the elements that are not NaN |
 //! | [`Compose`] | u64 → [`Affine`] | the composition of affine maps: does not commute |
 //! | [`Recurrence`] | u64 → [`Affine`] | these maps applied to a number |
 //! | [`InSegments`] | those of its operation → [`Segment`] | each segment of the array separately: for scans |
@@ -23,27 +29,41 @@ mod affine;
 mod argument;
 mod carried;
 mod compensated;
+mod extremes;
 mod mean;
 mod modulo;
+mod moments;
 mod number;
 mod operations;
+mod real;
 mod recurrence;
 mod segments;
+mod skip_nan;
+mod squares;
+mod then;
 mod wide_sum;
 
 pub use affine::{Affine, Compose};
 pub use argument::{ArgMax, ArgMin, Indexed};
-pub use carried::{Carried, Words};
+pub use carried::{Carried, MOST_WORDS, Words, same_words, words_of};
 pub(crate) use carried::{for_each_word, from_each_word, map_words};
 pub use compensated::{Compensated, CompensatedSum};
+pub use extremes::{Distance, Extremes, PeakToPeak};
 pub use mean::{Mean, Total};
 #[cfg(not(target_arch = "nvptx64"))]
 pub use modulo::ModulusError;
 pub use modulo::{Integer, ProductModulo};
+pub use moments::{Moments, Variance};
 pub use number::{Bits, Number, Widen};
 pub use operations::{And, Count, Max, Min, Or, Product, Sum, Xor};
+pub use real::Real;
 pub use recurrence::Recurrence;
 pub use segments::{InSegments, Segment, Segments};
+pub use skip_nan::{
+    Float, Greatest, Least, MaxOfNumbers, MeanOf, MeanOfNumbers, MinOfNumbers, SkipNan,
+};
+pub use squares::{Magnitude, SumOfMagnitudes, SumOfSquares};
+pub use then::{All, Any, AreAll, AreAny, Both, Deviation, Finish, MinMax, Norm, Root, Then};
 pub use wide_sum::WideSum;
 
 use cuda_std::memory::Scalar;

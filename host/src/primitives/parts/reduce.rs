@@ -7,8 +7,9 @@ use crate::device::Devices;
 use bytemuck::Pod;
 use gridsync_entries::reduce::Reducible;
 use gridsync_kernels::op::{
-    And, ArgMax, ArgMin, CompensatedSum, Compose, Count, Indexed, Max, Mean, Min, Operation, Or,
-    Product, ProductModulo, Sum, WideSum, Xor,
+    And, ArgMax, ArgMin, CompensatedSum, Compose, Count, Finish, Indexed, Max, Mean, Min,
+    Operation, Or, PeakToPeak, Product, ProductModulo, SkipNan, Sum, SumOfMagnitudes, SumOfSquares,
+    Then, Variance, WideSum, Xor,
 };
 use std::convert::Infallible;
 
@@ -34,7 +35,26 @@ macro_rules! wherever_they_stand {
 }
 wherever_they_stand! {
     Sum<T, A>, Product<T, A>, Min<T, A>, Max<T, A>, Count<T>, Xor<T>, And<T>, Or<T>,
-    CompensatedSum<T>, ProductModulo<T>, WideSum<T>
+    CompensatedSum<T>, ProductModulo<T>, WideSum<T>, PeakToPeak<T, A>, SumOfSquares<T>,
+    SumOfMagnitudes<T>, Variance<T>
+}
+impl<O: PartReducible> PartReducible for SkipNan<O>
+where
+    Self: Reducible<Accumulator = O::Accumulator>,
+{
+    #[inline]
+    fn moved(all: O::Accumulator, by: u64) -> O::Accumulator {
+        O::moved(all, by)
+    }
+}
+impl<O: PartReducible, F: Finish<O>> PartReducible for Then<O, F>
+where
+    Self: Reducible<Accumulator = O::Accumulator>,
+{
+    #[inline]
+    fn moved(all: O::Accumulator, by: u64) -> O::Accumulator {
+        O::moved(all, by)
+    }
 }
 impl<O> PartReducible for Mean<O>
 where
