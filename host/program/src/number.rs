@@ -8,13 +8,15 @@ use serde::{Serialize, Serializer};
 #[cfg_attr(
     feature = "schema",
     derive(schemars::JsonSchema),
-    schemars(extend("oneOf" = [{ "type": "number" }, { "enum": ["NaN", "inf", "-inf"] }]))
+    schemars(extend("oneOf" = [{ "type": "number" }, { "type": "boolean" }, { "enum": ["NaN", "inf", "-inf"] }]))
 )]
 pub(crate) enum Number {
     Float(f64),
     Single(f32),
     Signed(i64),
     Unsigned(u64),
+    /// Of `any` and `all`.
+    Truth(bool),
 }
 
 impl Number {
@@ -24,6 +26,7 @@ impl Number {
             Self::Single(x) => format!("{x:?}"),
             Self::Signed(x) => x.to_string(),
             Self::Unsigned(x) => x.to_string(),
+            Self::Truth(x) => x.to_string(),
         }
     }
 }
@@ -39,6 +42,7 @@ impl Serialize for Number {
             Self::Single(_) | Self::Float(_) => to.serialize_str(&self.text()),
             Self::Signed(x) => to.serialize_i64(x),
             Self::Unsigned(x) => to.serialize_u64(x),
+            Self::Truth(x) => to.serialize_bool(x),
         }
     }
 }

@@ -30,6 +30,7 @@
 //! | `shared` | host arrays that several GPUs share: every reduction, and the other primitives |
 //! | `shipped` | the PTX of the images in the emulator: every primitive and protocol |
 //! | `mean` | means of every type, of arrays and of rows, against exact division |
+//! | `statistics` | variances, norms and ranges of arrays and of rows, also with large means |
 //! | `bits` | reductions: the same bits as on the CPU, for any order, NaN and stamp |
 //! | `alignment` | views that start 0 to 8 elements past an aligned address |
 //! | `special` | NaN, infinities and zeros of either sign, at any position |
@@ -104,6 +105,7 @@ mod sort;
 mod special;
 mod spin;
 mod spread;
+mod statistics;
 mod streams;
 mod system;
 mod warp_rows;
@@ -152,6 +154,7 @@ fn main() -> ExitCode {
         special::trials(),
         spin::trials(),
         spread::trials(),
+        statistics::trials(),
         streams::trials(),
         system::trials(),
         warp_rows::trials(),

@@ -58,6 +58,7 @@ mod several;
 mod signals;
 mod sort;
 mod special;
+mod statistics;
 mod streams;
 mod top;
 mod unique;

@@ -19,12 +19,15 @@ use crate::data::{self, Dtype, Incoming, Input, Stored};
 use bytemuck::Pod;
 use clap::ValueEnum;
 use clap::builder::PossibleValuesParser;
+use cuda_std::memory::Scalar;
 use cuda_std::{bf16, f16};
 use gridsync::primitives::{Check, Checked, PartReducer, PartReducible};
 use gridsync::reference;
 use gridsync_kernels::op::{
-    And, ArgMax, ArgMin, CompensatedSum, Count, Integer, Max, Mean, Min, Operation, Or, Product,
-    ProductModulo, Sum, WideSum, Xor,
+    All, And, Any, ArgMax, ArgMin, CompensatedSum, Count, Deviation, Distance, Finish, Float,
+    Integer, Max, MaxOfNumbers, Mean, MeanOfNumbers, Min, MinOfNumbers, Norm, Number, Operation,
+    Or, PeakToPeak, Product, ProductModulo, Real, Root, SkipNan, Sum, SumOfMagnitudes,
+    SumOfSquares, Then, Variance, WideSum, Widen, Xor,
 };
 use gridsync_lab::count::within;
 use ranks::{ByRanks, Share};
@@ -41,11 +44,16 @@ use std::ffi::OsString;
 /// the greatest element, the first of equal ones (-0 equals +0), and the first NaN if there is one;
 /// their JSON has the element as "value". prod-mod is the product modulo M, from 0 to M - 1. An empty
 /// array gives 0 for sum (-0.0 if floating point), count, xor and or, 1 for prod and prod-mod (modulo
-/// 1: 0), all bits for and; min, max, argmin, argmax and mean of it are an error. An array in Fortran
-/// order is reduced in the order of its file, except for argmin and argmax, whose indices are those of
-/// C order. --rows and --axis reduce by sum, min, max, mean, argmin or argmax, and give the same bits as
-/// for the line alone; the results have the shape of the array without that dimension. In JSON, NaN and
-/// the infinities are strings.
+/// 1: 0), all bits for and, 0 for sum-squares, norm and l1, false for any, true for all; min, max, ptp,
+/// argmin, argmax, mean, var and std of it are an error. An array in Fortran order is reduced in the
+/// order of its file, except for argmin and argmax, whose indices are those of C order. --rows and
+/// --axis give the same bits as for the line alone; the results have the shape of the array without
+/// that dimension. In JSON, NaN and the infinities are strings.
+///
+/// ptp is the maximum minus the minimum, and unsigned for integers. sum-squares, its root norm, and l1,
+/// the sum of the magnitudes, are computed in f64, except for l1 of integers, which is exact. var and
+/// std divide by n - N with --ddof N. They subtract an element from each element first, so they lose no
+/// digits if the mean is large. any and all test for elements that are not zero.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Reduce {
@@ -74,6 +82,15 @@ pub(crate) struct Reduce {
     /// The modulus of prod-mod: 1 to 4294967296.
     #[arg(long, value_name = "M", conflicts_with = "lines", value_parser = within::<u64>(0..=u64::MAX))]
     modulus: Option<u64>,
+    /// Ignore elements that are NaN, for sum, mean, min, max, ptp, var, std, argmin and argmax. Indices
+    /// still count them. If all are NaN, the result is NaN, -0.0 for sum, and an error for argmin and
+    /// argmax.
+    #[arg(long)]
+    skip_nan: bool,
+    /// For var and std: the number that is subtracted from that of the elements in the divisor [default:
+    /// 0].
+    #[arg(long, value_name = "N", value_parser = within::<u64>(0..=u64::MAX))]
+    ddof: Option<u64>,
     /// The algorithm.
     #[arg(long, default_value = "auto")]
     variant: Variant,
@@ -84,7 +101,20 @@ pub(crate) struct Reduce {
 }
 
 /// The operations that are defined for an empty array.
-const HAVE_AN_IDENTITY: [&str; 7] = ["sum", "prod", "xor", "and", "or", "count", "prod-mod"];
+const HAVE_AN_IDENTITY: [&str; 12] = [
+    "sum",
+    "prod",
+    "xor",
+    "and",
+    "or",
+    "count",
+    "prod-mod",
+    "sum-squares",
+    "norm",
+    "l1",
+    "any",
+    "all",
+];
 
 /// An operation that can be constructed from the flags.
 trait Asked: Operation {
@@ -98,6 +128,46 @@ impl<T: Integer> Asked for ProductModulo<T> {
         let modulus = flags.modulus.ok_or_else(missing)?;
         Ok(Self::new(modulus).map_err(|error| Usage(format!("--modulus: {error}")))?)
     }
+}
+
+impl<T: Real> Asked for Variance<T> {
+    fn asked(flags: &Reduce) -> anyhow::Result<Self> {
+        Ok(Self::with_ddof(flags.ddof.unwrap_or(0)))
+    }
+}
+
+impl<O, F: Finish<O>> Asked for Then<O, F>
+where
+    O: Asked,
+{
+    fn asked(flags: &Reduce) -> anyhow::Result<Self> {
+        Ok(Self::of(O::asked(flags)?))
+    }
+}
+
+impl<O: Asked<Element: Float>> Asked for SkipNan<O> {
+    fn asked(flags: &Reduce) -> anyhow::Result<Self> {
+        Ok(Self::of(O::asked(flags)?))
+    }
+}
+
+/// Operations without a parameter.
+macro_rules! asked {
+    ($($op:ty, [$($generic:tt)*];)*) => {$(
+        impl<$($generic)*> Asked for $op {
+            fn asked(_flags: &Reduce) -> anyhow::Result<Self> {
+                Ok(Self::new())
+            }
+        }
+    )*};
+}
+asked! {
+    SumOfSquares<T>, [T: Real];
+    Count<T>, [T: Scalar + PartialEq];
+    Sum<T, A>, [T: Widen<A>, A: Number];
+    PeakToPeak<T, A>, [T: Widen<A>, A: Distance];
+    ArgMin<T, A>, [T: Widen<A>, A: Number];
+    ArgMax<T, A>, [T: Widen<A>, A: Number];
 }
 
 /// The input of a reduction: an array, or with --ranks this rank's share of it.
@@ -125,9 +195,14 @@ type Run = fn(&Reduce, &Job<'_>, Given<'_>) -> anyhow::Result<Done>;
 fn lines() -> Lines<Run> {
     let mut lines: Lines<Run> = Lines::new();
     macro_rules! line {
+        (reduce $value:tt ($name:ident: $op:literal SkipNan<$of:ty>, $inputs:ident)) => {};
         // The command line does not offer composition of maps: it is for programs that compute with
         // them.
         (reduce $value:tt (compose_u64: $($rest:tt)*)) => {};
+        (reduce $value:tt ($name:ident: "var" $ty:ty, $inputs:ident)) => {
+            lines
+                .add::<$ty>("var", |call, job, input| call.reduce(<$ty>::asked(call)?, job, input));
+        };
         (reduce $value:tt ($name:ident: $op:literal $ty:ty $(as $twin:ty)?, $inputs:ident)) => {
             lines.add::<$ty>($op, |call, job, input| call.reduce(<$ty>::new(), job, input));
         };
@@ -146,6 +221,44 @@ fn lines() -> Lines<Run> {
         ($primitive:ident $value:tt $row:tt) => {};
     }
     gridsync_entries::operations!(mean);
+    macro_rules! derived {
+        ($($ty:ty),*) => {$(
+            derived! { @ "norm" Norm<$ty>, "std" Deviation<$ty>, "any" Any<$ty>, "all" All<$ty> }
+        )*};
+        (@ $($op:literal $ty:ty),*) => {$(
+            lines.add::<$ty>($op, |call, job, input| call.reduce(<$ty>::asked(call)?, job, input));
+        )*};
+    }
+    derived! { f16, bf16, f32, f64, i32, u32, i64, u64 }
+    lines
+}
+
+/// The operations with `--skip-nan`.
+fn lines_of_numbers() -> Lines<Run> {
+    let mut lines: Lines<Run> = Lines::new();
+    macro_rules! add {
+        ($($op:literal $ty:ty),*) => {$(
+            lines.add::<$ty>($op, |call, job, input| call.reduce(<$ty>::asked(call)?, job, input));
+        )*};
+    }
+    macro_rules! line {
+        (reduce $value:tt ($name:ident: $op:literal SkipNan<$of:ty>, $inputs:ident)) => {
+            add! { $op SkipNan<$of> }
+        };
+        ($primitive:ident $value:tt $row:tt) => {};
+    }
+    gridsync_entries::operations!(line);
+    macro_rules! derived {
+        ($($ty:ty as $wide:ty),*) => {$(
+            add! {
+                "min" MinOfNumbers<$ty, $wide>,
+                "max" MaxOfNumbers<$ty, $wide>,
+                "mean" MeanOfNumbers<$ty>,
+                "std" Then<SkipNan<Variance<$ty>>, Root>
+            }
+        )*};
+    }
+    derived! { f16 as f32, bf16 as f32, f32 as f32, f64 as f64 }
     lines
 }
 
@@ -192,13 +305,17 @@ impl Reduce {
     }
 
     fn refuse_what_makes_no_sense(&self, dtype: Dtype, len: usize) -> anyhow::Result<()> {
-        let (op, lines) = (self.op.as_str(), lines());
+        let (op, lines) = (self.op.as_str(), self.lines_for(dtype));
         let usage = |message: String| Err(Usage(message).into());
         if len == 0 && !HAVE_AN_IDENTITY.contains(&op) {
             return usage(format!(
                 "the {op} of an empty array is not defined: {} has no elements",
                 Input::parse(self.input.clone())
             ));
+        }
+        if lines.find(op, dtype, None).is_none() && self.skips_nan(dtype) {
+            let names = lines.names().join(" ");
+            return usage(format!("--skip-nan supports --op {names}, not {op}"));
         }
         if lines.find(op, dtype, None).is_none() {
             let types = listed(&lines.types_of(op));
@@ -207,7 +324,37 @@ impl Reduce {
         if self.modulus.is_some() && op != "prod-mod" {
             return usage(format!("--modulus is for prod-mod; --op {op} has none"));
         }
+        self.refuse_ddof(len)?;
         self.refuse_accumulator(dtype)
+    }
+
+    /// Whether elements that are NaN are skipped. Integers have none.
+    fn skips_nan(&self, dtype: Dtype) -> bool {
+        self.skip_nan && dtype.is_float()
+    }
+
+    /// The operations for elements of this type.
+    fn lines_for(&self, dtype: Dtype) -> Lines<Run> {
+        if self.skips_nan(dtype) { lines_of_numbers() } else { lines() }
+    }
+
+    /// Refuses a divisor that is not positive, or that the operation does not have.
+    fn refuse_ddof(&self, len: usize) -> anyhow::Result<()> {
+        let op = self.op.as_str();
+        let ddof = match (op, self.ddof) {
+            ("var" | "std", ddof) => ddof.unwrap_or(0),
+            (_, None) => return Ok(()),
+            (_, Some(_)) => {
+                return Err(Usage(format!("--ddof is for var and std; --op {op} has none")).into());
+            }
+        };
+        if len as u64 <= ddof {
+            let why = format!(
+                "the {op} with --ddof {ddof} needs more than {ddof} elements, and there are {len}"
+            );
+            return Err(Usage(why).into());
+        }
+        Ok(())
     }
 
     /// Refuses an accumulator that does not fit the operation or the elements.
@@ -221,6 +368,9 @@ impl Reduce {
             )),
             Some(_) if !matches!(op, "sum" | "prod" | "mean") => {
                 usage(format!("--acc is for sum, prod and mean; {op} does not round"))
+            }
+            Some(_) if self.skips_nan(dtype) => {
+                usage("--skip-nan has one accumulator for each type: leave --acc out".into())
             }
             Some(Acc::F32) if dtype == Dtype::F64 => {
                 usage("--acc f32 would lose digits of f64 elements: leave it out".into())
@@ -265,7 +415,7 @@ impl Reduce {
             return self.reduce_narrow(narrow, job, given.input);
         }
         let dtype = given.input.dtype();
-        match lines().find(&self.op, dtype, self.acc) {
+        match self.lines_for(dtype).find(&self.op, dtype, self.acc) {
             Some(run) => run(self, job, given),
             None => Err(Usage(format!("no {} of {dtype} elements", self.op)).into()),
         }
@@ -307,6 +457,7 @@ impl Reduce {
     where
         O: PartReducible + Checked,
         O::Element: Pod + data::Scalar,
+        O::Output: Shown,
     {
         let (about, len) = (About::of(&input), input.len());
         let part = self.parts.of(job, len, size_of::<O::Element>())?;
@@ -327,27 +478,40 @@ impl Reduce {
         })?;
         let us = reducer.us();
         let output = reducer.finish();
+        if output.is_missing() {
+            let why = format!("the {} of no numbers is not defined: all {len} are NaN", self.op);
+            return Err(Usage(why).into());
+        }
         let depth = reference::reduce_depth::<O>(len);
         let check = checking.map(|checking| checking.check(output, depth));
         Ok(Found { output, check, about, variant, us, part: taken })
+    }
+
+    /// The type as which results for elements of type `dtype` are printed and written.
+    fn result_type(&self, dtype: Dtype) -> Dtype {
+        match (self.op.as_str(), dtype) {
+            ("l1", Dtype::I64) => Dtype::U64,
+            _ => dtype,
+        }
     }
 
     /// The report of a result.
     fn done<T: Shown>(&self, found: Found<T>) -> Done {
         let Found { output, check, about, variant, us, part } = found;
         let dtype = about.dtype();
+        let shown = self.result_type(dtype);
         let check = check.map(|check| Check {
-            reference: check.reference.number(dtype),
+            reference: check.reference.number(shown),
             abs_err: check.abs_err,
             bound: check.bound,
             ok: check.ok,
         });
-        let result = output.number(dtype);
-        let wrapped = output.wrapped(dtype);
+        let result = output.number(shown);
+        let wrapped = output.wrapped(shown);
         let value = output.value();
         let op = self.op.clone();
         let what = format!("{op} of {}", about.text("elements"));
-        let exact = (op == "sum").then(|| wrapped.map(|sum| sum.to_string()));
+        let exact = matches!(&*op, "sum" | "l1").then(|| wrapped.map(|sum| sum.to_string()));
         let fields = Fields::Reduce { op, result, value, exact, ranks: None, transport: None };
         let value = value.map(|value| format!("the element there is {}", value.text()));
         let wrapped = wrapped.map(|sum| format!("the sum wrapped around in 64 bits: it is {sum}"));

@@ -58,7 +58,7 @@ impl Certainty {
             let sum = match sum.into() {
                 Number::Float(sum) => sum,
                 Number::Single(sum) => sum.into(),
-                Number::Signed(_) | Number::Unsigned(_) => continue,
+                _ => continue,
             };
             // A range that starts at the first element is not a difference, so that other elements
             // cost it no digits.

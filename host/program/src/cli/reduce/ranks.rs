@@ -116,10 +116,12 @@ impl Reduce {
             value.map_or(String::new(), |value| format!(" --{name} {value}"))
         };
         format!(
-            "reduce --op {}{}{}{}{}",
+            "reduce --op {}{}{}{}{}{}{}",
             self.op,
             flag("acc", self.acc.map(|acc| format!("{acc:?}").to_lowercase())),
             flag("modulus", self.modulus.map(|modulus| modulus.to_string())),
+            flag("ddof", self.ddof.map(|ddof| ddof.to_string())),
+            if self.skip_nan { " --skip-nan" } else { "" },
             flag("dtype", self.dtype.map(|dtype| dtype.to_string())),
             if self.by.shard { " --shard" } else { "" }
         )

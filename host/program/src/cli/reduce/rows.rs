@@ -6,7 +6,7 @@ mod lines;
 mod on_device;
 
 use super::shown::Shown;
-use super::{Reduce, Variant};
+use super::{Asked, HAVE_AN_IDENTITY, Reduce, Variant};
 use crate::cli::catalogue::{Lines, listed};
 use crate::cli::computed::{Fields, Wrapped};
 use crate::cli::exit::Usage;
@@ -19,12 +19,47 @@ use bytemuck::Pod;
 use cuda_std::{bf16, f16};
 use gridsync::memory;
 use gridsync::primitives::{Checked, PartReducible};
-use gridsync_kernels::op::{ArgMax, ArgMin, CompensatedSum, Max, Mean, Min, Sum, WideSum};
+use gridsync_kernels::op::{
+    ArgMax, ArgMin, CompensatedSum, Deviation, Max, MaxOfNumbers, Mean, MeanOfNumbers, Min,
+    MinOfNumbers, Norm, PeakToPeak, Root, SkipNan, Sum, SumOfMagnitudes, SumOfSquares, Then,
+    Variance, WideSum,
+};
 use lines::Reduced;
 use on_device::{Plan, alone, by_halves, by_kernels};
 
 /// Reduces rows by an operation.
 type Run = fn(&Reduce, &Job<'_>, Incoming, Along) -> anyhow::Result<Done>;
+
+/// The row reductions with `--skip-nan`.
+fn lines_of_numbers() -> Lines<Run> {
+    let mut lines: Lines<Run> = Lines::new();
+    macro_rules! add {
+        ($($op:literal $ty:ty),*) => {$(
+            lines.add::<$ty>($op, |call, job, input, along| {
+                call.rows_by(<$ty>::asked(call)?, by_kernels, job, input, along)
+            });
+        )*};
+    }
+    macro_rules! line {
+        (rows $value:tt ($name:ident: $op:literal SkipNan<$of:ty>, $inputs:ident)) => {
+            add! { $op SkipNan<$of> }
+        };
+        ($primitive:ident $value:tt $row:tt) => {};
+    }
+    gridsync_entries::operations!(line);
+    macro_rules! derived {
+        ($($ty:ty as $wide:ty),*) => {$(
+            add! {
+                "min" MinOfNumbers<$ty, $wide>,
+                "max" MaxOfNumbers<$ty, $wide>,
+                "mean" MeanOfNumbers<$ty>,
+                "std" Then<SkipNan<Variance<$ty>>, Root>
+            }
+        )*};
+    }
+    derived! { f16 as f32, bf16 as f32, f32 as f32, f64 as f64 }
+    lines
+}
 
 /// The row reductions of all operations. 64-bit integers are summed in 128 bits, as for one array.
 fn lines() -> Lines<Run> {
@@ -37,11 +72,17 @@ fn lines() -> Lines<Run> {
         };
     }
     macro_rules! line {
+        (rows $value:tt ($name:ident: $op:literal SkipNan<$of:ty>, $inputs:ident)) => {};
         (rows $value:tt (sum_i64: $($rest:tt)*)) => {
             add! { "sum" WideSum<i64> = WideSum::<i64>::new(), by_halves }
         };
         (rows $value:tt (sum_u64: $($rest:tt)*)) => {
             add! { "sum" WideSum<u64> = WideSum::<u64>::new(), by_halves }
+        };
+        (rows $value:tt ($name:ident: "var" $ty:ty, $inputs:ident)) => {
+            lines.add::<$ty>("var", |call, job, input, along| {
+                call.rows_by(<$ty>::asked(call)?, by_kernels, job, input, along)
+            });
         };
         (rows $value:tt ($name:ident: $op:literal $ty:ty $(as $twin:ty)?, $inputs:ident)) => {
             add! { $op $ty = <$ty>::new(), by_kernels }
@@ -49,6 +90,21 @@ fn lines() -> Lines<Run> {
         ($primitive:ident $value:tt $row:tt) => {};
     }
     gridsync_entries::operations!(line);
+    macro_rules! roots {
+        ($($ty:ty),*) => {$(
+            add! { "norm" Norm<$ty> = Norm::<$ty>::new(), by_kernels }
+            lines.add::<Deviation<$ty>>("std", |call, job, input, along| {
+                call.rows_by(Deviation::<$ty>::asked(call)?, by_kernels, job, input, along)
+            });
+        )*};
+    }
+    roots! { f16, bf16, f32, f64, i32, u32, i64, u64 }
+    macro_rules! magnitudes {
+        ($($ty:ty),*) => {$(
+            add! { "l1" SumOfMagnitudes<$ty> = SumOfMagnitudes::<$ty>::new(), alone }
+        )*};
+    }
+    magnitudes! { i64, u64 }
     macro_rules! mean {
         (mean_rows $value:tt (sum_i64: $($rest:tt)*)) => {
             add! { "mean" Mean<WideSum<i64>> = Mean::new(WideSum::<i64>::new()), by_halves }
@@ -99,10 +155,12 @@ impl Reduce {
             let why = format!("--variant tiles is for one value: leave it out with {flag}");
             return Err(Usage(why).into());
         }
-        let (lines, op, dtype) = (lines(), &self.op, input.dtype());
+        let (op, dtype) = (&self.op, input.dtype());
+        let lines = if self.skips_nan(dtype) { lines_of_numbers() } else { lines() };
         if !lines.names().contains(&op.as_str()) {
             let names = lines.names().join(" ");
-            return Err(Usage(format!("{flag} supports --op {names}, not {op}")).into());
+            let skip = if self.skips_nan(dtype) { " with --skip-nan" } else { "" };
+            return Err(Usage(format!("{flag}{skip} supports --op {names}, not {op}")).into());
         }
         if lines.find(op, dtype, None).is_none() {
             return Err(Usage(format!(
@@ -112,6 +170,9 @@ impl Reduce {
             .into());
         }
         self.refuse_accumulator(dtype)?;
+        if along.lines() > 0 {
+            self.refuse_ddof(along.len())?;
+        }
         let run = lines.find(op, dtype, self.acc).expect("each accumulator has a line");
         run(self, job, input, along)
     }
@@ -120,8 +181,11 @@ impl Reduce {
     fn along(&self, input: &Incoming) -> Result<Along, Usage> {
         let along = self.axis.along(input.shape())?;
         let lines = along.lines();
-        // argmin, argmax, min and max need an element even without results, as in NumPy.
-        let is_defined = self.op == "sum" || self.op == "mean" && lines == 0;
+        // argmin, argmax, min, max and ptp need an element even without results, as in NumPy.
+        let is_defined = match self.op.as_str() {
+            "mean" | "var" | "std" => lines == 0,
+            op => HAVE_AN_IDENTITY.contains(&op),
+        };
         if along.is_empty() && !is_defined {
             return Err(Usage(format!(
                 "the {} of no elements is not defined: {} has none",
@@ -171,11 +235,11 @@ impl Reduce {
     /// The report of the row results, which are written if a file is given.
     fn report_rows<T: Shown>(&self, job: &Job<'_>, found: Rows<T>) -> anyhow::Result<Done> {
         let Rows { results, check, about, along, shape, variant, us, part } = found;
-        let rows = along.lines();
+        let (rows, shown) = (along.lines(), self.result_type(about.dtype()));
         let wrapped: Vec<_> = results
             .iter()
             .enumerate()
-            .filter_map(|(row, sum)| Some((row, sum.wrapped(about.dtype())?)))
+            .filter_map(|(row, sum)| Some((row, sum.wrapped(shown)?)))
             .collect();
         let note = wrapped.first().map(|(row, sum)| {
             format!(
@@ -183,12 +247,12 @@ impl Reduce {
                 wrapped.len()
             )
         });
-        let numbers = results.iter().map(|&x| x.number(about.dtype()));
+        let numbers = results.iter().map(|&x| x.number(shown));
         let mut in_json = None;
         let (result, arrays) = match &self.output {
             Some(out) => {
                 let begin = |dtype| Sink::of_shape(out, dtype, &shape);
-                let write = || T::write(&results, about.dtype(), begin);
+                let write = || T::write(&results, shown, begin);
                 (None, unless_wrong(&check, write)?)
             }
             None if job.global.json => {
@@ -201,7 +265,7 @@ impl Reduce {
         let what = format!("{op} of {} of {}", self.axis.text(along), about.text("elements"));
         let exact = |(row, sum): (usize, i128)| Wrapped { row, exact: sum.to_string() };
         let fields = Fields::Rows {
-            wrapped: (op == "sum").then(|| wrapped.into_iter().map(exact).collect()),
+            wrapped: matches!(&*op, "sum" | "l1").then(|| wrapped.into_iter().map(exact).collect()),
             op,
             rows,
             columns: along.len(),

@@ -33,6 +33,11 @@ pub(super) trait Shown: Copy {
         None
     }
 
+    /// Whether it is the index of no element.
+    fn is_missing(self) -> bool {
+        false
+    }
+
     /// The element at the index, if the result is an index.
     fn value(self) -> Option<Number> {
         None
@@ -68,6 +73,10 @@ impl<A: Into<Number> + Copy> Shown for Option<Indexed<A>> {
             unreachable!("an empty array is refused before");
         };
         found.index.into()
+    }
+
+    fn is_missing(self) -> bool {
+        self.is_none()
     }
 
     fn value(self) -> Option<Number> {
@@ -111,18 +120,32 @@ impl Shown for i128 {
     }
 }
 
-/// A mean.
-impl Shown for Option<f64> {
-    type Stored = f64;
+/// Results that an empty array does not have, with the number that stands for such a result.
+macro_rules! of_some {
+    ($($ty:ty: $missing:expr;)*) => {$(
+        impl Shown for Option<$ty> {
+            type Stored = $ty;
 
-    fn stored(self) -> f64 {
-        self.unwrap_or(f64::NAN)
+            fn stored(self) -> $ty {
+                self.unwrap_or($missing)
+            }
+
+            fn number(self, _dtype: Dtype) -> Number {
+                self.stored().into()
+            }
+        }
+    )*};
+}
+of_some! { f32: f32::NAN; f64: f64::NAN; u32: 0; u64: 0; }
+
+impl Shown for bool {
+    type Stored = u32;
+
+    fn stored(self) -> u32 {
+        self.into()
     }
 
     fn number(self, _dtype: Dtype) -> Number {
-        let Some(mean) = self else {
-            unreachable!("an empty array is refused before");
-        };
-        mean.into()
+        Number::Truth(self)
     }
 }
