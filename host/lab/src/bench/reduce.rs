@@ -4,7 +4,10 @@ use super::throughput::{Bench, Element, Load, time_cold};
 use super::{Case, Ceiling, MeasureError, Measurement, PeerProgram, SIZES, Throughput};
 use gridsync::primitives::Reducer;
 use gridsync_entries::reduce::Reducible;
-use gridsync_kernels::op::{ArgMin, CompensatedSum, Compose, Max, Min, Sum, WideSum};
+use gridsync_kernels::op::{
+    ArgMin, CompensatedSum, Compose, Max, Min, PeakToPeak, SkipNan, Sum, SumOfSquares, Variance,
+    WideSum,
+};
 
 /// The suite.
 ///
@@ -29,6 +32,12 @@ pub const REDUCE: Throughput = Throughput {
         of::<Min<u64>>("tiles", "min", DEFAULT),
         of::<Max<u64>>("tiles", "max", DEFAULT),
         of::<Compose>("in order", "compose", NONE),
+        of::<Variance<f32>>("tiles", "var", NONE),
+        of::<Variance<f64>>("tiles", "var", NONE),
+        of::<SkipNan<Sum<f32>>>("skip NaN", "sum", NONE),
+        of::<SkipNan<Variance<f32>>>("skip NaN", "var", NONE),
+        of::<SumOfSquares<f32>>("tiles", "sum-squares", NONE),
+        of::<PeakToPeak<f32>>("tiles", "ptp", NONE),
     ],
     sizes: &SIZES,
     ceiling: Ceiling::Read,
