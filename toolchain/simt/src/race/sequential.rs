@@ -166,7 +166,7 @@ impl Late {
     }
 }
 
-/// What the launch has to remember to order its `fence.sc`.
+/// The accesses and fences by which a launch orders its `fence.sc`.
 #[derive(Debug, Default)]
 pub(super) struct FenceOrder {
     /// Whether there has been a `fence.sc`.
