@@ -123,7 +123,7 @@ pub fn reduce<T: Plain, A: Plain>(op: &str, input: &[T], depth: u64) -> Expected
 
 /// Reduces `input` by `op`, an operation of the program, with an accumulator of type `output`. Each
 /// element is rounded at most `depth` times. argmin and argmax return the index, or −1 for an empty
-/// input. prod-mod is modulo [`MODULUS`]. compose composes maps x → a·x + b, with a in the low half
+/// input. ptp of an empty input is −1 or NaN, and var is NaN. prod-mod is modulo [`MODULUS`]. compose composes maps x → a·x + b, with a in the low half
 /// of an element, and returns such a map.
 ///
 /// The tolerance of a sum is (depth·u + n·2^-53)·Σ|x|, where the second part is for the loop here.
@@ -140,6 +140,10 @@ pub fn reduce_numbers(op: &str, input: &[Number], output: Type, depth: u64) -> E
         ("count", _) => exact(Number::Int(numbers.filter(|x| !is_zero(*x)).count() as i128)),
         ("min", _) => exact(numbers.fold(output.greatest, |a, b| extreme(a, b, false))),
         ("max", _) => exact(numbers.fold(output.least, |a, b| extreme(a, b, true))),
+        ("ptp", _) => range(numbers, output),
+        ("l1", Number::Int(_)) => exact(Number::Int(numbers.map(magnitude).sum())),
+        ("sum-squares" | "l1", _) => rounded_in_f64(op, numbers, depth as f64),
+        ("var", _) => variance(&numbers.map(nearest).collect::<Vec<_>>(), depth as f64),
         ("argmin" | "argmax", _) => exact(Number::Int(argument(numbers, op == "argmax"))),
         ("sum" | "prod", Number::Float(_)) => rounded(op, numbers, depth as f64, output.unit),
         (_, Number::Int(least)) => {
@@ -201,6 +205,67 @@ fn rounded(op: &str, numbers: impl Iterator<Item = Number>, depth: f64, unit: f6
     } else {
         (product, n * unit * product.abs() + own * product.abs())
     };
+    Expected { value: Number::Float(value), allowed }
+}
+
+/// The magnitude of an integer.
+fn magnitude(x: Number) -> i128 {
+    match x {
+        Number::Int(x) => x.abs(),
+        Number::Float(_) => unreachable!("integer accumulators take integers"),
+    }
+}
+
+/// The nearest f64.
+fn nearest(x: Number) -> f64 {
+    match x {
+        Number::Int(x) => x as f64,
+        Number::Float(x) => x,
+    }
+}
+
+/// The maximum minus the minimum.
+fn range(numbers: impl Iterator<Item = Number> + Clone, output: Type) -> Expected {
+    let missing = match output.least {
+        Number::Int(_) => Number::Int(-1),
+        Number::Float(_) => Number::Float(f64::NAN),
+    };
+    let least = numbers.clone().reduce(|a, b| extreme(a, b, false));
+    let greatest = numbers.reduce(|a, b| extreme(a, b, true));
+    match (least, greatest) {
+        (Some(Number::Int(least)), Some(Number::Int(greatest))) => {
+            Expected { value: Number::Int(greatest - least), allowed: 0.0 }
+        }
+        (Some(Number::Float(least)), Some(Number::Float(greatest))) => {
+            let apart = greatest - least;
+            Expected { value: Number::Float(apart), allowed: 2.0 * output.unit * apart.abs() }
+        }
+        _ => Expected { value: missing, allowed: 0.0 },
+    }
+}
+
+/// The sum of the squares or of the magnitudes.
+fn rounded_in_f64(op: &str, numbers: impl Iterator<Item = Number>, depth: f64) -> Expected {
+    let terms = numbers.map(nearest).map(|x| if op == "l1" { x.abs() } else { x * x });
+    let (mut n, mut sum) = (0.0, 0.0);
+    for term in terms {
+        n += 1.0;
+        sum += term;
+    }
+    Expected { value: Number::Float(sum), allowed: (n + depth + 6.0) * f64::EPSILON / 2.0 * sum }
+}
+
+/// The variance, in two passes.
+fn variance(numbers: &[f64], depth: f64) -> Expected {
+    let n = numbers.len() as f64;
+    let mean = numbers.iter().sum::<f64>() / n;
+    let apart = || numbers.iter().map(|x| x - mean);
+    let squares = apart().map(|x| x * x).sum::<f64>();
+    let sum = apart().sum::<f64>();
+    let value = (squares - sum * sum / n) / n;
+    // Any element may be a center.
+    let farthest = apart().fold(0.0, |a: f64, x| a.max(x * x));
+    let allowed = 16.0 * (n + depth + 8.0) * f64::EPSILON / 2.0 * (value + farthest);
     Expected { value: Number::Float(value), allowed }
 }
 
@@ -269,6 +334,10 @@ mod tests {
             reduce::<u64, u64>("compose", &[1 << 32 | 3, 2 << 32 | 5], 0),
             Number::Int(7 << 32 | 15),
         );
+        is(reduce::<i32, u32>("ptp", &[i32::MIN, 5, i32::MAX], 0), Number::Int(0xffff_ffff));
+        is(reduce::<i64, i128>("l1", &[3, -4], 0), Number::Int(7));
+        is(reduce::<f32, f64>("sum-squares", &[3.0, -4.0], 0), Number::Float(25.0));
+        is(reduce::<f64, f64>("var", &[4.0, 7.0, 13.0, 16.0], 0), Number::Float(22.5));
         let least = reduce::<f64, f64>("min", &[0.0, -0.0, 3.0], 0);
         assert!(least.admits(Number::Float(-0.0)) && !least.admits(Number::Float(0.0)));
     }

@@ -115,8 +115,8 @@ macro_rules! operations {
 
         (squares_f32: "sum-squares" SumOfSquares<f32>, Values) reduce 2, rows 2;
         (squares_f64: "sum-squares" SumOfSquares<f64>, Values) reduce 2, rows 2;
-        (squares_f16: "sum-squares" SumOfSquares<f16>, Values) reduce 2, rows 2;
-        (squares_bf16: "sum-squares" SumOfSquares<bf16>, Values) reduce 2, rows 2;
+        (squares_f16: "sum-squares" SumOfSquares<f16>, Values) reduce 2, rows [3 1];
+        (squares_bf16: "sum-squares" SumOfSquares<bf16>, Values) reduce 2, rows [3 1];
         (squares_i32: "sum-squares" SumOfSquares<i32>, Values) reduce 2, rows 2;
         (squares_u32: "sum-squares" SumOfSquares<u32>, Values) reduce 2, rows 2;
         (squares_i64: "sum-squares" SumOfSquares<i64>, Values) reduce 2, rows 2;
@@ -124,8 +124,8 @@ macro_rules! operations {
 
         (magnitudes_f32: "l1" SumOfMagnitudes<f32>, Values) reduce 2, rows 2;
         (magnitudes_f64: "l1" SumOfMagnitudes<f64>, Values) reduce 2, rows 2;
-        (magnitudes_f16: "l1" SumOfMagnitudes<f16>, Values) reduce 2, rows 2;
-        (magnitudes_bf16: "l1" SumOfMagnitudes<bf16>, Values) reduce 2, rows 2;
+        (magnitudes_f16: "l1" SumOfMagnitudes<f16>, Values) reduce 2, rows [3 1];
+        (magnitudes_bf16: "l1" SumOfMagnitudes<bf16>, Values) reduce 2, rows [3 1];
         (magnitudes_i32: "l1" SumOfMagnitudes<i32>, Values) reduce 2, rows 1;
         (magnitudes_u32: "l1" SumOfMagnitudes<u32> as Sum<u32, u64>, Values) reduce shared, rows shared;
         (magnitudes_i64: "l1" SumOfMagnitudes<i64>, Values) reduce 2;
@@ -133,8 +133,6 @@ macro_rules! operations {
 
         (variance_f32: "var" Variance<f32>, Values) reduce 1, rows [2 1];
         (variance_f64: "var" Variance<f64>, Values) reduce 1, rows [2 1];
-        (variance_f16: "var" Variance<f16>, Values) reduce 1, rows [1 1];
-        (variance_bf16: "var" Variance<bf16>, Values) reduce 1, rows [1 1];
         (variance_i32: "var" Variance<i32>, Values) reduce 1, rows [2 1];
         (variance_u32: "var" Variance<u32>, Values) reduce 1, rows [2 1];
         (variance_i64: "var" Variance<i64>, Values) reduce 1, rows [2 1];
@@ -150,16 +148,14 @@ macro_rules! operations {
         (ptp_of_numbers_bf16_in_f32: "ptp" SkipNan<PeakToPeak<bf16, f32>>, Values) reduce 2, rows [2 1];
         (variance_of_numbers_f32: "var" SkipNan<Variance<f32>>, Values) reduce 1, rows [2 1];
         (variance_of_numbers_f64: "var" SkipNan<Variance<f64>>, Values) reduce 1, rows [2 1];
-        (variance_of_numbers_f16: "var" SkipNan<Variance<f16>>, Values) reduce 1, rows [1 1];
-        (variance_of_numbers_bf16: "var" SkipNan<Variance<bf16>>, Values) reduce 1, rows [1 1];
         (argmin_of_numbers_f32: "argmin" SkipNan<ArgMin<f32>>, Values) reduce 2;
         (argmin_of_numbers_f64: "argmin" SkipNan<ArgMin<f64>>, Values) reduce 2;
-        (argmin_of_numbers_f16_in_f32: "argmin" SkipNan<ArgMin<f16, f32>>, Values) reduce 2;
-        (argmin_of_numbers_bf16_in_f32: "argmin" SkipNan<ArgMin<bf16, f32>>, Values) reduce 2;
+        (argmin_of_numbers_f16_in_f32: "argmin" SkipNan<ArgMin<f16, f32>>, Values) reduce 1;
+        (argmin_of_numbers_bf16_in_f32: "argmin" SkipNan<ArgMin<bf16, f32>>, Values) reduce 1;
         (argmax_of_numbers_f32: "argmax" SkipNan<ArgMax<f32>>, Values) reduce 2;
         (argmax_of_numbers_f64: "argmax" SkipNan<ArgMax<f64>>, Values) reduce 2;
-        (argmax_of_numbers_f16_in_f32: "argmax" SkipNan<ArgMax<f16, f32>>, Values) reduce 2;
-        (argmax_of_numbers_bf16_in_f32: "argmax" SkipNan<ArgMax<bf16, f32>>, Values) reduce 2;
+        (argmax_of_numbers_f16_in_f32: "argmax" SkipNan<ArgMax<f16, f32>>, Values) reduce 1;
+        (argmax_of_numbers_bf16_in_f32: "argmax" SkipNan<ArgMax<bf16, f32>>, Values) reduce 1;
 
         (xor_i32: "xor" Xor<i32> as Xor<u32>, Values) reduce shared, scan shared;
         (xor_u32: "xor" Xor<u32>, Values) reduce 2, scan 2;

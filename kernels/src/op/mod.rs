@@ -114,6 +114,20 @@ pub trait Operation: Copy + Send + Sync + 'static {
         self.combine(all, self.lift(element, index))
     }
 
+    /// Accumulates the element only if `is_in`: [`take`](Self::take), or `all`, or the same bits in
+    /// fewer instructions.
+    #[inline(always)]
+    fn take_if(
+        self,
+        is_in: bool,
+        all: Self::Accumulator,
+        element: Self::Element,
+        index: u64,
+    ) -> Self::Accumulator {
+        let taken = self.take(all, element, index);
+        if is_in { taken } else { all }
+    }
+
     /// For exclusive scans: limits `before`, the combined value of elements right before element
     /// `index`, to the part that counts there. That is all of it, unless a segment starts at
     /// `index`: then the result makes nothing before that element count.

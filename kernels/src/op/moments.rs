@@ -7,14 +7,12 @@ use core::marker::PhantomData;
 /// these. The center is one of the elements: the first that was combined.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Moments<W> {
-    /// The number of elements.
-    pub count: u64,
-    /// The center.
-    pub center: W,
+    count: u64,
+    center: W,
     /// The sum of the differences from the center.
-    pub sum: f64,
+    sum: f64,
     /// The sum of the squares of the differences.
-    pub squares: f64,
+    squares: f64,
 }
 
 // SAFETY: more than `MOST_WORDS` words do not compile.
@@ -31,7 +29,8 @@ unsafe impl<W: Carried> Carried for Moments<W> {
     #[inline(always)]
     fn from_words(words: Words) -> Self {
         let (Six([count, sum, squares]), center) = two_of_words(words);
-        Self { count, center, sum: f64::from_bits(sum), squares: f64::from_bits(squares) }
+        let [sum, squares] = [sum, squares].map(f64::from_bits);
+        Self { count, center, sum, squares }
     }
 }
 
@@ -58,6 +57,12 @@ unsafe impl Carried for Six {
 }
 
 impl<W: Copy> Moments<W> {
+    /// The number of elements.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
     /// The mean of elements of `T`; `None` if there are none. Every NaN has the same bits.
     #[must_use]
     pub fn mean<T: Real<Wide = W>>(&self) -> Option<f64> {
@@ -169,11 +174,24 @@ impl<T: Real> Operation for Variance<T> {
     }
 
     #[inline(always)]
-    fn take(self, all: Self::Accumulator, element: T, _index: u64) -> Self::Accumulator {
-        let center = if all.count == 0 { element.center() } else { all.center };
-        let apart = element.minus(center);
+    fn take(self, all: Self::Accumulator, element: T, index: u64) -> Self::Accumulator {
+        self.take_if(true, all, element, index)
+    }
+
+    #[inline(always)]
+    fn take_if(
+        self,
+        is_in: bool,
+        all: Self::Accumulator,
+        element: T,
+        _index: u64,
+    ) -> Self::Accumulator {
+        let center = if all.count != 0 || !is_in { all.center } else { element.center() };
+        // A sum is never −0, so that +0 does not change it.
+        let apart = if is_in { element.minus(center) } else { 0.0 };
         Moments {
-            count: all.count + 1,
+            // The compiler knows that this is not 0, and so that the next element has a center.
+            count: all.count.saturating_add(u64::from(is_in)),
             center,
             sum: all.sum + apart,
             squares: all.squares + apart * apart,

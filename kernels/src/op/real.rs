@@ -40,8 +40,7 @@ macro_rules! floats {
             #[inline(always)]
             fn center(self) -> f64 {
                 let wide = self.nearest();
-                // Not the usual test of the bits, which is longer.
-                if wide - wide == 0.0 { wide } else { 0.0 }
+                if wide.is_finite() { wide } else { 0.0 }
             }
 
             #[inline(always)]

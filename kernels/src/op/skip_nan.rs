@@ -71,7 +71,7 @@ impl<O: Operation<Element: Float>> Operation for SkipNan<O> {
     type Output = O::Output;
     const COMMUTATIVE: bool = O::COMMUTATIVE;
     const EXACT: bool = O::EXACT;
-    const LONG: bool = true;
+    const LONG: bool = O::LONG;
 
     #[inline(always)]
     fn identity(self) -> O::Accumulator {
@@ -91,8 +91,7 @@ impl<O: Operation<Element: Float>> Operation for SkipNan<O> {
 
     #[inline(always)]
     fn take(self, all: O::Accumulator, element: O::Element, index: u64) -> O::Accumulator {
-        let taken = self.0.take(all, element, index);
-        if element.is_nan() { all } else { taken }
+        self.0.take_if(!element.is_nan(), all, element, index)
     }
 
     #[inline(always)]

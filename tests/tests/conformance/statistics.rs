@@ -1,7 +1,6 @@
 //! Variances, norms and ranges of arrays and of rows.
 
 use bytemuck::Pod;
-use cuda_std::{bf16, f16};
 use gridsync::device::Device;
 use gridsync::primitives::{Checked, PartReducer, Reducer, RowReducer};
 use gridsync::reference;
@@ -75,8 +74,6 @@ fn deviations_and_norms_of_every_type_are_right(device: &Device) {
     }
     of::<f32>(device);
     of::<f64>(device);
-    of::<f16>(device);
-    of::<bf16>(device);
     of::<i32>(device);
     of::<u32>(device);
     of::<i64>(device);
@@ -148,14 +145,13 @@ fn rows_have_the_same_variances_as_alone(device: &Device) {
     of::<f32>(device);
     of::<f64>(device);
     of::<i64>(device);
-    of::<f16>(device);
 }
 
 fn any_and_all_of_nothing_are_false_and_true(device: &Device) {
     let any = |host: &[f32]| result_of(device, Any::<f32>::new(), host);
     let all = |host: &[f32]| result_of(device, All::<f32>::new(), host);
     assert_eq!((any(&[]), all(&[])), (false, true));
-    let mut host = vec![0.0, -0.0, 0.0].repeat(1000);
+    let mut host = [0.0, -0.0, 0.0].repeat(1000);
     assert_eq!((any(&host), all(&host)), (false, false));
     host[2999] = f32::NAN;
     assert_eq!((any(&host), all(&host)), (true, false));

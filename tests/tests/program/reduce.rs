@@ -212,7 +212,7 @@ fn invalid_calls_are_refused() {
     floats(&["--variant", "tiles", "--device", "cpu"]).fails(WRONG_USAGE, &["emulator"]);
     floats(&["--variant", "rayon", "--device", "emulator"]).fails(WRONG_USAGE, &["--device cpu"]);
     for op in ["xor", "and", "or"] {
-        raw(op, &[1.0f32], &[]).fails(WRONG_USAGE, &["integers", "f32"]);
+        raw(op, &[1.0f32], &[]).fails(WRONG_USAGE, &["i32 u32 i64 u64", "not f32"]);
     }
     raw("sum", &[1i32], &["--acc", "f64"]).fails(WRONG_USAGE, &["--acc", "i32"]);
     raw("min", &[1.0f32], &["--acc", "f64"]).fails(WRONG_USAGE, &["--acc", "min"]);
@@ -225,7 +225,7 @@ fn invalid_calls_are_refused() {
     raw("prod-mod", &[1i32], &["--modulus", "0"]).fails(WRONG_USAGE, &["is 0", "4294967296"]);
     let beyond = ["--modulus", "4294967297"];
     raw("prod-mod", &[1i32], &beyond).fails(WRONG_USAGE, &["4294967297", "4294967296"]);
-    raw("prod-mod", &[1.0f32], &["--modulus", "7"]).fails(WRONG_USAGE, &["integers", "f32"]);
+    raw("prod-mod", &[1.0f32], &["--modulus", "7"]).fails(WRONG_USAGE, &["u64", "not f32"]);
     raw("sum", &[1i32], &["--modulus", "7"]).fails(WRONG_USAGE, &["--modulus", "sum"]);
     raw("sum", &[1.0f64], &["--acc", "f32"]).fails(WRONG_USAGE, &["--acc f32", "f64"]);
 }

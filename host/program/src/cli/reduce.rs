@@ -53,7 +53,8 @@ use std::ffi::OsString;
 /// ptp is the maximum minus the minimum, and unsigned for integers. sum-squares, its root norm, and l1,
 /// the sum of the magnitudes, are computed in f64, except for l1 of integers, which is exact. var and
 /// std divide by n - N with --ddof N. They subtract an element from each element first, so they lose no
-/// digits if the mean is large. any and all test for elements that are not zero.
+/// digits if the mean is large; they are not for f16 and bf16. any and all test for elements that are
+/// not zero.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Reduce {
@@ -223,13 +224,19 @@ fn lines() -> Lines<Run> {
     gridsync_entries::operations!(mean);
     macro_rules! derived {
         ($($ty:ty),*) => {$(
-            derived! { @ "norm" Norm<$ty>, "std" Deviation<$ty>, "any" Any<$ty>, "all" All<$ty> }
+            derived! { @ "norm" Norm<$ty>, "any" Any<$ty>, "all" All<$ty> }
         )*};
         (@ $($op:literal $ty:ty),*) => {$(
             lines.add::<$ty>($op, |call, job, input| call.reduce(<$ty>::asked(call)?, job, input));
         )*};
     }
     derived! { f16, bf16, f32, f64, i32, u32, i64, u64 }
+    macro_rules! deviations {
+        ($($ty:ty),*) => {
+            derived! { @ $("std" Deviation<$ty>),* }
+        };
+    }
+    deviations! { f32, f64, i32, u32, i64, u64 }
     lines
 }
 
@@ -250,15 +257,16 @@ fn lines_of_numbers() -> Lines<Run> {
     gridsync_entries::operations!(line);
     macro_rules! derived {
         ($($ty:ty as $wide:ty),*) => {$(
-            add! {
-                "min" MinOfNumbers<$ty, $wide>,
-                "max" MaxOfNumbers<$ty, $wide>,
-                "mean" MeanOfNumbers<$ty>,
-                "std" Then<SkipNan<Variance<$ty>>, Root>
-            }
+            add! { "min" MinOfNumbers<$ty, $wide>, "max" MaxOfNumbers<$ty, $wide> }
         )*};
     }
     derived! { f16 as f32, bf16 as f32, f32 as f32, f64 as f64 }
+    macro_rules! moments {
+        ($($ty:ty),*) => {$(
+            add! { "mean" MeanOfNumbers<$ty>, "std" Then<SkipNan<Variance<$ty>>, Root> }
+        )*};
+    }
+    moments! { f32, f64 }
     lines
 }
 
@@ -313,13 +321,14 @@ impl Reduce {
                 Input::parse(self.input.clone())
             ));
         }
-        if lines.find(op, dtype, None).is_none() && self.skips_nan(dtype) {
+        let is_missing = !lines.names().contains(&op);
+        if is_missing && self.skips_nan(dtype) {
             let names = lines.names().join(" ");
             return usage(format!("--skip-nan supports --op {names}, not {op}"));
         }
         if lines.find(op, dtype, None).is_none() {
             let types = listed(&lines.types_of(op));
-            return usage(format!("--op {op} needs integers ({types}), got {dtype}"));
+            return usage(format!("--op {op} supports {types}, not {dtype}: convert them"));
         }
         if self.modulus.is_some() && op != "prod-mod" {
             return usage(format!("--modulus is for prod-mod; --op {op} has none"));

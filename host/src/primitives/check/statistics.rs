@@ -126,7 +126,8 @@ struct Spread<T: Real> {
 }
 
 impl<T: Real> Spread<T> {
-    fn new(
+    /// Starts a check of a result that `judge` compares with the true variance.
+    fn checking(
         ddof: u64,
         judge: fn(&TrueVariance, f64) -> Check<f64>,
     ) -> Box<dyn Checking<T, Option<f64>>> {
@@ -199,7 +200,7 @@ impl<T: Real> Checking<T, Option<f64>> for Spread<T> {
 
 impl<T: Real> Checked for Variance<T> {
     fn checking(self, _len: usize) -> Box<dyn Checking<T, Option<f64>>> {
-        Spread::new(self.ddof(), |variance, result| {
+        Spread::checking(self.ddof(), |variance, result| {
             within(variance.value, variance.bound, variance.reach, result)
         })
     }
@@ -211,7 +212,7 @@ impl<T: Real> Checked for Variance<T> {
 
 impl<T: Real> Checked for Deviation<T> {
     fn checking(self, _len: usize) -> Box<dyn Checking<T, Option<f64>>> {
-        Spread::new(self.op().ddof(), |variance, result| {
+        Spread::checking(self.op().ddof(), |variance, result| {
             root_within(variance.value, variance.bound, variance.reach, result)
         })
     }
@@ -257,7 +258,7 @@ of_numbers! {
     SkipNan<Variance<T>>, [T: Real + Float]: |skip, len| skip.op().checking(len);
     Then<SkipNan<Variance<T>>, Root>, [T: Real + Float]:
         |then, len| Deviation::<T>::of(then.op().op()).checking(len);
-    MeanOfNumbers<T>, [T: Real + Float]: |_, _| Spread::new(0, |variance, result| {
+    MeanOfNumbers<T>, [T: Real + Float]: |_, _| Spread::checking(0, |variance, result| {
         within(variance.mean, variance.mean_bound, 0.0, result)
     });
 }

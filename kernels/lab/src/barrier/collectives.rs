@@ -182,8 +182,8 @@ pub unsafe fn block_scans(
         thread::sync_threads();
         let exclusive = block::scan_exclusive(op, own);
         thread::sync_threads();
-        let in_warp = op.combine(warp::scan_exclusive(op, own), own).to_words();
-        count(u32::from(in_warp != warp::scan(op, own).to_words()), errors);
+        let in_warp = op.combine(warp::scan_exclusive(op, own), own);
+        count(u32::from(!same_words(in_warp, warp::scan(op, own))), errors);
         if round == rounds - 1 {
             through.write(at, u64::from_words(inclusive.to_words()));
             before.write(at, u64::from_words(exclusive.before.to_words()));

@@ -39,7 +39,7 @@ fn faults_in_warp_and_block_functions_name_the_caller() {
         on(2, 96) => |_zeros| block::sort(lane(), slots().part(0, 96));
         on(1, 128) => |_zeros| block::rank(lane(), counters());
         on(1, 32) => |_zeros| {
-            let slots = Slots::new(slots(), 4);
+            let slots = Slots::<4>::new(slots());
             slots.write(lane() as usize, four);
             slots.read::<Compensated<f64>>(lane() as usize)
         };

@@ -49,15 +49,16 @@ fn lines_of_numbers() -> Lines<Run> {
     gridsync_entries::operations!(line);
     macro_rules! derived {
         ($($ty:ty as $wide:ty),*) => {$(
-            add! {
-                "min" MinOfNumbers<$ty, $wide>,
-                "max" MaxOfNumbers<$ty, $wide>,
-                "mean" MeanOfNumbers<$ty>,
-                "std" Then<SkipNan<Variance<$ty>>, Root>
-            }
+            add! { "min" MinOfNumbers<$ty, $wide>, "max" MaxOfNumbers<$ty, $wide> }
         )*};
     }
     derived! { f16 as f32, bf16 as f32, f32 as f32, f64 as f64 }
+    macro_rules! moments {
+        ($($ty:ty),*) => {$(
+            add! { "mean" MeanOfNumbers<$ty>, "std" Then<SkipNan<Variance<$ty>>, Root> }
+        )*};
+    }
+    moments! { f32, f64 }
     lines
 }
 
@@ -93,12 +94,17 @@ fn lines() -> Lines<Run> {
     macro_rules! roots {
         ($($ty:ty),*) => {$(
             add! { "norm" Norm<$ty> = Norm::<$ty>::new(), by_kernels }
+        )*};
+    }
+    roots! { f16, bf16, f32, f64, i32, u32, i64, u64 }
+    macro_rules! deviations {
+        ($($ty:ty),*) => {$(
             lines.add::<Deviation<$ty>>("std", |call, job, input, along| {
                 call.rows_by(Deviation::<$ty>::asked(call)?, by_kernels, job, input, along)
             });
         )*};
     }
-    roots! { f16, bf16, f32, f64, i32, u32, i64, u64 }
+    deviations! { f32, f64, i32, u32, i64, u64 }
     macro_rules! magnitudes {
         ($($ty:ty),*) => {$(
             add! { "l1" SumOfMagnitudes<$ty> = SumOfMagnitudes::<$ty>::new(), alone }
