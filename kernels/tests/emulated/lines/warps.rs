@@ -3,7 +3,9 @@
 use super::{Add, on};
 use cuda_std::prelude::shared_array;
 use gridsync_kernels::block::{self, Slots};
-use gridsync_kernels::op::{Compensated, CompensatedSum, InSegments, Operation, Segments};
+use gridsync_kernels::op::{
+    Compensated, CompensatedSum, InSegments, Operation, Segments, same_words,
+};
 use gridsync_kernels::warp;
 
 shared_array! {
@@ -33,6 +35,7 @@ fn faults_in_warp_and_block_functions_name_the_caller() {
         on(1, 32) => |_zeros| warp::total(lane());
         on(1, 32) => |_zeros| warp::swap(u64::from(lane()), 3);
         on(1, 32) => |_zeros| warp::of_lane(four, 3);
+        on(1, 32) => |_zeros| same_words(four, four);
         on(2, 96) => |_zeros| block::reduce(op, lane());
         on(2, 96) => |_zeros| block::scan(op, lane());
         on(2, 96) => |_zeros| block::scan_exclusive(op, lane());
