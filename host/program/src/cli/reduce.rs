@@ -1,5 +1,6 @@
 //! `gridsync reduce`: reduces an array to one value.
 
+mod asked;
 mod narrow;
 mod ranks;
 mod rows;
@@ -16,18 +17,17 @@ use super::job::{self, About, Done, Job, Verdict};
 use super::parts::Parts;
 use super::work::Cost;
 use crate::data::{self, Dtype, Incoming, Input, Stored};
+use asked::{Asked, derived_of_numbers};
 use bytemuck::Pod;
 use clap::ValueEnum;
 use clap::builder::PossibleValuesParser;
-use cuda_std::memory::Scalar;
 use cuda_std::{bf16, f16};
 use gridsync::primitives::{Check, Checked, PartReducer, PartReducible};
 use gridsync::reference;
 use gridsync_kernels::op::{
-    All, And, Any, ArgMax, ArgMin, CompensatedSum, Count, Deviation, Distance, Finish, Float,
-    Integer, Max, MaxOfNumbers, Mean, MeanOfNumbers, Min, MinOfNumbers, Norm, Number, Operation,
-    Or, PeakToPeak, Product, ProductModulo, Real, Root, SkipNan, Sum, SumOfMagnitudes,
-    SumOfSquares, Then, Variance, WideSum, Widen, Xor,
+    All, And, Any, ArgMax, ArgMin, CompensatedSum, Count, Deviation, Max, Mean, Min, Norm, Or,
+    PeakToPeak, Product, ProductModulo, SkipNan, Sum, SumOfMagnitudes, SumOfSquares, Then,
+    Variance, WideSum, Xor,
 };
 use gridsync_lab::count::within;
 use ranks::{ByRanks, Share};
@@ -117,60 +117,6 @@ const HAVE_AN_IDENTITY: [&str; 12] = [
     "all",
 ];
 
-/// An operation that can be constructed from the flags.
-trait Asked: Operation {
-    /// The operation with the parameters of the flags.
-    fn asked(flags: &Reduce) -> anyhow::Result<Self>;
-}
-
-impl<T: Integer> Asked for ProductModulo<T> {
-    fn asked(flags: &Reduce) -> anyhow::Result<Self> {
-        let missing = || Usage("--op prod-mod needs --modulus M, from 1 to 4294967296".into());
-        let modulus = flags.modulus.ok_or_else(missing)?;
-        Ok(Self::new(modulus).map_err(|error| Usage(format!("--modulus: {error}")))?)
-    }
-}
-
-impl<T: Real> Asked for Variance<T> {
-    fn asked(flags: &Reduce) -> anyhow::Result<Self> {
-        Ok(Self::with_ddof(flags.ddof.unwrap_or(0)))
-    }
-}
-
-impl<O, F: Finish<O>> Asked for Then<O, F>
-where
-    O: Asked,
-{
-    fn asked(flags: &Reduce) -> anyhow::Result<Self> {
-        Ok(Self::of(O::asked(flags)?))
-    }
-}
-
-impl<O: Asked<Element: Float>> Asked for SkipNan<O> {
-    fn asked(flags: &Reduce) -> anyhow::Result<Self> {
-        Ok(Self::of(O::asked(flags)?))
-    }
-}
-
-/// Operations without a parameter.
-macro_rules! asked {
-    ($($op:ty, [$($generic:tt)*];)*) => {$(
-        impl<$($generic)*> Asked for $op {
-            fn asked(_flags: &Reduce) -> anyhow::Result<Self> {
-                Ok(Self::new())
-            }
-        }
-    )*};
-}
-asked! {
-    SumOfSquares<T>, [T: Real];
-    Count<T>, [T: Scalar + PartialEq];
-    Sum<T, A>, [T: Widen<A>, A: Number];
-    PeakToPeak<T, A>, [T: Widen<A>, A: Distance];
-    ArgMin<T, A>, [T: Widen<A>, A: Number];
-    ArgMax<T, A>, [T: Widen<A>, A: Number];
-}
-
 /// The input of a reduction: an array, or with --ranks this rank's share of it.
 struct Given<'a> {
     input: Incoming,
@@ -255,18 +201,7 @@ fn lines_of_numbers() -> Lines<Run> {
         ($primitive:ident $value:tt $row:tt) => {};
     }
     gridsync_entries::operations!(line);
-    macro_rules! derived {
-        ($($ty:ty as $wide:ty),*) => {$(
-            add! { "min" MinOfNumbers<$ty, $wide>, "max" MaxOfNumbers<$ty, $wide> }
-        )*};
-    }
-    derived! { f16 as f32, bf16 as f32, f32 as f32, f64 as f64 }
-    macro_rules! moments {
-        ($($ty:ty),*) => {$(
-            add! { "mean" MeanOfNumbers<$ty>, "std" Then<SkipNan<Variance<$ty>>, Root> }
-        )*};
-    }
-    moments! { f32, f64 }
+    derived_of_numbers!(add);
     lines
 }
 

@@ -5,8 +5,9 @@
 mod lines;
 mod on_device;
 
+use super::asked::{Asked, derived_of_numbers};
 use super::shown::Shown;
-use super::{Asked, HAVE_AN_IDENTITY, Reduce, Variant};
+use super::{HAVE_AN_IDENTITY, Reduce, Variant};
 use crate::cli::catalogue::{Lines, listed};
 use crate::cli::computed::{Fields, Wrapped};
 use crate::cli::exit::Usage;
@@ -20,9 +21,8 @@ use cuda_std::{bf16, f16};
 use gridsync::memory;
 use gridsync::primitives::{Checked, PartReducible};
 use gridsync_kernels::op::{
-    ArgMax, ArgMin, CompensatedSum, Deviation, Max, MaxOfNumbers, Mean, MeanOfNumbers, Min,
-    MinOfNumbers, Norm, PeakToPeak, Root, SkipNan, Sum, SumOfMagnitudes, SumOfSquares, Then,
-    Variance, WideSum,
+    ArgMax, ArgMin, CompensatedSum, Deviation, Max, Mean, Min, Norm, PeakToPeak, SkipNan, Sum,
+    SumOfMagnitudes, SumOfSquares, Then, Variance, WideSum,
 };
 use lines::Reduced;
 use on_device::{Plan, alone, by_halves, by_kernels};
@@ -47,18 +47,7 @@ fn lines_of_numbers() -> Lines<Run> {
         ($primitive:ident $value:tt $row:tt) => {};
     }
     gridsync_entries::operations!(line);
-    macro_rules! derived {
-        ($($ty:ty as $wide:ty),*) => {$(
-            add! { "min" MinOfNumbers<$ty, $wide>, "max" MaxOfNumbers<$ty, $wide> }
-        )*};
-    }
-    derived! { f16 as f32, bf16 as f32, f32 as f32, f64 as f64 }
-    macro_rules! moments {
-        ($($ty:ty),*) => {$(
-            add! { "mean" MeanOfNumbers<$ty>, "std" Then<SkipNan<Variance<$ty>>, Root> }
-        )*};
-    }
-    moments! { f32, f64 }
+    derived_of_numbers!(add);
     lines
 }
 
