@@ -208,7 +208,7 @@ mod tests {
         );
         assert_eq!(modes(&HISTOGRAM, "edges", Dtype::F32), [["cupy.histogram_256"]]);
         let of_sum = modes(&REDUCE, "sum", Dtype::F32);
-        assert_eq!(of_sum, [&["torch.sum", "cupy.sum"][..], &[], &[]]);
+        assert_eq!(of_sum, [&["torch.sum", "cupy.sum"][..], &[], &[], &[]]);
         let of_scan = modes(&SCAN, "sum", Dtype::F64);
         assert_eq!(of_scan, [&["torch.cumsum", "cupy.cumsum"][..], &[], &[]]);
     }

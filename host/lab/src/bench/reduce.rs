@@ -36,7 +36,7 @@ pub const REDUCE: Throughput = Throughput {
         of::<Variance<f64>>("tiles", "var", NONE),
         of::<SkipNan<Sum<f32>>>("skip NaN", "sum", NONE),
         of::<SkipNan<Variance<f32>>>("skip NaN", "var", NONE),
-        of::<SumOfSquares<f32>>("tiles", "sum-squares", NONE),
+        of::<SumOfSquares<f32>>("tiles", "squares", NONE),
         of::<PeakToPeak<f32>>("tiles", "ptp", NONE),
     ],
     sizes: &SIZES,
