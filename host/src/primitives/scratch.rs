@@ -3,6 +3,7 @@
 use crate::device::{Buffer, Device, DeviceError};
 use bytemuck::Pod;
 use cuda_std::memory::{Global, Scalar};
+use std::ops::Range;
 
 /// The working memory of a primitive.
 ///
@@ -52,6 +53,14 @@ impl<T: Pod + Scalar> Scratch<T> {
         }
         self.buffer = (self.make)(&self.device, len)?;
         Ok(())
+    }
+
+    /// Copies the elements `part` to the host, after the launches before.
+    ///
+    /// # Errors
+    /// As for [`Buffer::download_part`].
+    pub(super) fn download_part(&self, part: Range<usize>) -> Result<Vec<T>, DeviceError> {
+        self.buffer.download_part(part)
     }
 
     /// The whole memory, for a launch.

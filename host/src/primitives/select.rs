@@ -29,6 +29,12 @@ pub struct Selected<T> {
 }
 
 impl<T: Pod> Selected<T> {
+    /// All of a buffer.
+    pub(super) fn whole(buffer: Buffer<T>) -> Self {
+        let len = buffer.len();
+        Self { buffer, len }
+    }
+
     /// Number of selected elements.
     #[must_use]
     pub fn len(&self) -> usize {

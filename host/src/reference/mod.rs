@@ -14,6 +14,7 @@ mod reduce_rows;
 mod scan;
 mod scan_columns;
 mod scan_rows;
+mod segments;
 mod select;
 mod sort;
 mod unrounded;
@@ -37,6 +38,7 @@ pub use reduce_rows::reduce_rows;
 pub use scan::{Scan, scan, scan_depth, scan_in};
 pub use scan_columns::{ColumnScan, scan_columns};
 pub use scan_rows::RowScan;
+pub use segments::{reduce_segments, scan_segments};
 pub use select::{partition, positions, run_lengths, select};
 pub use sort::{
     Index, Key, Moved, Order, argsort, argsort_rows, argsort_segments, sort, sort_in_place,

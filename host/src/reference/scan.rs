@@ -6,6 +6,7 @@ use crate::parallel::{self, CHUNK};
 use cuda_std::memory::Scalar;
 use cuda_std::warp::WARP_SIZE;
 use gridsync_kernels::grid::scan::{Form, ScanOperation, Shape};
+use gridsync_kernels::op::Operation;
 use std::mem::replace;
 
 /// Lanes of a warp.
@@ -170,7 +171,7 @@ impl<O: ScanOperation> Scan<O> {
 
 /// The balanced binary tree over the tiles of a group so far. Two blocks of the same size are
 /// combined as soon as both exist, so only few are kept.
-pub(super) struct Blocks<O: ScanOperation> {
+pub(super) struct Blocks<O: Operation> {
     /// The number of tiles of each block, and their combined value. Each block is smaller than the
     /// previous one.
     blocks: Vec<(u32, O::Accumulator)>,
@@ -178,7 +179,7 @@ pub(super) struct Blocks<O: ScanOperation> {
     group: u32,
 }
 
-impl<O: ScanOperation> Blocks<O> {
+impl<O: Operation> Blocks<O> {
     /// A group of `group` tiles, where the first `tiles` are the identity and the others follow
     /// later.
     pub(super) fn of(op: O, group: u32, tiles: u32) -> Self {
@@ -291,7 +292,7 @@ fn scan_strip<O: ScanOperation>(
 }
 
 /// The scan of at most 32 values, one per lane, as a warp does it; other lanes have the identity.
-pub(super) fn scan_lanes<O: ScanOperation>(
+pub(super) fn scan_lanes<O: Operation>(
     op: O,
     values: impl Iterator<Item = O::Accumulator>,
 ) -> [O::Accumulator; LANES] {
@@ -308,7 +309,7 @@ pub(super) fn scan_lanes<O: ScanOperation>(
 }
 
 /// The combined value of the lanes before `lane` in such a scan.
-pub(super) fn lanes_before<O: ScanOperation>(
+pub(super) fn lanes_before<O: Operation>(
     op: O,
     lanes: &[O::Accumulator; LANES],
     lane: usize,

@@ -248,3 +248,19 @@ macro_rules! sorted_elements {
         $each! { u64, "int_64" }
     };
 }
+
+/// Calls the macro `$each` once for each element type of keys, as `$each! { TYPE, KERNEL }`, or as
+/// `$each! { TYPE, as TWIN }` if the kernel is that of another type.
+#[macro_export]
+macro_rules! keyed_elements {
+    ($each:ident) => {
+        $each! { f32, mark_runs_f32 }
+        $each! { f64, mark_runs_f64 }
+        $each! { f16, mark_runs_f16 }
+        $each! { bf16, mark_runs_bf16 }
+        $each! { i32, as u32 }
+        $each! { u32, mark_runs_u32 }
+        $each! { i64, as u64 }
+        $each! { u64, mark_runs_u64 }
+    };
+}

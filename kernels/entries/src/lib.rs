@@ -126,6 +126,7 @@ pub mod rank;
 pub mod reduce;
 pub mod reduce_rows;
 pub mod scan;
+pub mod segments;
 pub mod select;
 pub mod sort;
 pub mod spread;

@@ -12,6 +12,7 @@ pub mod range_sum;
 pub mod rank;
 pub mod reduce;
 pub mod scan;
+pub mod segments;
 pub mod select;
 pub mod sort;
 mod stamped;
@@ -21,5 +22,6 @@ mod workspace;
 
 pub use reduce::reduce;
 pub use scan::scan;
+pub use segments::reduce_segments;
 pub use select::{select, unique};
 pub use workspace::Workspace;

@@ -18,6 +18,7 @@ pub(super) use run::How;
 
 pub use crate::reference::{Index, Key, Moved, Order};
 pub use rows::{RowSorter, argsort_rows_on_cpu, sort_rows_on_cpu};
+pub(in crate::primitives) use segments::check_offsets;
 pub use segments::{Segments, argsort_segments_on_cpu, sort_segments_on_cpu};
 
 /// Sorts `input` on its device, into a new buffer.

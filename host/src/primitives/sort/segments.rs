@@ -91,7 +91,7 @@ struct Long {
 
 impl Parts {
     fn new<K: Key>(device: &Device, offsets: &[u64]) -> Result<Self, DeviceError> {
-        check(offsets)?;
+        check_offsets(offsets)?;
         if u32::try_from(offsets.len()).is_err() {
             return Err(DeviceError::Unsupported {
                 what: "a sort of 2^32 segments or more",
@@ -184,7 +184,7 @@ impl Long {
 }
 
 /// An error if these are not offsets of segments.
-fn check(offsets: &[u64]) -> Result<(), DeviceError> {
+pub(in crate::primitives) fn check_offsets(offsets: &[u64]) -> Result<(), DeviceError> {
     let wrong =
         |at, before| DeviceError::NotOffsets { at, offset: offsets.get(at).copied(), before };
     if offsets.first() != Some(&0) {

@@ -1,0 +1,138 @@
+use super::by_key::*;
+use super::*;
+use crate::primitives::scan::Form;
+use gridsync_kernels::op::{Max, Mean, Min, Sum};
+
+/// Values whose sums depend on the order.
+fn values(len: usize) -> Vec<f32> {
+    (0..len as u32).map(|i| (i.wrapping_mul(0x9E37_79B1) >> 8) as f32 / 77.0).collect()
+}
+
+/// Offsets of `count` segments of `len` elements: some empty, some short, and some long ones.
+fn offsets(len: usize, count: usize) -> Vec<u64> {
+    let random = |i: usize| (i as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 11;
+    let mut inner: Vec<u64> = (1..count).map(|i| random(i * i) % (len as u64 + 1)).collect();
+    inner.sort_unstable();
+    let mut offsets = vec![0];
+    offsets.extend(inner);
+    offsets.push(len as u64);
+    offsets
+}
+
+fn bits(values: &[f32]) -> Vec<u32> {
+    values.iter().map(|x| x.to_bits()).collect()
+}
+
+#[test]
+fn segments_have_the_same_bits_as_on_the_cpu() {
+    let device = Device::emulator();
+    for (len, count) in
+        [(0, 1), (0, 40), (1, 1), (33, 5), (7936, 1), (7935, 1), (9000, 9000), (40_000, 3)]
+    {
+        let (host, offsets) = (values(len), offsets(len, count));
+        let input = device.upload(&host).expect("there is room");
+        let sums = reduce_segments(Sum::<f32>::new(), &input, &offsets).expect("it should run");
+        let expected = reduce_segments_on_cpu(Sum::<f32>::new(), &host, &offsets);
+        assert_eq!(bits(&sums), bits(&expected), "{count} segments of {len}");
+        let largest = reduce_segments(Max::<f32>::new(), &input, &offsets).expect("it should run");
+        for (i, pair) in offsets.windows(2).enumerate() {
+            let own = &host[pair[0] as usize..pair[1] as usize];
+            let max = own.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+            assert_eq!(largest[i], max, "segment {i} of {count} of {len}");
+            let exact: f64 = own.iter().map(|&x| f64::from(x)).sum();
+            let error = (f64::from(sums[i]) - exact).abs();
+            assert!(error <= exact * 1e-4, "segment {i} of {count} of {len}: {}", sums[i]);
+        }
+    }
+}
+
+#[test]
+fn a_reducer_can_be_used_for_arrays_of_any_length() {
+    let device = Device::emulator();
+    let mut reducer = SegmentReducer::new(Mean::new(Sum::<f32, f64>::new()), &device).expect("room");
+    for (len, count) in [(100, 3), (30_000, 100), (10, 2), (0, 0), (30_000, 2)] {
+        let (host, offsets) = (values(len), offsets(len, count.max(1)));
+        let on_device = Offsets::new(&device, &offsets).expect("they are offsets");
+        let input = device.upload(&host).expect("there is room");
+        let means = reducer.reduce(&input, &on_device).expect("it should run");
+        for (mean, pair) in means.iter().zip(offsets.windows(2)) {
+            let own = &host[pair[0] as usize..pair[1] as usize];
+            let exact = own.iter().map(|&x| f64::from(x)).sum::<f64>() / own.len() as f64;
+            assert_eq!(mean.is_none(), own.is_empty(), "an empty segment has no mean");
+            assert!(mean.is_none_or(|mean| (mean - exact).abs() <= 1e-9 * exact), "{exact}");
+        }
+    }
+    let short = device.upload(&[1.0f32]).expect("there is room");
+    let two = Offsets::new(&device, &[0, 2]).expect("they are offsets");
+    let error = reducer.launch(&short, &two).expect_err("an element is missing");
+    assert!(matches!(error, DeviceError::LengthMismatch { buffer: 1, given: 2 }), "{error}");
+    assert!(reducer.results(&two).is_err());
+}
+
+#[test]
+fn nans_are_separate_runs_or_one() {
+    let device = Device::emulator();
+    let keys = [1.0f32, f32::NAN, f32::NAN, -0.0, 0.0, f32::NAN];
+    let counted = |nans| {
+        let buffer = device.upload(&keys).expect("there is room");
+        let (firsts, counts) = run_lengths_by_key(&buffer, nans).expect("it should run");
+        assert_eq!(firsts.len(), counts.len());
+        counts
+    };
+    assert_eq!(counted(Nans::Apart), [1, 1, 1, 2, 1]);
+    assert_eq!(counted(Nans::Together), [1, 2, 2, 1]);
+}
+
+#[test]
+fn runs_and_groups_have_the_same_bits_as_on_the_cpu() {
+    let device = Device::emulator();
+    for (len, most) in [(0, 1), (1, 1), (5000, 2), (20_000, 300), (20_000, 1)] {
+        let random = |i: usize| (i as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 33;
+        let mut keys: Vec<f64> = Vec::with_capacity(len);
+        while keys.len() < len {
+            let (key, run) = (random(keys.len()) % 50, random(keys.len() + 7) % most + 1);
+            let key = if key == 0 { f64::NAN } else { key as f64 - 25.0 };
+            keys.extend((0..run.min((len - keys.len()) as u64)).map(|_| key));
+        }
+        let host = values(len);
+        let (on_device, input) = (device.upload(&keys), device.upload(&host));
+        let (on_device, input) = (on_device.expect("room"), input.expect("room"));
+        let (sum, min) = (Sum::<f32>::new(), Min::<f32>::new());
+        for nans in [Nans::Apart, Nans::Together] {
+            let runs = reduce_by_key(sum, &on_device, &input, nans).expect("it should run");
+            same(&runs, &reduce_by_key_on_cpu(sum, &keys, &host, nans));
+            assert_eq!(runs.counts.iter().sum::<u64>(), len as u64);
+            for form in [Form::Inclusive, Form::Exclusive] {
+                let scanned = scan_by_key::<Sum<f32>, _>(&on_device, &input, form, nans);
+                let scanned = scanned.and_then(|buffer| buffer.download()).expect("it should run");
+                let expected = scan_by_key_on_cpu::<Sum<f32>, _>(&keys, &host, form, nans);
+                assert_eq!(bits(&scanned), bits(&expected), "{form:?}, {len} keys, {nans:?}");
+            }
+        }
+        let groups = group_by(min, &on_device, &input).expect("it should run");
+        same(&groups, &group_by_on_cpu(min, &keys, &host));
+        let ascend = groups.keys.windows(2).all(|pair| pair[0] < pair[1] || pair[1].is_nan());
+        assert!(ascend, "{:?}", groups.keys);
+        for (key, min) in groups.keys.iter().zip(&groups.values) {
+            let is_own = |of: &f64| of == key || of.is_nan() && key.is_nan();
+            let own = keys.iter().zip(&host).filter(|(of, _)| is_own(of)).map(|(_, &x)| x);
+            assert_eq!(own.fold(f32::INFINITY, f32::min), *min, "key {key}");
+        }
+    }
+}
+
+fn same(found: &Groups<f64, f32>, expected: &Groups<f64, f32>) {
+    let key_bits = |keys: &[f64]| keys.iter().map(|key| key.to_bits()).collect::<Vec<_>>();
+    assert_eq!(key_bits(&found.keys), key_bits(&expected.keys));
+    assert_eq!(bits(&found.values), bits(&expected.values));
+    assert_eq!(found.counts, expected.counts);
+}
+
+#[test]
+fn keys_and_values_have_to_be_as_long() {
+    let device = Device::emulator();
+    let keys = device.upload(&[1u32, 2]).expect("there is room");
+    let values = device.upload(&[1.0f32]).expect("there is room");
+    let error = group_by(Sum::<f32>::new(), &keys, &values).expect_err("a value is missing");
+    assert!(matches!(error, DeviceError::LengthMismatch { buffer: 1, given: 2 }), "{error}");
+}

@@ -1,0 +1,109 @@
+//! Reductions of segments: a kernel for each line of [`operations!`](crate::operations) with
+//! `segments`. And one for each line of [`keyed_elements!`](crate::keyed_elements), which marks
+//! where the segments of equal keys start.
+
+use crate::ElementOf;
+#[cfg(not(target_arch = "nvptx64"))]
+use crate::Entry;
+use cuda_std::launch::KernelArg;
+use cuda_std::prelude::*;
+use cuda_std::{bf16, f16};
+use gridsync_kernels::grid::segments::mark_runs;
+use gridsync_kernels::grid::{Workspace, reduce_segments};
+use gridsync_kernels::op::{Max, Min, Operation, Sum};
+
+/// The arguments, as in [`reduce_segments`]. An operation with a parameter comes after them.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Arguments<T> {
+    /// The array.
+    pub input: Global<T>,
+    /// Where the segments start.
+    pub starts: Global<u64>,
+    /// The words of one accumulator for each segment.
+    pub result: Global<u32>,
+    /// The words of the workspace.
+    pub words: Global<u64>,
+    /// The state of the workspace.
+    pub state: Global<u32>,
+}
+
+// SAFETY: `repr(C)` of views, which are the same on host and device.
+unsafe impl<T: Scalar> KernelArg for Arguments<T> {}
+
+impl<T: Scalar> Arguments<T> {
+    /// Reduces each segment by `op`: [`reduce_segments`].
+    #[device]
+    pub fn reduce(self, op: impl Operation<Element = T>) {
+        let workspace = Workspace { words: self.words, state: self.state };
+        reduce_segments(op, self.input, self.starts, self.result, workspace);
+    }
+}
+
+/// The common arguments of a reduction of segments by `O`.
+pub type Common<O> = Arguments<ElementOf<O>>;
+
+/// An operation that has a kernel for segments: a short name for bounds. On the host only.
+#[cfg(not(target_arch = "nvptx64"))]
+pub trait SegmentReducible: Operation + Entry<Common<Self>> {}
+
+#[cfg(not(target_arch = "nvptx64"))]
+impl<O: Operation + Entry<Common<O>>> SegmentReducible for O {}
+
+macro_rules! kernel {
+    (segments shared $row:tt) => {
+        entry! { $row Common }
+    };
+    (segments $blocks:literal $row:tt) => {
+        entry! { $row Common, reduce (prefix = "reduce_segments_", max_threads = 256, min_blocks = 4) "Reduces segments by", "grid::segments::reduce_segments" }
+    };
+    ($primitive:ident $value:tt $row:tt) => {};
+}
+operations!(kernel);
+
+/// The arguments of the kernels that mark runs, as in [`mark_runs`].
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Marking<T> {
+    /// The keys.
+    pub keys: Global<T>,
+    /// A bit for each key.
+    pub marks: Global<u32>,
+    /// 1 if adjacent NaNs form one run, 0 if each is its own.
+    pub joins_nans: u32,
+}
+
+// SAFETY: `repr(C)` of views and a number, which are the same on host and device.
+unsafe impl<T: Scalar> KernelArg for Marking<T> {}
+
+impl<T: Scalar + PartialEq> Marking<T> {
+    /// Marks the runs: [`mark_runs`].
+    #[device]
+    pub fn mark(self, _of: Runs<T>) {
+        mark_runs(self.keys, self.marks, self.joins_nans != 0);
+    }
+}
+
+/// Runs of equal keys of type `T`: names their kernel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Runs<T>(core::marker::PhantomData<fn(T)>);
+
+impl<T> Runs<T> {
+    /// Of keys of `T`.
+    #[inline(always)]
+    #[must_use]
+    pub const fn new() -> Self {
+        Self(core::marker::PhantomData)
+    }
+}
+
+macro_rules! marks {
+    // Equal integers have equal bits, signed or unsigned.
+    ($ty:ident, as $twin:ident) => {
+        entry! { @ Runs<$ty> as Runs<$twin>, Marking<$ty> as Marking<$twin> }
+    };
+    ($ty:ident, $kernel:ident) => {
+        entry! { @ $kernel Runs<$ty> [] Marking<$ty>, mark (max_threads = 256) "Marks", "grid::segments::mark_runs" }
+    };
+}
+keyed_elements!(marks);
