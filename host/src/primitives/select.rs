@@ -29,12 +29,6 @@ pub struct Selected<T> {
 }
 
 impl<T: Pod> Selected<T> {
-    /// All of a buffer.
-    pub(super) fn whole(buffer: Buffer<T>) -> Self {
-        let len = buffer.len();
-        Self { buffer, len }
-    }
-
     /// Number of selected elements.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -51,6 +45,12 @@ impl<T: Pod> Selected<T> {
     #[must_use]
     pub fn buffer(&self) -> &Buffer<T> {
         &self.buffer
+    }
+
+    /// The buffer itself.
+    #[must_use]
+    pub fn into_buffer(self) -> Buffer<T> {
+        self.buffer
     }
 
     /// Copies them to the host.

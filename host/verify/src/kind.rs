@@ -2,7 +2,7 @@
 
 use super::{
     CaseError, Input, Keys, Lens, OnCpu, Ties, histogram, kendall, range_sum, rank, reduce,
-    reduce_rows, scan, select, sort,
+    reduce_rows, scan, segments, select, sort,
 };
 use cuda_std::memory::Scalar;
 use cuda_std::{bf16, f16};
@@ -38,11 +38,15 @@ pub enum Primitive {
     Histogram,
     /// A selection by rank.
     Rank,
+    /// The reduction of each segment of an array.
+    Segments,
+    /// Runs and groups of equal keys.
+    ByKey,
 }
 
 impl Primitive {
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 11] = [
         Self::Reduce,
         Self::Rows,
         Self::Scan,
@@ -52,6 +56,8 @@ impl Primitive {
         Self::Sort,
         Self::Histogram,
         Self::Rank,
+        Self::Segments,
+        Self::ByKey,
     ];
 }
 
@@ -73,6 +79,8 @@ pub enum Size {
     /// Elements of an array, the lengths of the segments that are sorted, what the elements are, and
     /// their order.
     Segments(usize, Lens, Keys, Order),
+    /// Elements of an array, and the lengths of the segments that are reduced.
+    Ragged(usize, Lens),
     /// Elements of an array, and the bins that they are counted in.
     Bins(usize, usize),
     /// Rows and columns, what the elements are, their order, and how many of each row are selected:
@@ -103,6 +111,7 @@ impl fmt::Display for Size {
             Self::Segments(len, lens, keys, order) => {
                 write!(f, "{keys:?} keys, {len} elements in {lens:?} segments, {order:?}")
             }
+            Self::Ragged(len, lens) => write!(f, "{len} elements in {lens:?} segments"),
             Self::Bins(len, bins) => write!(f, "{len} elements in {bins} bins"),
             Self::Ranks(rows, columns, keys, order, k) => {
                 write!(f, "the first {k} of {}", Self::Keys(*rows, *columns, *keys, *order))
@@ -222,6 +231,9 @@ static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
         (ranges $value:tt $row:tt) => {
             kind! { @ range_sum $row }
         };
+        (segments $value:tt $row:tt) => {
+            kind! { @ segments $row }
+        };
         (@ $module:ident ($name:ident: $op:literal $ty:ty $(as $twin:ty)?, $input:ident)) => {
             kinds.push($module::kind((stringify!($name), $op), <$ty>::new(), Input::$input));
         };
@@ -277,5 +289,11 @@ static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
     sorts! { i16, "int_16" }
     sorts! { u16, "int_16" }
     kinds.extend(histogram::kinds());
+    macro_rules! keys {
+        ($ty:ident, $($kernel:tt)+) => {
+            kinds.push(segments::kind_by_key::<$ty>(stringify!($ty)));
+        };
+    }
+    gridsync_entries::keyed_elements!(keys);
     kinds
 });

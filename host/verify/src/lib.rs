@@ -14,6 +14,7 @@ mod rank;
 mod reduce;
 mod reduce_rows;
 mod scan;
+mod segments;
 mod select;
 mod select_bench;
 mod sort;
@@ -62,13 +63,17 @@ fn wrong(
     ))
 }
 
-/// Ok if `got` has the bits of `expected`. `what` is what gives them, and the verb.
+/// Ok if `got` has the length and the bits of `expected`. `what` is what gives them, and the verb.
 fn same_bits<A: Pod + Debug>(
     case: &str,
     what: &str,
     got: &[A],
     expected: &[A],
 ) -> Result<(), CaseError> {
+    if got.len() != expected.len() {
+        let (got, expected) = (got.len(), expected.len());
+        return Err(CaseError::Wrong(format!("{case}: {what} {got} elements, not {expected}")));
+    }
     let differ = |(a, b): (&A, &A)| bytemuck::bytes_of(a) != bytemuck::bytes_of(b);
     match got.iter().zip(expected).position(differ) {
         None => Ok(()),

@@ -85,7 +85,7 @@ impl Lens {
             let of = match self {
                 Self::Of(each) => each,
                 Self::Mixed => (bits >> 8) as usize % (1 << (bits % 15)),
-                Self::Skewed if last == len / 4 => len / 2,
+                Self::Skewed if last == len / 4 => len.div_ceil(2),
                 Self::Skewed => bits as usize % 2,
             };
             last += of.min(len - last);

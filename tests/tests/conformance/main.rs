@@ -23,6 +23,7 @@
 //! | `warp_rows` | eight rows of a warp at once: order, bits, schedules |
 //! | `counted` | arrays whose length only the device knows, and graphs of them |
 //! | `range_sum` | every range sum × size × backend, and queries that are not ranges |
+//! | `segments` | every reduction of segments and of runs × lengths × backend × schedule |
 //! | `kendall` | every rank correlation × size × ties × method × backend × schedule |
 //! | `parts` | host arrays that go through the device part by part |
 //! | `spread` | arrays that are spread over several GPUs: every scan × stripes × backend, and
@@ -98,6 +99,7 @@ mod repeat_sorted;
 mod residues;
 mod rows;
 mod scan;
+mod segments;
 mod select;
 mod shared;
 mod shipped;
@@ -147,6 +149,7 @@ fn main() -> ExitCode {
         residues::trials(),
         rows::trials(),
         scan::trials(),
+        segments::trials(),
         select::trials(),
         shared::trials(),
         shipped::trials(),

@@ -24,7 +24,7 @@ use gridsync::device::{Device, EmulatorConfig, Geometry};
 use gridsync::primitives::kendall::{KendallError, Method as Correlating, kendall};
 use gridsync::primitives::range_sum::{RangeSumError, RangeSums};
 use gridsync_kernels::op::Sum;
-use gridsync_verify::{CaseError, Kind, Primitive, Size, Ties, kinds};
+use gridsync_verify::{CaseError, Kind, Lens, Primitive, Size, Ties, kinds};
 use kernels::warps_add;
 
 /// A protocol, and a small run of it that checks its results.
@@ -146,6 +146,10 @@ fn primitives() -> Vec<Protocol> {
     }
     for kind in kinds(Primitive::Ranges).filter(|kind| kind.element == "f32") {
         add(format!("range-sum/{}", kind.accumulator), kind, Size::Array(5000), 1);
+    }
+    for kind in kinds(Primitive::Segments).filter(is_sum) {
+        let lens = Lens::Of(kind.tile + 9);
+        add(format!("segments/{}", kind.element), kind, Size::Ragged(3 * kind.tile, lens), 1);
     }
     for kind in kinds(Primitive::Kendall).filter(|kind| kind.element == "f32") {
         // More than one block each; a tile of the merge sort has 2048 keys.

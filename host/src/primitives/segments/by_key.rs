@@ -1,38 +1,40 @@
 //! Runs of equal keys: reduced, scanned and counted. And groups of equal keys in any order.
 //!
 //! A run is adjacent elements with equal keys. Keys are equal by `==`, so −0 equals +0; [`Nans`]
-//! says whether NaNs are. The first element of a run is its key.
+//! says whether NaNs are. The first element of a run is its key. Runs are [segments](super) of the
+//! values, and so are groups, after a stable sort of the keys.
 //!
 //! ```
 //! use gridsync::device::{Device, DeviceError};
-//! use gridsync::kernels::op::Sum;
+//! use gridsync::kernels::op::{Max, Sum};
 //! use gridsync::primitives::segments::by_key::{Nans, group_by, reduce_by_key};
 //!
 //! let device = Device::emulator();
 //! let keys = device.upload(&[7u32, 7, 2, 7])?;
 //! let values = device.upload(&[1.0f64, 2.0, 4.0, 8.0])?;
-//! let runs = reduce_by_key(Sum::<f64>::new(), &keys, &values, Nans::Apart)?;
-//! assert_eq!((runs.keys, runs.values), (vec![7, 2, 7], vec![3.0, 4.0, 8.0]));
-//! let groups = group_by(Sum::<f64>::new(), &keys, &values)?;
-//! assert_eq!((groups.keys, groups.values), (vec![2, 7], vec![4.0, 11.0]));
+//! let (runs, sums) = reduce_by_key(Sum::<f64>::new(), &keys, &values, Nans::Apart)?;
+//! assert_eq!((runs.keys, sums), (vec![7, 2, 7], vec![3.0, 4.0, 8.0]));
+//! let groups = group_by(&keys)?;
+//! assert_eq!(groups.keys(), [2, 7]);
+//! assert_eq!(groups.reduce(Sum::<f64>::new(), &values)?, [4.0, 11.0]);
+//! assert_eq!(groups.reduce(Max::<f64>::new(), &values)?, [4.0, 8.0]);
 //! # Ok::<(), DeviceError>(())
 //! ```
 
-use super::{SegmentReducer, SegmentReducible};
+use super::{Offsets, SegmentReducer, SegmentReducible, reduce_segments_on_cpu};
 use crate::device::{Buffer, Device, DeviceError, Geometry};
 use crate::primitives::scan::{Form, Scannable, Scanner};
-use crate::primitives::select::{
-    FirstOfRun, Selectable, Selected, run_lengths, select_with_positions,
-};
+use crate::primitives::select::{FirstOfRun, Selectable, select_with_positions};
 use crate::primitives::sort::{Key, Order, Sorter};
-use crate::reference::{self, Moved, argsort, run_starts};
+use crate::reference::{self, argsort, run_starts};
 use bytemuck::Pod;
 use cuda_std::warp::WARP_SIZE;
-use gridsync_entries::segments::{Marking, Runs};
+use gridsync_entries::rank::Taking;
+use gridsync_entries::segments::{Marking, Runs as RunsOf};
 use gridsync_entries::{Entry, KernelOf};
+use gridsync_kernels::grid::rank::{Places, THREADS as TAKERS};
 use gridsync_kernels::grid::segments::{MARKED, THREADS};
 use gridsync_kernels::op::{InSegments, Operation, Segments};
-use std::mem::size_of;
 
 /// Whether adjacent NaNs are equal keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,74 +47,65 @@ pub enum Nans {
 
 /// A key type with kernels for runs: a short name for bounds.
 pub trait RunKey: Key + PartialEq {
-    /// Its bits. Not for use.
-    #[doc(hidden)]
+    /// What marks runs.
     type Runs: Default + Entry<Marking<Self>>;
-    /// The selection of the first of each run. Not for use.
-    #[doc(hidden)]
+    /// What selects the first of each run.
     type Firsts: Default + Selectable<Element = Self>;
 }
 
 impl<K: Key + PartialEq> RunKey for K
 where
-    Runs<K>: Entry<Marking<K>>,
+    RunsOf<K>: Entry<Marking<K>>,
     FirstOfRun<K>: Selectable<Element = K>,
 {
-    type Runs = Runs<K>;
+    type Runs = RunsOf<K>;
     type Firsts = FirstOfRun<K>;
 }
 
-/// The values of equal keys, combined.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Groups<K, V> {
-    /// The key of each run or group.
+/// The runs of equal keys of an array on a device.
+pub struct Runs<K> {
+    /// The key of each run.
     pub keys: Vec<K>,
-    /// The combined values.
-    pub values: Vec<V>,
-    /// The number of values, at least 1.
-    pub counts: Vec<u64>,
+    /// Where the runs start and end.
+    pub offsets: Offsets,
 }
 
-/// Where runs start, on a device.
-struct Starts<K> {
-    keys: Selected<K>,
-    starts: Selected<u64>,
-}
-
-impl<K: RunKey> Starts<K> {
-    /// The runs of equal `keys`. Waits for their number.
-    fn of(keys: &Buffer<K>, nans: Nans) -> Result<Self, DeviceError> {
-        let (firsts, starts) = select_with_positions(K::Firsts::default(), keys)?;
-        let all = Self { keys: firsts, starts };
-        if nans == Nans::Together && has_nan::<K>() { all.joined() } else { Ok(all) }
+/// Finds the runs of equal `keys`, in one launch. Waits for the device.
+///
+/// # Errors
+/// If the device fails.
+pub fn runs<K: RunKey>(keys: &Buffer<K>, nans: Nans) -> Result<Runs<K>, DeviceError> {
+    let (firsts, starts) = select_with_positions(K::Firsts::default(), keys)?;
+    let (mut firsts, mut host) = (firsts.download()?, starts.download()?);
+    let count = host.len();
+    if nans == Nans::Together {
+        join(&mut firsts, &mut host);
     }
+    let starts =
+        if host.len() < count { keys.device().upload(&host)? } else { starts.into_buffer() };
+    host.push(keys.len() as u64);
+    Ok(Runs { keys: firsts, offsets: Offsets { host, starts } })
+}
 
-    /// The runs, where those of adjacent NaNs are joined. The host does it, because there are few
-    /// runs, or many NaNs.
-    fn joined(self) -> Result<Self, DeviceError> {
-        let firsts = self.keys.download()?;
-        let joined = run_starts(Order::ASCENDING, &firsts);
-        if joined.len() == firsts.len() {
-            return Ok(self);
-        }
-        let (device, starts) = (self.starts.buffer().device(), self.starts.download()?);
-        let keys: Vec<K> = joined.iter().map(|&run| firsts[run as usize]).collect();
-        let starts: Vec<u64> = joined.iter().map(|&run| starts[run as usize]).collect();
-        Ok(Self {
-            keys: Selected::whole(device.upload(&keys)?),
-            starts: Selected::whole(device.upload(&starts)?),
-        })
+/// The keys of the runs of `keys`, and the offsets of the runs, found on all cores of the CPU.
+pub fn runs_on_cpu<K: RunKey>(keys: &[K], nans: Nans) -> (Vec<K>, Vec<u64>) {
+    let mut offsets = reference::positions(K::Firsts::default(), keys);
+    let mut firsts: Vec<K> = offsets.iter().map(|&start| keys[start as usize]).collect();
+    if nans == Nans::Together {
+        join(&mut firsts, &mut offsets);
     }
+    offsets.push(keys.len() as u64);
+    (firsts, offsets)
 }
 
-/// Whether a type of keys has NaNs: its number with all bits set is one.
-fn has_nan<K: RunKey>() -> bool {
-    let key: K = bytemuck::pod_read_unaligned(&[0xFF; 8][..size_of::<K>()]);
-    let same = key;
-    key != same
+/// Joins the runs of adjacent NaNs.
+fn join<K: RunKey>(firsts: &mut Vec<K>, starts: &mut Vec<u64>) {
+    let joined = run_starts(Order::ASCENDING, firsts);
+    *starts = joined.iter().map(|&run| starts[run as usize]).collect();
+    *firsts = joined.iter().map(|&run| firsts[run as usize]).collect();
 }
 
-/// Reduces the values of each run of equal keys by `op`, on their device. Waits for the results.
+/// The runs, and the values of each combined by `op`. Waits for the results.
 ///
 /// One launch finds the runs, and another reduces their values. The bits of a floating-point result
 /// depend on the keys and values only.
@@ -125,84 +118,140 @@ pub fn reduce_by_key<K: RunKey, O: SegmentReducible<Element: Pod>>(
     keys: &Buffer<K>,
     values: &Buffer<O::Element>,
     nans: Nans,
-) -> Result<Groups<K, O::Output>, DeviceError> {
+) -> Result<(Runs<K>, Vec<O::Output>), DeviceError> {
     let device = expect_pairs(keys, values)?;
-    let runs = Starts::of(keys, nans)?;
-    let mut reducer = SegmentReducer::new(op, device)?;
-    let starts = runs.starts.buffer().view().part(0, runs.starts.len());
-    // SAFETY: both are on this device, and the starts are those of runs of as many keys; a dropped
-    // buffer waits for the stream.
-    unsafe { reducer.launch_view(values.view(), starts)? };
-    let counts = run_lengths(&runs.starts.download()?, keys.len());
-    let values = reducer.results_of(counts.len(), counts.iter().copied())?;
-    Ok(Groups { keys: runs.keys.download()?, values, counts })
+    let runs = runs(keys, nans)?;
+    let values = SegmentReducer::new(op, device)?.reduce(values, &runs.offsets)?;
+    Ok((runs, values))
 }
 
-/// The same on all cores of the CPU, with the same bits.
-///
-/// # Panics
-/// If there are not as many values as keys.
-pub fn reduce_by_key_on_cpu<K: RunKey, O: Operation>(
-    op: O,
-    keys: &[K],
-    values: &[O::Element],
-    nans: Nans,
-) -> Groups<K, O::Output> {
-    assert_eq!(keys.len(), values.len(), "a value for each key");
-    let starts = starts_on_cpu(keys, nans);
-    let counts = run_lengths(&starts, keys.len());
-    let all = reference::reduce_segments(op, values, &starts);
-    let values = all.into_iter().zip(&counts).map(|(all, &len)| op.finish_of(all, len)).collect();
-    Groups { keys: starts.iter().map(|&start| keys[start as usize]).collect(), values, counts }
+/// Groups of equal keys of an array on a device.
+pub struct Groups<K> {
+    runs: Runs<K>,
+    /// The indices of the keys in ascending order.
+    order: Buffer<u64>,
 }
 
-/// Groups `values` by `keys`, which may have any order, and reduces each group by `op`. The groups
-/// are in ascending order of their keys. Values are combined in the order of the array. NaNs are
-/// one group, the last.
+/// Groups the elements of arrays by `keys`, which may have any order. The groups are in ascending
+/// order of their keys. NaNs are one group, the last. Waits for the device.
 ///
-/// The pairs are sorted, and then reduced by runs. So the bits of a floating-point result depend on
-/// the keys and values only.
-///
-/// # Errors
-/// As for [`reduce_by_key`].
-pub fn group_by<K: RunKey, O: SegmentReducible<Element: Moved>>(
-    op: O,
-    keys: &Buffer<K>,
-    values: &Buffer<O::Element>,
-) -> Result<Groups<K, O::Output>, DeviceError> {
-    let device = expect_pairs(keys, values)?;
-    let (mut sorted, mut moved) = (device.alloc(keys.len())?, device.alloc(keys.len())?);
-    let mut sorter = Sorter::new(device, keys.len())?;
-    sorter.launch_pairs(Order::ASCENDING, (keys, values), (&mut sorted, &mut moved))?;
-    reduce_by_key(op, &sorted, &moved, Nans::Together)
-}
-
-/// The same on all cores of the CPU, with the same bits.
-///
-/// # Panics
-/// If there are not as many values as keys.
-pub fn group_by_on_cpu<K: RunKey, O: Operation>(
-    op: O,
-    keys: &[K],
-    values: &[O::Element],
-) -> Groups<K, O::Output> {
-    assert_eq!(keys.len(), values.len(), "a value for each key");
-    let order: Vec<u64> = argsort(Order::ASCENDING, keys);
-    let sorted: Vec<K> = order.iter().map(|&at| keys[at as usize]).collect();
-    let moved: Vec<O::Element> = order.iter().map(|&at| values[at as usize]).collect();
-    reduce_by_key_on_cpu(op, &sorted, &moved, Nans::Together)
-}
-
-/// The keys of runs of equal keys, and how many elements each run has. Waits for the device.
+/// Sorts the keys and their indices.
 ///
 /// # Errors
 /// If the device fails.
-pub fn run_lengths_by_key<K: RunKey>(
-    keys: &Buffer<K>,
-    nans: Nans,
-) -> Result<(Vec<K>, Vec<u64>), DeviceError> {
-    let runs = Starts::of(keys, nans)?;
-    Ok((runs.keys.download()?, run_lengths(&runs.starts.download()?, keys.len())))
+pub fn group_by<K: RunKey>(keys: &Buffer<K>) -> Result<Groups<K>, DeviceError> {
+    let (device, len) = (keys.device(), keys.len());
+    let (sorted, order) = (device.alloc::<K>(len)?, device.alloc(len)?);
+    let to = (sorted.view().cast(), order.view());
+    // SAFETY: all three are on this device and as long, and nothing else uses the outputs.
+    unsafe {
+        Sorter::<K>::new(device, len)?.sort_with_indices_view(
+            Order::ASCENDING,
+            keys.view().cast(),
+            to,
+        )?;
+    };
+    Ok(Groups { runs: runs(&sorted, Nans::Together)?, order })
+}
+
+impl<K: RunKey> Groups<K> {
+    /// The key of each group, in ascending order: of equal keys the first one of the array.
+    #[must_use]
+    pub fn keys(&self) -> &[K] {
+        &self.runs.keys
+    }
+
+    /// The number of elements of each group, at least 1.
+    #[must_use]
+    pub fn counts(&self) -> Vec<u64> {
+        self.runs.offsets.lengths().collect()
+    }
+
+    /// The values of each group, combined by `op` in the order of the array. Waits for the results.
+    ///
+    /// The values are gathered in the order of the keys, and then reduced. So the bits of a
+    /// floating-point result depend on the keys and values only.
+    ///
+    /// # Errors
+    /// As for [`reduce_by_key`].
+    pub fn reduce<O: SegmentReducible<Element: Key>>(
+        &self,
+        op: O,
+        values: &Buffer<O::Element>,
+    ) -> Result<Vec<O::Output>, DeviceError> {
+        reduce_in_order(op, values, &self.order, &self.runs.offsets)
+    }
+}
+
+/// Reduces the segments of `values` in this order. Does not depend on the type of the keys.
+fn reduce_in_order<O: SegmentReducible<Element: Key>>(
+    op: O,
+    values: &Buffer<O::Element>,
+    order: &Buffer<u64>,
+    offsets: &Offsets,
+) -> Result<Vec<O::Output>, DeviceError> {
+    let device = expect_pairs(order, values)?;
+    let gathered = device.alloc::<O::Element>(values.len())?;
+    if !gathered.is_empty() {
+        let (order, none) = (order.view(), order.view().part(0, 0));
+        let taking = Taking {
+            input: values.view().cast(),
+            places: Places { sorted: order, positions: [none; 2], first: 0 },
+            elements: gathered.view().cast(),
+            indices: order,
+        };
+        let grid = Geometry::new(values.len().div_ceil(TAKERS as usize) as u32, TAKERS);
+        let args = <O::Element as Key>::Keys::default().arguments(taking);
+        // SAFETY: the grid has a thread for each value, all indices are below their number, and the
+        // indices that are written are those that are read; a dropped buffer waits for the stream;
+        // the kernel starts with the wait for the previous one.
+        unsafe {
+            device.launch_in_a_row::<KernelOf<
+                <O::Element as Key>::Keys,
+                Taking<<O::Element as Key>::Word>,
+            >>(&grid, args)?;
+        };
+    }
+    SegmentReducer::new(op, device)?.reduce(&gathered, offsets)
+}
+
+/// Groups of equal keys, on the CPU.
+pub struct GroupsOnCpu<K> {
+    keys: Vec<K>,
+    offsets: Vec<u64>,
+    order: Vec<u64>,
+}
+
+/// The same as [`group_by`] on all cores of the CPU.
+pub fn group_by_on_cpu<K: RunKey>(keys: &[K]) -> GroupsOnCpu<K> {
+    let order: Vec<u64> = argsort(Order::ASCENDING, keys);
+    let sorted: Vec<K> = order.iter().map(|&at| keys[at as usize]).collect();
+    let (keys, offsets) = runs_on_cpu(&sorted, Nans::Together);
+    GroupsOnCpu { keys, offsets, order }
+}
+
+impl<K: RunKey> GroupsOnCpu<K> {
+    /// The key of each group, in ascending order.
+    #[must_use]
+    pub fn keys(&self) -> &[K] {
+        &self.keys
+    }
+
+    /// The number of elements of each group.
+    #[must_use]
+    pub fn counts(&self) -> Vec<u64> {
+        self.offsets.windows(2).map(|pair| pair[1] - pair[0]).collect()
+    }
+
+    /// The values of each group, combined by `op`, with the bits of [`Groups::reduce`].
+    ///
+    /// # Panics
+    /// If there are not as many values as keys.
+    pub fn reduce<O: Operation>(&self, op: O, values: &[O::Element]) -> Vec<O::Output> {
+        assert_eq!(values.len(), self.order.len(), "a value for each key");
+        let gathered: Vec<O::Element> = self.order.iter().map(|&at| values[at as usize]).collect();
+        reduce_segments_on_cpu(op, &gathered, &self.offsets)
+    }
 }
 
 /// Scans the values of each run of equal keys by `O`, on their device, into a new buffer.
@@ -265,18 +314,8 @@ where
     InSegments<O>: Scannable<Element = O::Element, Output = O::Output>,
 {
     assert_eq!(keys.len(), values.len(), "a value for each key");
-    reference::scan_segments(O::default(), values, &starts_on_cpu(keys, nans), form)
-}
-
-/// Where the runs start.
-fn starts_on_cpu<K: RunKey>(keys: &[K], nans: Nans) -> Vec<u64> {
-    let starts = reference::positions(K::Firsts::default(), keys);
-    if nans == Nans::Apart {
-        return starts;
-    }
-    let firsts: Vec<K> = starts.iter().map(|&start| keys[start as usize]).collect();
-    let joined = run_starts(Order::ASCENDING, &firsts);
-    joined.into_iter().map(|run| starts[run as usize]).collect()
+    let (_, offsets) = runs_on_cpu(keys, nans);
+    reference::scan_segments(O::default(), values, &offsets, form)
 }
 
 /// The device of keys and values, which have to be as long and on one device.

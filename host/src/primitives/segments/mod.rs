@@ -65,6 +65,7 @@ pub fn reduce_segments_on_cpu<O: Operation>(
 /// The segments of arrays of one length, on a device.
 pub struct Offsets {
     host: Vec<u64>,
+    /// Begins with the starts, which are all offsets but the last.
     starts: Buffer<u64>,
 }
 
@@ -163,8 +164,9 @@ impl<O: SegmentReducible<Element: Pod>> SegmentReducer<O> {
             let (buffer, given) = (input.len(), offsets.elements());
             return Err(DeviceError::LengthMismatch { buffer, given });
         }
+        let starts = offsets.starts.view().part(0, offsets.count());
         // SAFETY: both are on this device, and the offsets were checked.
-        unsafe { self.launch_view(input.view(), offsets.starts.view()) }
+        unsafe { self.launch_view(input.view(), starts) }
     }
 
     /// Submits the reduction of the segments that begin at `starts`.
@@ -207,15 +209,7 @@ impl<O: SegmentReducible<Element: Pod>> SegmentReducer<O> {
     /// [`DeviceError::LengthMismatch`] if it had another number of segments, and if the stream
     /// fails.
     pub fn results(&self, offsets: &Offsets) -> Result<Vec<O::Output>, DeviceError> {
-        self.results_of(offsets.count(), offsets.lengths())
-    }
-
-    /// The same for `count` segments of these lengths.
-    fn results_of(
-        &self,
-        count: usize,
-        lengths: impl Iterator<Item = u64>,
-    ) -> Result<Vec<O::Output>, DeviceError> {
+        let count = offsets.count();
         let Some(launched) = self.launched else {
             return Err(DeviceError::NoResult { what: "result of a reduction of segments" });
         };
@@ -224,7 +218,7 @@ impl<O: SegmentReducible<Element: Pod>> SegmentReducer<O> {
         }
         let words = O::Accumulator::WORDS;
         let all = self.results.download_part(0..count * words)?;
-        let segments = all.chunks_exact(words).zip(lengths);
+        let segments = all.chunks_exact(words).zip(offsets.lengths());
         Ok(segments.map(|(all, len)| self.op.finish_of(carried(all), len)).collect())
     }
 }

@@ -49,7 +49,8 @@ fn segments_have_the_same_bits_as_on_the_cpu() {
 #[test]
 fn a_reducer_can_be_used_for_arrays_of_any_length() {
     let device = Device::emulator();
-    let mut reducer = SegmentReducer::new(Mean::new(Sum::<f32, f64>::new()), &device).expect("room");
+    let mut reducer =
+        SegmentReducer::new(Mean::new(Sum::<f32, f64>::new()), &device).expect("room");
     for (len, count) in [(100, 3), (30_000, 100), (10, 2), (0, 0), (30_000, 2)] {
         let (host, offsets) = (values(len), offsets(len, count.max(1)));
         let on_device = Offsets::new(&device, &offsets).expect("they are offsets");
@@ -75,9 +76,9 @@ fn nans_are_separate_runs_or_one() {
     let keys = [1.0f32, f32::NAN, f32::NAN, -0.0, 0.0, f32::NAN];
     let counted = |nans| {
         let buffer = device.upload(&keys).expect("there is room");
-        let (firsts, counts) = run_lengths_by_key(&buffer, nans).expect("it should run");
-        assert_eq!(firsts.len(), counts.len());
-        counts
+        let found = runs(&buffer, nans).expect("it should run");
+        assert_eq!(found.keys.len(), found.offsets.count());
+        found.offsets.lengths().collect::<Vec<_>>()
     };
     assert_eq!(counted(Nans::Apart), [1, 1, 1, 2, 1]);
     assert_eq!(counted(Nans::Together), [1, 2, 2, 1]);
@@ -99,9 +100,11 @@ fn runs_and_groups_have_the_same_bits_as_on_the_cpu() {
         let (on_device, input) = (on_device.expect("room"), input.expect("room"));
         let (sum, min) = (Sum::<f32>::new(), Min::<f32>::new());
         for nans in [Nans::Apart, Nans::Together] {
-            let runs = reduce_by_key(sum, &on_device, &input, nans).expect("it should run");
-            same(&runs, &reduce_by_key_on_cpu(sum, &keys, &host, nans));
-            assert_eq!(runs.counts.iter().sum::<u64>(), len as u64);
+            let (runs, sums) = reduce_by_key(sum, &on_device, &input, nans).expect("it should run");
+            let (firsts, offsets) = runs_on_cpu(&keys, nans);
+            assert_eq!(key_bits(&runs.keys), key_bits(&firsts));
+            assert_eq!(bits(&sums), bits(&reduce_segments_on_cpu(sum, &host, &offsets)));
+            assert_eq!(runs.offsets.elements(), len);
             for form in [Form::Inclusive, Form::Exclusive] {
                 let scanned = scan_by_key::<Sum<f32>, _>(&on_device, &input, form, nans);
                 let scanned = scanned.and_then(|buffer| buffer.download()).expect("it should run");
@@ -109,11 +112,15 @@ fn runs_and_groups_have_the_same_bits_as_on_the_cpu() {
                 assert_eq!(bits(&scanned), bits(&expected), "{form:?}, {len} keys, {nans:?}");
             }
         }
-        let groups = group_by(min, &on_device, &input).expect("it should run");
-        same(&groups, &group_by_on_cpu(min, &keys, &host));
-        let ascend = groups.keys.windows(2).all(|pair| pair[0] < pair[1] || pair[1].is_nan());
-        assert!(ascend, "{:?}", groups.keys);
-        for (key, min) in groups.keys.iter().zip(&groups.values) {
+        let groups = group_by(&on_device).expect("it should run");
+        let on_cpu = group_by_on_cpu(&keys);
+        let minima = groups.reduce(min, &input).expect("it should run");
+        assert_eq!(key_bits(groups.keys()), key_bits(on_cpu.keys()));
+        assert_eq!(groups.counts(), on_cpu.counts());
+        assert_eq!(bits(&minima), bits(&on_cpu.reduce(min, &host)));
+        let ascend = groups.keys().windows(2).all(|pair| pair[0] < pair[1] || pair[1].is_nan());
+        assert!(ascend, "{:?}", groups.keys());
+        for (key, min) in groups.keys().iter().zip(&minima) {
             let is_own = |of: &f64| of == key || of.is_nan() && key.is_nan();
             let own = keys.iter().zip(&host).filter(|(of, _)| is_own(of)).map(|(_, &x)| x);
             assert_eq!(own.fold(f32::INFINITY, f32::min), *min, "key {key}");
@@ -121,11 +128,8 @@ fn runs_and_groups_have_the_same_bits_as_on_the_cpu() {
     }
 }
 
-fn same(found: &Groups<f64, f32>, expected: &Groups<f64, f32>) {
-    let key_bits = |keys: &[f64]| keys.iter().map(|key| key.to_bits()).collect::<Vec<_>>();
-    assert_eq!(key_bits(&found.keys), key_bits(&expected.keys));
-    assert_eq!(bits(&found.values), bits(&expected.values));
-    assert_eq!(found.counts, expected.counts);
+fn key_bits(keys: &[f64]) -> Vec<u64> {
+    keys.iter().map(|key| key.to_bits()).collect()
 }
 
 #[test]
@@ -133,6 +137,7 @@ fn keys_and_values_have_to_be_as_long() {
     let device = Device::emulator();
     let keys = device.upload(&[1u32, 2]).expect("there is room");
     let values = device.upload(&[1.0f32]).expect("there is room");
-    let error = group_by(Sum::<f32>::new(), &keys, &values).expect_err("a value is missing");
+    let groups = group_by(&keys).expect("it should run");
+    let error = groups.reduce(Sum::<f32>::new(), &values).expect_err("a value is missing");
     assert!(matches!(error, DeviceError::LengthMismatch { buffer: 1, given: 2 }), "{error}");
 }

@@ -21,7 +21,7 @@ mod staged;
 mod tails;
 
 pub use marks::{MARKED, mark_runs};
-pub use path::{THREADS, places, steps, tiles};
+pub use path::{THREADS, depth, places, steps, tiles};
 pub use tails::Tails;
 
 use super::overlap::begin;

@@ -31,6 +31,18 @@ pub fn tiles<T: Scalar>(len: usize, segments: usize) -> u32 {
     tiles as u32
 }
 
+/// The most combinations that any element of `T` goes through on its way into a result: each is a
+/// rounding in a floating-point sum.
+///
+/// In the run of its thread, over the lanes and the warps, and two ⊕ that join these. After that the
+/// tree of a group, one ⊕ for each later base, that of base and tree, and that with the tile.
+#[must_use]
+pub const fn depth<T: Scalar>(tiles: u32) -> u32 {
+    let in_tile = steps::<T>() + WARP_SIZE.ilog2() + (THREADS / WARP_SIZE).ilog2() + 2;
+    let across = if tiles > 1 { MOST_GROUP.ilog2() + tiles.div_ceil(MOST_GROUP) + 2 } else { 0 };
+    in_tile + across
+}
+
 /// Slots for the values that `tiles` tiles send to each other: one per tile and one per group.
 #[inline]
 #[must_use]

@@ -37,6 +37,10 @@ fn faults_in_scans_and_selections_name_the_caller() {
             scan::scan_spread_by_bulk(op, zeros.of(0, 200), zeros.of(3, 200), workspace(zeros), stripes, form);
         on(few.tiles, 64) => |zeros|
             grid::select(kept, zeros.of(0, 300), outputs(zeros), workspace(zeros), 1, 4);
+        on(1, 256) => |zeros|
+            grid::reduce_segments(op, zeros.of(0, 300), zeros.of(4, 20), zeros.of(3, 20), workspace(zeros));
+        on(1, 256) => |zeros|
+            grid::segments::mark_runs::<u32>(zeros.of(0, 300), zeros.of(3, 10), false);
         on(few.tiles, 64) => |zeros|
             grid::select::unique::<u32>(zeros.of(0, 300), outputs(zeros), workspace(zeros), 1, 4);
     }

@@ -9,7 +9,7 @@ use gridsync::primitives::sort::Order;
 use gridsync_lab::protocols::protocols;
 use gridsync_tests::devices::images;
 use gridsync_tests::trials::Trials;
-use gridsync_verify::{Keys, Kind, Primitive, Size, Ties, kinds};
+use gridsync_verify::{Keys, Kind, Lens, Primitive, Size, Ties, kinds};
 use simt::Schedule;
 use std::sync::{Arc, OnceLock};
 
@@ -140,6 +140,8 @@ fn one_case(compute: u32, kind: &Kind, seed: u64) {
         }
         Primitive::Histogram => vec![Size::Bins(LEN, 10)],
         Primitive::Rank => vec![Size::Ranks(1, LEN, keys, order, 5)],
+        Primitive::Segments => vec![Size::Ragged(LEN, Lens::Mixed)],
+        Primitive::ByKey => vec![Size::Ragged(LEN, Lens::Of(3))],
         _ => vec![Size::Array(LEN)],
     };
     let config = EmulatorConfig { races: false, ..config(compute, EmulatorConfig::default()) };

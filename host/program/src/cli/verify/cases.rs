@@ -6,7 +6,7 @@ use gridsync::primitives::kendall::Method;
 use gridsync::primitives::sort::Order;
 use gridsync_lab::xpx::{self, Form, Setup};
 use gridsync_verify::{
-    CaseError, Contender, Crossing, DESIGNS, Keys, Kind, Primitive, Size, Ties, kinds,
+    CaseError, Contender, Crossing, DESIGNS, Keys, Kind, Lens, Primitive, Size, Ties, kinds,
 };
 
 /// A kernel, or a few kernels with one purpose, and the cases.
@@ -77,6 +77,9 @@ const SHORTEST_HISTOGRAM: usize = 4096;
 /// Numbers of bins: in one column for each lane, in fewer, in half words, and in device memory.
 const BINS: [usize; 7] = [1, 10, 256, 1000, 20_000, 60_000, 200_000];
 
+/// Lengths of segments.
+const LENS: [Lens; 5] = [Lens::Mixed, Lens::Skewed, Lens::Of(1), Lens::Of(1000), Lens::Of(1 << 20)];
+
 /// The most threads of a grid whose barriers the emulator also checks for data races.
 const JUDGED: u32 = 600;
 
@@ -91,6 +94,7 @@ const OF_RANGES: f64 = 5.0;
 const OF_KENDALL: f64 = 25.0;
 const OF_SORT: f64 = 50.0;
 const OF_HISTOGRAM: f64 = 20.0;
+const OF_SEGMENTS: f64 = 20.0;
 const OF_CROSSINGS: f64 = 100.0;
 
 impl Case {
@@ -138,6 +142,8 @@ pub(super) fn kernels(device: &Properties, max_log2: u32, seeds: u64) -> Vec<Ker
         (Primitive::Sort, OF_SORT),
         (Primitive::Histogram, OF_HISTOGRAM),
         (Primitive::Rank, OF_SORT),
+        (Primitive::Segments, OF_SEGMENTS),
+        (Primitive::ByKey, OF_SORT),
     ];
     let mut kernels = Vec::new();
     for (primitive, us_a_byte) in primitives {
@@ -163,7 +169,12 @@ fn name(kind: &Kind) -> String {
         Primitive::Select => "select ",
         Primitive::Rows => "reduce rows, ",
         Primitive::Ranges => "ranges, ",
-        Primitive::Kendall | Primitive::Sort | Primitive::Histogram | Primitive::Rank => "",
+        Primitive::Segments => "reduce segments, ",
+        Primitive::Kendall
+        | Primitive::Sort
+        | Primitive::Histogram
+        | Primitive::Rank
+        | Primitive::ByKey => "",
     };
     let name = format!("{primitive}{} {}", kind.op, kind.element);
     if kind.element == kind.accumulator { name } else { format!("{name} in {}", kind.accumulator) }
@@ -173,7 +184,11 @@ fn name(kind: &Kind) -> String {
 fn shapes(primitive: Primitive, is_emulated: bool, max_log2: u32) -> Vec<(usize, usize)> {
     let most = match primitive {
         Primitive::Rows => return matrices(max_log2),
-        Primitive::Kendall | Primitive::Sort | Primitive::Rank if is_emulated => SORTED,
+        Primitive::Kendall | Primitive::Sort | Primitive::Rank | Primitive::ByKey
+            if is_emulated =>
+        {
+            SORTED
+        }
         _ => usize::MAX,
     };
     let arrays = lengths(max_log2).into_iter().map(|len| (1, len));
@@ -206,10 +221,13 @@ fn case(kind: &'static Kind, (rows, columns): (usize, usize), seed: u64, us: f64
             let (keys, order) = (Keys::ALL[number % 7], Order::ALL[number % 4]);
             Size::Ranks(rows, columns, keys, order, columns.div_ceil(1 << (number % 5)))
         }
+        Primitive::Segments | Primitive::ByKey => {
+            Size::Ragged(columns, LENS[(columns + seed as usize) % LENS.len()])
+        }
         _ => Size::Array(columns),
     };
     let (least, is_fast) = match kind.primitive {
-        Primitive::Sort | Primitive::Rank => (SHORTEST_SORT, true),
+        Primitive::Sort | Primitive::Rank | Primitive::ByKey => (SHORTEST_SORT, true),
         Primitive::Histogram => (SHORTEST_HISTOGRAM, true),
         Primitive::Kendall => (0, true),
         _ => (0, false),
