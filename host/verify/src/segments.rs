@@ -9,7 +9,7 @@ use gridsync::device::Device;
 use gridsync::primitives::Checked;
 use gridsync::primitives::scan::Form;
 use gridsync::primitives::segments::by_key::{
-    Nans, RunKey, group_by, group_by_on_cpu, reduce_by_key, runs_on_cpu, scan_by_key,
+    Nans, RunKey, group_by, group_by_on_cpu, reduce_by_key, runs, runs_on_cpu, scan_by_key,
     scan_by_key_on_cpu,
 };
 use gridsync::primitives::segments::{
@@ -100,19 +100,19 @@ impl<K: RunKey + Sample + Debug> Cases for Keyed<K> {
         let case = format!("{size}, keys of {}, seed {seed}", type_name::<K>());
         let offsets = lens.offsets(len, seed);
         let of_runs = sample::<K>(Input::Values, offsets.len(), seed);
-        let runs = offsets.windows(2).map(|pair| (pair[1] - pair[0]) as usize);
+        let lens_of_runs = offsets.windows(2).map(|pair| (pair[1] - pair[0]) as usize);
         let host: Vec<K> =
-            of_runs.iter().zip(runs).flat_map(|(&key, len)| [key].repeat(len)).collect();
+            of_runs.iter().zip(lens_of_runs).flat_map(|(&key, len)| [key].repeat(len)).collect();
         let floats = sample::<f32>(Input::Values, len, !seed);
         let (keys, values) = (device.upload(&host)?, device.upload(&floats)?);
         let (sum, max) = (Sum::<f32>::new(), Max::<f32>::new());
         for nans in [Nans::Apart, Nans::Together] {
-            let (runs, sums) = reduce_by_key(sum, &keys, &values, nans)?;
+            let (keys_of_runs, sums) = reduce_by_key(sum, &keys, &values, nans)?;
             let (firsts, offsets) = runs_on_cpu(&host, nans);
             let (true_firsts, true_counts) = runs_of(&host, nans);
             same_bits(&case, "the CPU finds the key", &firsts, &true_firsts)?;
-            same_bits(&case, "a run has the key", &runs.keys, &true_firsts)?;
-            let counts: Vec<u64> = runs.offsets.lengths().collect();
+            same_bits(&case, "a run has the key", &keys_of_runs, &true_firsts)?;
+            let counts: Vec<u64> = runs(&keys, nans)?.1.lengths().collect();
             same_bits(&case, "a run has the length", &counts, &true_counts)?;
             let on_cpu = reduce_segments_on_cpu(sum, &floats, &offsets);
             same_bits(&case, "a run has the sum", &sums, &on_cpu)?;
@@ -122,12 +122,13 @@ impl<K: RunKey + Sample + Debug> Cases for Keyed<K> {
                 same_bits(&case, "the scan by key gives", &scanned.download()?, &on_cpu)?;
             }
         }
-        let (groups, on_cpu) = (group_by(&keys)?, group_by_on_cpu(&host));
+        let ((distinct, groups), (_, on_cpu)) = (group_by(&keys)?, group_by_on_cpu(&host));
         let largest = groups.reduce(max, &values)?;
         same_bits(&case, "a group has the maximum", &largest, &on_cpu.reduce(max, &floats))?;
         let counted = value_counts_on_cpu(Order::ASCENDING, &host);
-        same_bits(&case, "a group has the key", groups.keys(), &counted.elements)?;
-        same_bits(&case, "a group has so many values:", &groups.counts(), &counted.counts)
+        same_bits(&case, "a group has the key", &distinct, &counted.elements)?;
+        let counts: Vec<u64> = groups.counts().collect();
+        same_bits(&case, "a group has so many values:", &counts, &counted.counts)
     }
 }
 

@@ -132,5 +132,5 @@ fn a_run_of_everything_is_one_segment(device: &Device) {
     let (keys, values) = (keys.expect("it should fit"), values.expect("it should fit"));
     let reduced = reduce_by_key(Sum::<f32>::new(), &keys, &values, Nans::Apart);
     let (runs, sums) = reduced.expect("it should run");
-    assert_eq!((runs.keys, sums), (vec![-3], vec![4500.0]));
+    assert_eq!((runs, sums), (vec![-3], vec![4500.0]));
 }

@@ -13,9 +13,9 @@
 //! let keys = device.upload(&[7u32, 7, 2, 7])?;
 //! let values = device.upload(&[1.0f64, 2.0, 4.0, 8.0])?;
 //! let (runs, sums) = reduce_by_key(Sum::<f64>::new(), &keys, &values, Nans::Apart)?;
-//! assert_eq!((runs.keys, sums), (vec![7, 2, 7], vec![3.0, 4.0, 8.0]));
-//! let groups = group_by(&keys)?;
-//! assert_eq!(groups.keys(), [2, 7]);
+//! assert_eq!((runs, sums), (vec![7, 2, 7], vec![3.0, 4.0, 8.0]));
+//! let (distinct, groups) = group_by(&keys)?;
+//! assert_eq!(distinct, [2, 7]);
 //! assert_eq!(groups.reduce(Sum::<f64>::new(), &values)?, [4.0, 11.0]);
 //! assert_eq!(groups.reduce(Max::<f64>::new(), &values)?, [4.0, 8.0]);
 //! # Ok::<(), DeviceError>(())
@@ -62,19 +62,12 @@ where
     type Firsts = FirstOfRun<K>;
 }
 
-/// The runs of equal keys of an array on a device.
-pub struct Runs<K> {
-    /// The key of each run.
-    pub keys: Vec<K>,
-    /// Where the runs start and end.
-    pub offsets: Offsets,
-}
-
-/// Finds the runs of equal `keys`, in one launch. Waits for the device.
+/// The key of each run of equal `keys`, and where the runs start and end. One launch; waits for the
+/// device.
 ///
 /// # Errors
 /// If the device fails.
-pub fn runs<K: RunKey>(keys: &Buffer<K>, nans: Nans) -> Result<Runs<K>, DeviceError> {
+pub fn runs<K: RunKey>(keys: &Buffer<K>, nans: Nans) -> Result<(Vec<K>, Offsets), DeviceError> {
     let (firsts, starts) = select_with_positions(K::Firsts::default(), keys)?;
     let (mut firsts, mut host) = (firsts.download()?, starts.download()?);
     let count = host.len();
@@ -84,10 +77,10 @@ pub fn runs<K: RunKey>(keys: &Buffer<K>, nans: Nans) -> Result<Runs<K>, DeviceEr
     let starts =
         if host.len() < count { keys.device().upload(&host)? } else { starts.into_buffer() };
     host.push(keys.len() as u64);
-    Ok(Runs { keys: firsts, offsets: Offsets { host, starts } })
+    Ok((firsts, Offsets { host, starts }))
 }
 
-/// The keys of the runs of `keys`, and the offsets of the runs, found on all cores of the CPU.
+/// The same on all cores of the CPU.
 pub fn runs_on_cpu<K: RunKey>(keys: &[K], nans: Nans) -> (Vec<K>, Vec<u64>) {
     let mut offsets = reference::positions(K::Firsts::default(), keys);
     let mut firsts: Vec<K> = offsets.iter().map(|&start| keys[start as usize]).collect();
@@ -105,7 +98,7 @@ fn join<K: RunKey>(firsts: &mut Vec<K>, starts: &mut Vec<u64>) {
     *firsts = joined.iter().map(|&run| firsts[run as usize]).collect();
 }
 
-/// The runs, and the values of each combined by `op`. Waits for the results.
+/// The key of each run, and its values combined by `op`. Waits for the results.
 ///
 /// One launch finds the runs, and another reduces their values. The bits of a floating-point result
 /// depend on the keys and values only.
@@ -118,53 +111,42 @@ pub fn reduce_by_key<K: RunKey, O: SegmentReducible<Element: Pod>>(
     keys: &Buffer<K>,
     values: &Buffer<O::Element>,
     nans: Nans,
-) -> Result<(Runs<K>, Vec<O::Output>), DeviceError> {
+) -> Result<(Vec<K>, Vec<O::Output>), DeviceError> {
     let device = expect_pairs(keys, values)?;
-    let runs = runs(keys, nans)?;
-    let values = SegmentReducer::new(op, device)?.reduce(values, &runs.offsets)?;
-    Ok((runs, values))
+    let (firsts, offsets) = runs(keys, nans)?;
+    Ok((firsts, SegmentReducer::new(op, device)?.reduce(values, &offsets)?))
 }
 
-/// Groups of equal keys of an array on a device.
-pub struct Groups<K> {
-    runs: Runs<K>,
-    /// The indices of the keys in ascending order.
+/// Groups of elements with equal keys, on a device.
+pub struct Groups {
+    offsets: Offsets,
+    /// The indices of the elements in the order of their keys.
     order: Buffer<u64>,
 }
 
-/// Groups the elements of arrays by `keys`, which may have any order. The groups are in ascending
-/// order of their keys. NaNs are one group, the last. Waits for the device.
+/// Groups the elements of arrays by `keys`, which may have any order. Returns the key of each group,
+/// of equal ones the first in the array, in ascending order. NaNs are one group, the last. Waits for
+/// the device.
 ///
-/// Sorts the keys and their indices.
+/// Sorts the keys with their indices.
 ///
 /// # Errors
 /// If the device fails.
-pub fn group_by<K: RunKey>(keys: &Buffer<K>) -> Result<Groups<K>, DeviceError> {
+pub fn group_by<K: RunKey>(keys: &Buffer<K>) -> Result<(Vec<K>, Groups), DeviceError> {
     let (device, len) = (keys.device(), keys.len());
     let (sorted, order) = (device.alloc::<K>(len)?, device.alloc(len)?);
     let to = (sorted.view().cast(), order.view());
+    let mut sorter = Sorter::<K>::new(device, len)?;
     // SAFETY: all three are on this device and as long, and nothing else uses the outputs.
-    unsafe {
-        Sorter::<K>::new(device, len)?.sort_with_indices_view(
-            Order::ASCENDING,
-            keys.view().cast(),
-            to,
-        )?;
-    };
-    Ok(Groups { runs: runs(&sorted, Nans::Together)?, order })
+    unsafe { sorter.sort_with_indices_view(Order::ASCENDING, keys.view().cast(), to)? };
+    let (distinct, offsets) = runs(&sorted, Nans::Together)?;
+    Ok((distinct, Groups { offsets, order }))
 }
 
-impl<K: RunKey> Groups<K> {
-    /// The key of each group, in ascending order: of equal keys the first one of the array.
-    #[must_use]
-    pub fn keys(&self) -> &[K] {
-        &self.runs.keys
-    }
-
+impl Groups {
     /// The number of elements of each group, at least 1.
-    #[must_use]
-    pub fn counts(&self) -> Vec<u64> {
-        self.runs.offsets.lengths().collect()
+    pub fn counts(&self) -> impl Iterator<Item = u64> + '_ {
+        self.offsets.lengths()
     }
 
     /// The values of each group, combined by `op` in the order of the array. Waits for the results.
@@ -179,68 +161,50 @@ impl<K: RunKey> Groups<K> {
         op: O,
         values: &Buffer<O::Element>,
     ) -> Result<Vec<O::Output>, DeviceError> {
-        reduce_in_order(op, values, &self.order, &self.runs.offsets)
+        let device = expect_pairs(&self.order, values)?;
+        let gathered = device.alloc(values.len())?;
+        if !gathered.is_empty() {
+            let (order, none) = (self.order.view(), self.order.view().part(0, 0));
+            let taking = Taking {
+                input: values.view().cast(),
+                places: Places { sorted: order, positions: [none; 2], first: 0 },
+                elements: gathered.view().cast(),
+                indices: order,
+            };
+            let grid = Geometry::new(values.len().div_ceil(TAKERS as usize) as u32, TAKERS);
+            let args = KeysOf::<O>::default().arguments(taking);
+            // SAFETY: the grid has a thread for each value, all indices are below their number, and
+            // each that is written is the one that is read; a dropped buffer waits for the stream;
+            // the kernel starts with the wait for the previous one.
+            unsafe { device.launch_in_a_row::<Taker<O>>(&grid, args)? };
+        }
+        SegmentReducer::new(op, device)?.reduce(&gathered, &self.offsets)
     }
 }
 
-/// Reduces the segments of `values` in this order. Does not depend on the type of the keys.
-fn reduce_in_order<O: SegmentReducible<Element: Key>>(
-    op: O,
-    values: &Buffer<O::Element>,
-    order: &Buffer<u64>,
-    offsets: &Offsets,
-) -> Result<Vec<O::Output>, DeviceError> {
-    let device = expect_pairs(order, values)?;
-    let gathered = device.alloc::<O::Element>(values.len())?;
-    if !gathered.is_empty() {
-        let (order, none) = (order.view(), order.view().part(0, 0));
-        let taking = Taking {
-            input: values.view().cast(),
-            places: Places { sorted: order, positions: [none; 2], first: 0 },
-            elements: gathered.view().cast(),
-            indices: order,
-        };
-        let grid = Geometry::new(values.len().div_ceil(TAKERS as usize) as u32, TAKERS);
-        let args = <O::Element as Key>::Keys::default().arguments(taking);
-        // SAFETY: the grid has a thread for each value, all indices are below their number, and the
-        // indices that are written are those that are read; a dropped buffer waits for the stream;
-        // the kernel starts with the wait for the previous one.
-        unsafe {
-            device.launch_in_a_row::<KernelOf<
-                <O::Element as Key>::Keys,
-                Taking<<O::Element as Key>::Word>,
-            >>(&grid, args)?;
-        };
-    }
-    SegmentReducer::new(op, device)?.reduce(&gathered, offsets)
-}
+/// What gathers the elements of `O`.
+type KeysOf<O> = <<O as Operation>::Element as Key>::Keys;
+/// Its kernel.
+type Taker<O> = KernelOf<KeysOf<O>, Taking<<<O as Operation>::Element as Key>::Word>>;
 
-/// Groups of equal keys, on the CPU.
-pub struct GroupsOnCpu<K> {
-    keys: Vec<K>,
+/// Groups of elements with equal keys, on the CPU.
+pub struct GroupsOnCpu {
     offsets: Vec<u64>,
     order: Vec<u64>,
 }
 
 /// The same as [`group_by`] on all cores of the CPU.
-pub fn group_by_on_cpu<K: RunKey>(keys: &[K]) -> GroupsOnCpu<K> {
+pub fn group_by_on_cpu<K: RunKey>(keys: &[K]) -> (Vec<K>, GroupsOnCpu) {
     let order: Vec<u64> = argsort(Order::ASCENDING, keys);
     let sorted: Vec<K> = order.iter().map(|&at| keys[at as usize]).collect();
-    let (keys, offsets) = runs_on_cpu(&sorted, Nans::Together);
-    GroupsOnCpu { keys, offsets, order }
+    let (distinct, offsets) = runs_on_cpu(&sorted, Nans::Together);
+    (distinct, GroupsOnCpu { offsets, order })
 }
 
-impl<K: RunKey> GroupsOnCpu<K> {
-    /// The key of each group, in ascending order.
-    #[must_use]
-    pub fn keys(&self) -> &[K] {
-        &self.keys
-    }
-
-    /// The number of elements of each group.
-    #[must_use]
-    pub fn counts(&self) -> Vec<u64> {
-        self.offsets.windows(2).map(|pair| pair[1] - pair[0]).collect()
+impl GroupsOnCpu {
+    /// The number of elements of each group, at least 1.
+    pub fn counts(&self) -> impl Iterator<Item = u64> + '_ {
+        self.offsets.windows(2).map(|pair| pair[1] - pair[0])
     }
 
     /// The values of each group, combined by `op`, with the bits of [`Groups::reduce`].
