@@ -44,6 +44,8 @@ fn the_commands_for_arrays_come_first_in_a_group_of_their_own() {
             "reduce",
             "scan",
             "select",
+            "segments",
+            "group",
             "sort",
             "unique",
             "top",

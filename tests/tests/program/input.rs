@@ -84,6 +84,7 @@ fn an_array_in_any_layout_gives_the_results_of_the_plain_one() {
         let folder = Folder::new()
             .with("x.npy", other)
             .with("plain.npy", plain)
+            .with("s.npy", npy::of(&[0i64, 7, 7, 2100]))
             .with("q.npy", npy::shaped("(2, 2)", &[0i64, 2100, 7, 700]));
         for line in [
             "reduce x.npy --op sum --check",
@@ -93,6 +94,8 @@ fn an_array_in_any_layout_gives_the_results_of_the_plain_one() {
             "scan x.npy --op max --rows -o out.npy",
             "select x.npy --where >3 -o out.npy",
             "select x.npy --unique -o out.npy --part 100",
+            "segments x.npy s.npy -o out.npy --check",
+            "group x.npy x.npy --op max -o out.npy --check",
             "sort x.npy --argsort -o out.npy --check",
             "unique x.npy --counts out.npy --check",
             "top x.npy -k 100 -o out.npy --check",

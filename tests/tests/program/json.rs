@@ -57,6 +57,7 @@ fn the_fields_are_those_that_the_readme_describes() {
     assert!(rows.len() > 10, "the table should be read");
     let folder = Folder::new()
         .with("x.npy", npy::shaped("(2, 3)", &[1.0f32, 2.0, 3.0, 3.0, 5.0, 4.0]))
+        .with("s.npy", npy::of(&[0i64, 2, 2, 6]))
         .with("q.npy", npy::shaped("(1, 2)", &[0i32, 4]));
     for args in [
         &["reduce", "x.npy", "--op", "sum"][..],
@@ -71,6 +72,13 @@ fn the_fields_are_those_that_the_readme_describes() {
         &["select", "x.npy", "--where", "> 1", "--output", "o.npy", "--partition", "p.npy"],
         &["select", "x.npy", "--where", "> 1", "--output", "o.npy", "--positions", "p.npy"],
         &["select", "x.npy", "--unique", "--output", "o.npy", "--counts", "p.npy"],
+        &["segments", "x.npy", "s.npy"],
+        &["segments", "x.npy", "s.npy", "--output", "o.npy"],
+        &["group", "x.npy", "x.npy"],
+        &["group", "x.npy", "x.npy", "--adjacent"],
+        &["group", "x.npy", "x.npy", "--output", "o.npy"],
+        &["group", "x.npy", "x.npy", "--keys", "k.npy"],
+        &["group", "x.npy", "x.npy", "--counts", "c.npy"],
         &["sort", "x.npy", "--output", "o.npy"],
         &["sort", "x.npy", "--argsort", "--output", "o.npy"],
         &["unique", "x.npy"],

@@ -53,6 +53,7 @@ mod rows;
 mod scan;
 mod scan_rows;
 mod schemas;
+mod segments;
 mod select;
 mod several;
 mod signals;

@@ -16,6 +16,7 @@ fn zeros() -> Folder {
     let folder = Folder::new()
         .with("zeros.npy", &header)
         .with("matrix.npy", npy::shaped::<f32>("(32768, 1024)", &[]))
+        .with("whole.npy", npy::of(&[0, LEN as i64]))
         .with("queries.npy", npy::shaped("(1, 2)", &[0i64, 5]));
     for name in ["zeros.npy", "matrix.npy"] {
         lengthen(&folder, name, ARRAY);
@@ -63,6 +64,8 @@ fn out_of_memory_is_one_line_with_the_numbers_and_a_remedy() {
         ("select zeros.npy --unique -o /dev/null --part 2^25", ARRAY, "--part"),
         ("reduce zeros.npy --op sum --part 2^25", ARRAY, "--part"),
         ("reduce zeros.npy --op sum --rows --part 2^25", ARRAY, "--part"),
+        ("segments zeros.npy whole.npy --device cpu", ARRAY, "fewer segments"),
+        ("group zeros.npy zeros.npy --device cpu", ARRAY, "fewer elements"),
         ("sort zeros.npy -o /dev/null --device cpu", ARRAY, "--part"),
         ("unique zeros.npy --device cpu", ARRAY, "--part"),
         ("top zeros.npy -k 5 --check --device cpu", ARRAY, "--part"),

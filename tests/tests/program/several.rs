@@ -60,6 +60,9 @@ fn work_that_several_devices_cannot_share_is_refused() {
     let sort = ["sort", "x.npy", "-o", "out.npy", "--device", "emulator:2"];
     let one = ["sort runs on one device, not on 2: use --device emulator"];
     folder.call(&sort, b"").fails(WRONG_USAGE, &one);
+    let group = ["group", "x.npy", "x.npy", "--device", "emulator:2"];
+    let one = ["group runs on one device, not on 2: use --device emulator"];
+    folder.call(&group, b"").fails(WRONG_USAGE, &one);
     let unique = ["unique", "x.npy", "--device", "emulator:2"];
     let one = ["unique runs on one device, not on 2: use --device emulator"];
     folder.call(&unique, b"").fails(WRONG_USAGE, &one);

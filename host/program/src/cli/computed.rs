@@ -1,9 +1,9 @@
-//! The JSON of `reduce`, `scan`, `select`, `sort`, `unique`, `top`, `quantile`, `histogram`, `range-sum` and `kendall`.
+//! The JSON of `reduce`, `scan`, `select`, `segments`, `group`, `sort`, `unique`, `top`, `quantile`, `histogram`, `range-sum` and `kendall`.
 
 use crate::number::Number;
 use serde::Serialize;
 
-/// The result of `reduce`, `scan`, `select`, `sort`, `unique`, `top`, `quantile`, `histogram`, `range-sum` or `kendall`.
+/// The result of `reduce`, `scan`, `select`, `segments`, `group`, `sort`, `unique`, `top`, `quantile`, `histogram`, `range-sum` or `kendall`.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct Computed {
@@ -106,6 +106,36 @@ pub(super) enum Fields {
         #[serde(skip_serializing_if = "Option::is_none")]
         positions: Option<Option<String>>,
         /// The file of the lengths of the runs.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        counts: Option<Option<String>>,
+    },
+    /// `segments`.
+    Segments {
+        /// The operation.
+        op: String,
+        /// Number of segments.
+        segments: usize,
+        /// A result for each segment. Null if they are in a file.
+        results: Option<Vec<Number>>,
+        /// The file that was written. Null if none was.
+        output: Option<String>,
+    },
+    /// `group`.
+    Group {
+        /// The operation.
+        op: String,
+        /// Number of groups.
+        groups: usize,
+        /// The groups, unless there are files.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(with = "Vec<Grouped>"))]
+        results: Option<Vec<Grouped>>,
+        /// The file of the results. Null if none was written.
+        output: Option<String>,
+        /// The file of the keys.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        keys: Option<Option<String>>,
+        /// The file of the counts.
         #[serde(skip_serializing_if = "Option::is_none")]
         counts: Option<Option<String>>,
     },
@@ -225,6 +255,19 @@ pub(super) enum Fields {
         /// Pairs that are equal in both.
         ties_both: u64,
     },
+}
+
+/// A group of elements with equal keys.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
+pub(super) struct Grouped {
+    /// Its key.
+    pub(super) key: Number,
+    /// Number of elements.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
+    pub(super) count: u64,
+    /// The result.
+    pub(super) result: Number,
 }
 
 /// A value of an array.

@@ -34,6 +34,21 @@ const EXAMPLES: &[Examples] = &[
         ],
     ),
     (
+        &["segments"],
+        &[
+            ("gridsync segments x.npy offsets.npy --op mean", "the mean of each segment"),
+            ("gridsync segments x.npy rows.npy -o sums.npy --check", "row sums of a CSR matrix"),
+        ],
+    ),
+    (
+        &["group"],
+        &[
+            ("gridsync group keys.npy x.npy --op max", "key, count and maximum of each group"),
+            ("gridsync group k.npy x.npy -o sums.npy --keys u.npy --counts n.npy", "in files"),
+            ("gridsync group k.npy x.npy --adjacent", "the sum of each run of equal keys"),
+        ],
+    ),
+    (
         &["sort"],
         &[
             ("gridsync sort x.npy -o y.npy", "numpy.sort"),

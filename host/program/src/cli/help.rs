@@ -13,6 +13,8 @@ const GROUPS: [(&str, &[&str]); 4] = [
             "reduce",
             "scan",
             "select",
+            "segments",
+            "group",
             "sort",
             "unique",
             "top",

@@ -17,6 +17,7 @@ mod emulate;
 mod examples;
 mod exit;
 mod files;
+mod group;
 mod help;
 mod histogram;
 mod job;
@@ -35,6 +36,7 @@ mod reduce;
 mod report;
 mod runs;
 mod scan;
+mod segments;
 mod select;
 mod signals;
 mod sink;
@@ -126,6 +128,8 @@ enum Command {
     Reduce(reduce::Reduce),
     Scan(scan::Scan),
     Select(select::Select),
+    Segments(segments::OfSegments),
+    Group(group::Group),
     Sort(sort::Sort),
     Unique(unique::Unique),
     Top(top::Top),
@@ -168,6 +172,7 @@ pub fn main() -> ExitCode {
         Command::Demo(demo) => demo.run(&global),
         Command::Devices(devices) => devices.run(&global),
         Command::Emulate(emulate) => emulate.run(&global),
+        Command::Group(group) => group.run(&global),
         Command::Histogram(histogram) => histogram.run(&global),
         Command::Kendall(kendall) => kendall.run(&global),
         Command::Lab(lab) => lab.run(&global),
@@ -178,6 +183,7 @@ pub fn main() -> ExitCode {
         Command::Reduce(reduce) => reduce.run(&global),
         Command::Report(report) => report.run(&global),
         Command::Scan(scan) => scan.run(&global),
+        Command::Segments(segments) => segments.run(&global),
         Command::Select(select) => select.run(&global),
         Command::Sort(sort) => sort.run(&global),
         Command::Top(top) => top.run(&global),

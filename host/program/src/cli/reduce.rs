@@ -31,7 +31,8 @@ use gridsync_kernels::op::{
 };
 use gridsync_lab::count::within;
 use ranks::{ByRanks, Share};
-use shown::Shown;
+pub(super) use rows::LineChecks;
+pub(super) use shown::Shown;
 use std::ffi::OsString;
 
 /// Reduce an array to one value, or each row or column of a matrix

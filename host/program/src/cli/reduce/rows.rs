@@ -24,6 +24,7 @@ use gridsync_kernels::op::{
     ArgMax, ArgMin, CompensatedSum, Deviation, Max, Mean, Min, Norm, PeakToPeak, SkipNan, Sum,
     SumOfMagnitudes, SumOfSquares, Then, Variance, WideSum,
 };
+pub(in crate::cli) use lines::LineChecks;
 use lines::Reduced;
 use on_device::{Plan, alone, by_halves, by_kernels};
 
@@ -220,7 +221,7 @@ impl Reduce {
         let part = reduced.take(job, input, part)?;
         let taken = self.parts.taken(job, part, about.len);
         let Reduced { results, us, checks, .. } = reduced;
-        let check = checks.map(|checks| checks.verdict(rows));
+        let check = checks.map(|checks| checks.verdict("rows", rows));
         self.report_rows(
             job,
             Rows { results, check, about, along, shape, variant, us, part: taken },

@@ -6,7 +6,7 @@ use crate::number::Number;
 use gridsync_kernels::op::Indexed;
 
 /// A result that can be printed.
-pub(super) trait Shown: Copy {
+pub(in crate::cli) trait Shown: Copy {
     /// Its type in a file.
     type Stored: Scalar;
 

@@ -28,7 +28,7 @@ pub(super) struct Reduced<O: PartReducible> {
 
 /// The outcome of checking lines.
 #[derive(Clone, Copy, Default)]
-pub(super) struct LineChecks {
+pub(in crate::cli) struct LineChecks {
     wrong: usize,
     first_wrong: usize,
     /// The largest error of a line.
@@ -187,7 +187,7 @@ where
 
 impl LineChecks {
     /// Adds the check of line `line`.
-    fn take<A>(&mut self, line: usize, check: gridsync::primitives::Check<A>) {
+    pub(in crate::cli) fn take<A>(&mut self, line: usize, check: gridsync::primitives::Check<A>) {
         self.abs_err = self.abs_err.max(check.abs_err);
         if !check.ok {
             if self.wrong == 0 {
@@ -197,17 +197,19 @@ impl LineChecks {
         }
     }
 
-    /// The verdict on `rows` rows.
-    pub(super) fn verdict(self, rows: usize) -> Verdict {
+    /// The verdict on `count` lines, which are called `lines`: rows or segments.
+    pub(in crate::cli) fn verdict(self, lines: &str, count: usize) -> Verdict {
         let Self { wrong, first_wrong, abs_err } = self;
         Verdict {
             json: Check::Rows { wrong_rows: wrong, abs_err: abs_err.into(), ok: wrong == 0 },
             line: match wrong {
-                0 => format!("all rows right, off by {} at most", rounded(abs_err)),
-                wrong => format!("{wrong} rows WRONG, off by {} at most", rounded(abs_err)),
+                0 => format!("all {lines} right, off by {} at most", rounded(abs_err)),
+                wrong => format!("{wrong} {lines} WRONG, off by {} at most", rounded(abs_err)),
             },
             wrong: (wrong > 0).then(|| {
-                format!("{wrong} of {rows} rows are wrong, the first of them row {first_wrong}")
+                format!(
+                    "{wrong} of {count} {lines} are wrong, the first of them number {first_wrong}"
+                )
             }),
         }
     }
