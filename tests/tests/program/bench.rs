@@ -72,6 +72,7 @@ fn the_help_of_a_suite_has_exactly_the_flags_that_it_accepts() {
                 "select",
                 "partition",
                 "unique",
+                "segments",
                 "histogram",
                 "kendall",
             ],

@@ -10,7 +10,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, Args, Command, Subcommand};
 use gridsync_lab::bench::{
     ALL_REDUCE, BARRIER, HISTOGRAM, KENDALL, PARTITION, PeerKind, PeerKinds, PeerProgram, RANK,
-    REDUCE, REDUCE_ROWS, Record, SCAN, SCAN_THREADS, SELECT, SORT, Suite, Throughput, UNIQUE,
+    REDUCE, REDUCE_ROWS, Record, SCAN, SCAN_THREADS, SEGMENTS, SELECT, SORT, Suite, Throughput,
+    UNIQUE,
 };
 use serde_json::Value;
 
@@ -192,6 +193,12 @@ suites! {
     /// 50, 99 and 100 % are kept; and the lengths of the runs too, for 1, 50 and 100 %. The peers
     /// are CUB's DeviceSelect::Unique and DeviceRunLengthEncode. The results are checked.
     Unique("unique", Throughput = UNIQUE, "--peers", "--ops run-lengths --sizes 2^20");
+    /// Each segment of an array to one value
+    ///
+    /// The time, as in bench reduce, of sums of f32 in segments of 16, 1000 and 100000 elements, and in
+    /// segments of which one has half of all elements and each other one has one. The offsets are on the
+    /// device before. The peer is CUB's DeviceSegmentedReduce. The results are checked.
+    Segments("segments", Throughput = SEGMENTS, "--peers", "--ops sum-16 --sizes 2^20,2^28");
     /// An array in order
     ///
     /// The time, as in bench reduce, of sorting keys of which every digit differs, alone and with

@@ -153,8 +153,8 @@ fn of_ceiling(records: &[Record], record: &Record) -> Option<f64> {
 mod tests {
     use super::*;
     use gridsync_lab::bench::{
-        HISTOGRAM, KENDALL, Measurement, PARTITION, Peer, RANK, REDUCE, REDUCE_ROWS, SCAN, SELECT,
-        SORT, Spread, UNIQUE,
+        HISTOGRAM, KENDALL, Measurement, PARTITION, Peer, RANK, REDUCE, REDUCE_ROWS, SCAN,
+        SEGMENTS, SELECT, SORT, Spread, UNIQUE,
     };
     use serde_json::json;
 
@@ -199,6 +199,7 @@ mod tests {
             &SELECT,
             &PARTITION,
             &UNIQUE,
+            &SEGMENTS,
             &SORT,
             &HISTOGRAM,
             &RANK,
