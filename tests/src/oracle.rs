@@ -127,6 +127,8 @@ pub fn reduce<T: Plain, A: Plain>(op: &str, input: &[T], depth: u64) -> Expected
 /// of an element, and returns such a map.
 ///
 /// The tolerance of a sum is (depth·u + n·2^-53)·Σ|x|, where the second part is for the loop here.
+/// The tolerance of a logsumexp is that of exponentials of f32.
+///
 /// The tolerance of a product is (n·u + n·2^-53)·|Π|.
 ///
 /// # Panics
@@ -143,6 +145,7 @@ pub fn reduce_numbers(op: &str, input: &[Number], output: Type, depth: u64) -> E
         ("ptp", _) => range(numbers, output),
         ("l1", Number::Int(_)) => exact(Number::Int(numbers.map(magnitude).sum())),
         ("sum-squares" | "l1", _) => rounded_in_f64(op, numbers, depth as f64),
+        ("logsumexp", _) => log_sum_exp(&numbers.map(nearest).collect::<Vec<_>>(), depth as f64),
         ("var", _) => variance(&numbers.map(nearest).collect::<Vec<_>>(), depth as f64),
         ("argmin" | "argmax", _) => exact(Number::Int(argument(numbers, op == "argmax"))),
         ("sum" | "prod", Number::Float(_)) => rounded(op, numbers, depth as f64, output.unit),
@@ -253,6 +256,17 @@ fn rounded_in_f64(op: &str, numbers: impl Iterator<Item = Number>, depth: f64) -
         sum += term;
     }
     Expected { value: Number::Float(sum), allowed: (n + depth + 6.0) * f64::EPSILON / 2.0 * sum }
+}
+
+/// The logarithm of the sum of the exponentials, in two passes.
+fn log_sum_exp(numbers: &[f64], depth: f64) -> Expected {
+    let greatest = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let apart = |&x: &f64| if x == greatest { 0.0 } else { x - greatest };
+    let sum: f64 = numbers.iter().map(|x| apart(x).exp()).sum();
+    let value = greatest + sum.ln();
+    let range = numbers.iter().map(apart).fold(0.0, f64::min).abs().min(105.0);
+    let allowed = f64::from(f32::EPSILON) * (range + 4.0 * (depth + 2.0));
+    Expected { value: Number::Float(value), allowed }
 }
 
 /// The variance, in two passes.

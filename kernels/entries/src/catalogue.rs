@@ -131,6 +131,9 @@ macro_rules! operations {
         (magnitudes_i64: "l1" SumOfMagnitudes<i64>, Values) reduce 2;
         (magnitudes_u64: "l1" SumOfMagnitudes<u64> as WideSum<u64>, Values) reduce shared;
 
+        (log_sum_exp_f32: "logsumexp" LogSumExp<f32>, Values) reduce 1, rows [2 1];
+        (log_sum_exp_f64: "logsumexp" LogSumExp<f64>, Values) reduce 1, rows [2 1];
+
         (variance_f32: "var" Variance<f32>, Values) reduce 1, rows [2 1];
         (variance_f64: "var" Variance<f64>, Values) reduce 1, rows [2 1];
         (variance_i32: "var" Variance<i32>, Values) reduce 1, rows [2 1];

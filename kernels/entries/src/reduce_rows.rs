@@ -87,7 +87,8 @@ pub mod short {
     use cuda_std::prelude::*;
     use cuda_std::{bf16, f16};
     use gridsync_kernels::op::{
-        ArgMax, ArgMin, Max, Min, PeakToPeak, SkipNan, Sum, SumOfMagnitudes, SumOfSquares, Variance,
+        ArgMax, ArgMin, LogSumExp, Max, Min, PeakToPeak, SkipNan, Sum, SumOfMagnitudes,
+        SumOfSquares, Variance,
     };
 
     // Three blocks of 256 threads leave a thread 85 registers, for eight loads and their indices.
@@ -112,7 +113,8 @@ pub mod long {
     use cuda_std::prelude::*;
     use cuda_std::{bf16, f16};
     use gridsync_kernels::op::{
-        ArgMax, ArgMin, Max, Min, PeakToPeak, SkipNan, Sum, SumOfMagnitudes, SumOfSquares, Variance,
+        ArgMax, ArgMin, LogSumExp, Max, Min, PeakToPeak, SkipNan, Sum, SumOfMagnitudes,
+        SumOfSquares, Variance,
     };
 
     macro_rules! kernel {

@@ -16,6 +16,7 @@
 //! | [`PeakToPeak`], [`MinMax`] | as for [`Min`] → [`Extremes`] | the maximum minus the minimum; both of them |
 //! | [`SumOfSquares`], [`Norm`] | all types → f64 | and its root |
 //! | [`SumOfMagnitudes`] | floating point → f64; 32-bit integers → u64; i64, u64 → i128 | exact for integers |
+//! | [`LogSumExp`] | floating point → [`Exponentials`] | the logarithm of the sum of exponentials |
 //! | [`Variance`], [`Deviation`] | all types → [`Moments`] | in one read, and its root |
 //! | [`Xor`], [`And`], [`Or`] | i32, u32, i64, u64 | bitwise |
 //! | [`Count`] | all types → u64 | the number of elements that differ from zero (NaN does, −0 does not) |
@@ -30,6 +31,7 @@ mod argument;
 mod carried;
 mod compensated;
 mod extremes;
+mod log_sum_exp;
 mod mean;
 mod modulo;
 mod moments;
@@ -49,6 +51,7 @@ pub use carried::{Carried, MOST_WORDS, Words, same_words, words_of};
 pub(crate) use carried::{for_each_word, from_each_word, map_words};
 pub use compensated::{Compensated, CompensatedSum};
 pub use extremes::{Distance, Extremes, PeakToPeak};
+pub use log_sum_exp::{Exponent, Exponentials, LogSumExp};
 pub use mean::{Mean, Total};
 #[cfg(not(target_arch = "nvptx64"))]
 pub use modulo::ModulusError;

@@ -7,8 +7,8 @@ use gridsync::reference;
 use gridsync_entries::reduce::Reducible;
 use gridsync_entries::reduce_rows::RowReducible;
 use gridsync_kernels::op::{
-    All, Any, ArgMax, ArgMin, Deviation, Extremes, MaxOfNumbers, Mean, MeanOfNumbers, MinMax,
-    MinOfNumbers, Norm, PeakToPeak, Real, SkipNan, Sum, Variance,
+    All, Any, ArgMax, ArgMin, Deviation, Exponent, Extremes, LogSumExp, MaxOfNumbers, Mean,
+    MeanOfNumbers, MinMax, MinOfNumbers, Norm, PeakToPeak, Real, SkipNan, Sum, Variance,
 };
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
@@ -18,6 +18,7 @@ pub(crate) fn trials() -> Trials {
     trials! {
         on_each_backend:
             deviations_and_norms_of_every_type_are_right,
+            a_sum_of_exponentials_of_any_size_is_within_its_bound,
             a_variance_keeps_its_digits_if_the_mean_is_large,
             the_variance_of_equal_elements_is_zero,
             an_infinite_or_nan_element_makes_the_variance_nan,
@@ -78,6 +79,29 @@ fn deviations_and_norms_of_every_type_are_right(device: &Device) {
     of::<u32>(device);
     of::<i64>(device);
     of::<u64>(device);
+}
+
+fn a_sum_of_exponentials_of_any_size_is_within_its_bound(device: &Device) {
+    fn of<T: Exponent + Sample>(device: &Device, from: impl Fn(f64) -> T)
+    where
+        LogSumExp<T>: Reducible<Element = T, Output = f64> + Checked,
+        T: Pod,
+    {
+        let op = LogSumExp::<T>::new();
+        for (len, scale) in [(1, 1.0), (33, 800.0), (5000, 1e-3), (70_001, 30.0), (9000, 1e30)] {
+            let number = |i: u32| f64::from(i.wrapping_mul(0x9E37_79B1) >> 8) / 16_777_216.0;
+            let host: Vec<T> = (0..len).map(|i| from((number(i) - 0.5) * scale)).collect();
+            let result = result_of(device, op, &host);
+            let depth = reference::reduce_depth::<LogSumExp<T>>(host.len());
+            let check = op.check(&host, result, depth);
+            assert!(check.ok, "{len} elements of {scale}: {result}, {check:?}");
+            let wrong = result + check.bound * 1.01 + result.abs() * 1e-9;
+            assert!(!op.check(&host, wrong, depth).ok, "{len} elements of {scale}: {wrong}");
+        }
+        assert_eq!(result_of(device, op, &[]), f64::NEG_INFINITY);
+    }
+    of::<f32>(device, |x| x as f32);
+    of::<f64>(device, |x| x);
 }
 
 fn a_variance_keeps_its_digits_if_the_mean_is_large(device: &Device) {

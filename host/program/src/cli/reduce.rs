@@ -25,9 +25,9 @@ use cuda_std::{bf16, f16};
 use gridsync::primitives::{Check, Checked, PartReducer, PartReducible};
 use gridsync::reference;
 use gridsync_kernels::op::{
-    All, And, Any, ArgMax, ArgMin, CompensatedSum, Count, Deviation, Max, Mean, Min, Norm, Or,
-    PeakToPeak, Product, ProductModulo, SkipNan, Sum, SumOfMagnitudes, SumOfSquares, Then,
-    Variance, WideSum, Xor,
+    All, And, Any, ArgMax, ArgMin, CompensatedSum, Count, Deviation, LogSumExp, Max, Mean, Min,
+    Norm, Or, PeakToPeak, Product, ProductModulo, SkipNan, Sum, SumOfMagnitudes, SumOfSquares,
+    Then, Variance, WideSum, Xor,
 };
 use gridsync_lab::count::within;
 use ranks::{ByRanks, Share};
@@ -45,7 +45,7 @@ use std::ffi::OsString;
 /// the greatest element, the first of equal ones (-0 equals +0), and the first NaN if there is one;
 /// their JSON has the element as "value". prod-mod is the product modulo M, from 0 to M - 1. An empty
 /// array gives 0 for sum (-0.0 if floating point), count, xor and or, 1 for prod and prod-mod (modulo
-/// 1: 0), all bits for and, 0 for sum-squares, norm and l1, false for any, true for all; min, max, ptp,
+/// 1: 0), all bits for and, 0 for sum-squares, norm and l1, -inf for logsumexp, false for any, true for all; min, max, ptp,
 /// argmin, argmax, mean, var and std of it are an error. An array in Fortran order is reduced in the
 /// order of its file, except for argmin and argmax, whose indices are those of C order. --rows and
 /// --axis give the same bits as for the line alone; the results have the shape of the array without
@@ -54,7 +54,8 @@ use std::ffi::OsString;
 /// ptp is the maximum minus the minimum, and unsigned for integers. sum-squares, its root norm, and l1,
 /// the sum of the magnitudes, are computed in f64, except for l1 of integers, which is exact. var and
 /// std divide by n - N with --ddof N. They subtract an element from each element first, so they lose no
-/// digits if the mean is large; they are not for f16 and bf16. any and all test for elements that are
+/// digits if the mean is large; they are not for f16 and bf16. logsumexp of f32 and f64 is the logarithm
+/// of the sum of the exponentials, in f64; no exponential overflows. any and all test for elements that are
 /// not zero.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
@@ -103,7 +104,7 @@ pub(crate) struct Reduce {
 }
 
 /// The operations that are defined for an empty array.
-const HAVE_AN_IDENTITY: [&str; 12] = [
+const HAVE_AN_IDENTITY: [&str; 13] = [
     "sum",
     "prod",
     "xor",
@@ -114,6 +115,7 @@ const HAVE_AN_IDENTITY: [&str; 12] = [
     "sum-squares",
     "norm",
     "l1",
+    "logsumexp",
     "any",
     "all",
 ];

@@ -4,9 +4,10 @@ use super::{Accumulates, Check, Checked, Checking, Judged, same_mean, unit, with
 use crate::reference::{Exact, ExactSum, sum_bound};
 use cuda_std::{bf16, f16};
 use gridsync_kernels::op::{
-    Deviation, Float, MeanOfNumbers, Norm, Real, Root, SkipNan, Sum, SumOfMagnitudes, SumOfSquares,
-    Then, Variance, Widen,
+    Deviation, Exponent, Exponentials, Float, LogSumExp, MeanOfNumbers, Norm, Operation, Real,
+    Root, SkipNan, Sum, SumOfMagnitudes, SumOfSquares, Then, Variance, Widen,
 };
+use std::marker::PhantomData;
 
 /// Elements that are mapped to f64 at once.
 const CHUNK: usize = 1 << 16;
@@ -99,6 +100,62 @@ macro_rules! magnitudes {
     )*};
 }
 magnitudes!(f16, bf16, f32, f64);
+
+/// The logarithm of the sum of the exponentials of the elements so far, in f64.
+struct Exponents<T: Exponent> {
+    op: LogSumExp<f64>,
+    all: Exponentials<f64>,
+    least: f64,
+    /// The number of chunks so far.
+    chunks: u64,
+    of: PhantomData<fn(T)>,
+}
+
+impl<T: Exponent> Checking<T, f64> for Exponents<T> {
+    fn next(&mut self, input: &[T]) {
+        for chunk in input.chunks(CHUNK) {
+            let numbers: Vec<f64> = chunk.iter().map(|&x| T::to_f64(x.widen())).collect();
+            let greatest = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let exp = |&x: &f64| if x == greatest { 1.0 } else { (x - greatest).exp() };
+            let mut sum = ExactSum::default();
+            sum.next(&numbers.iter().map(exp).collect::<Vec<_>>());
+            let of_chunk = Exponentials { greatest, sum: sum.exact().value };
+            self.all = self.op.combine(self.all, of_chunk);
+            self.least = numbers.iter().copied().fold(self.least, f64::min);
+            self.chunks += 1;
+        }
+    }
+
+    fn check(self: Box<Self>, result: f64, depth: u64) -> Check<f64> {
+        let reference = self.op.finish(self.all);
+        // Exponentials of less vanish in the type. A difference from the greatest is rounded each time
+        // that there is a greater one, and the differences add up to at most this.
+        let is_single = size_of::<T::Wide>() == 4;
+        let (unit, vanishing) =
+            if is_single { (unit::<f32>(), 105.0) } else { (unit::<f64>(), 746.0) };
+        let range = (self.all.greatest - self.least).clamp(0.0, vanishing);
+        let steps = depth as f64 + 2.0;
+        // Each step has an exponential, of 1.1 units in the last place, a product and a sum.
+        let bound = unit * (range + 4.0 * steps) + f64::EPSILON * (self.chunks as f64 + 4.0);
+        let bound = bound + f64::EPSILON * reference.abs();
+        if !reference.is_finite() || !result.is_finite() {
+            return within(reference, 0.0, 0.0, result);
+        }
+        within(reference, bound, reference.abs() + bound, result)
+    }
+}
+
+impl<T: Exponent> Checked for LogSumExp<T> {
+    fn checking(self, _len: usize) -> Box<dyn Checking<T, f64>> {
+        let op = LogSumExp::<f64>::new();
+        let (all, least) = (op.identity(), f64::INFINITY);
+        Box::new(Exponents { op, all, least, chunks: 0, of: PhantomData })
+    }
+
+    fn same(a: f64, b: f64) -> bool {
+        Judged::same(a, b)
+    }
+}
 
 /// A true variance and mean, with the largest errors of those that are computed along a tree.
 struct TrueVariance {

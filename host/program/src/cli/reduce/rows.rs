@@ -21,8 +21,8 @@ use cuda_std::{bf16, f16};
 use gridsync::memory;
 use gridsync::primitives::{Checked, PartReducible};
 use gridsync_kernels::op::{
-    ArgMax, ArgMin, CompensatedSum, Deviation, Max, Mean, Min, Norm, PeakToPeak, SkipNan, Sum,
-    SumOfMagnitudes, SumOfSquares, Then, Variance, WideSum,
+    ArgMax, ArgMin, CompensatedSum, Deviation, LogSumExp, Max, Mean, Min, Norm, PeakToPeak,
+    SkipNan, Sum, SumOfMagnitudes, SumOfSquares, Then, Variance, WideSum,
 };
 pub(in crate::cli) use lines::LineChecks;
 use lines::Reduced;
