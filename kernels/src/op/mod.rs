@@ -21,6 +21,7 @@
 //! | [`Count`] | all types → u64 | the number of elements that differ from zero (NaN does, −0 does not) |
 //! | [`Any`], [`All`] | those of [`Count`] | whether any or all elements differ from zero |
 //! | [`SkipNan`] | those of its operation | of the elements that are not NaN |
+//! | a pair `(A, B)` | those of both | both results, in one read |
 //! | [`Compose`] | u64 → [`Affine`] | the composition of affine maps: does not commute |
 //! | [`Recurrence`] | u64 → [`Affine`] | these maps applied to a number |
 //! | [`InSegments`] | those of its operation → [`Segment`] | each segment of the array separately: for scans |
@@ -35,6 +36,7 @@ mod modulo;
 mod moments;
 mod number;
 mod operations;
+mod pair;
 mod real;
 mod recurrence;
 mod segments;
