@@ -17,6 +17,7 @@
 //! | [`SumOfSquares`], [`Norm`] | all types → f64 | and its root |
 //! | [`SumOfMagnitudes`] | floating point → f64; 32-bit integers → u64; i64, u64 → i128 | exact for integers |
 //! | [`Variance`], [`Deviation`] | all types → [`Moments`] | in one read, and its root |
+//! | [`Describe`] | f32, f64 and integers → [`Statistics`] | a [`Description`]: count, number of NaN, minimum, maximum, mean, deviation and sum |
 //! | [`Xor`], [`And`], [`Or`] | i32, u32, i64, u64 | bitwise |
 //! | [`Count`] | all types → u64 | the number of elements that differ from zero (NaN does, −0 does not) |
 //! | [`Any`], [`All`] | those of [`Count`] | whether any or all elements differ from zero |
@@ -30,6 +31,7 @@ mod affine;
 mod argument;
 mod carried;
 mod compensated;
+mod describe;
 mod extremes;
 mod mean;
 mod modulo;
@@ -50,6 +52,7 @@ pub use argument::{ArgMax, ArgMin, Indexed};
 pub use carried::{Carried, MOST_WORDS, Words, same_words, words_of};
 pub(crate) use carried::{for_each_word, from_each_word, map_words};
 pub use compensated::{Compensated, CompensatedSum};
+pub use describe::{Describable, Describe, Description, Statistics};
 pub use extremes::{Distance, Extremes, PeakToPeak};
 pub use mean::{Mean, Total};
 #[cfg(not(target_arch = "nvptx64"))]
