@@ -44,7 +44,7 @@ pub use spread::{Spread, SpreadReducer, SpreadScanner, scan_spread};
 pub use value_counts::{ValueCounter, ValueCounts, value_counts};
 pub use wide_rows::{Halves, WideRowReducer};
 
-pub use gridsync_entries::{Entry, KernelOf, NoKernel};
+pub use gridsync_entries::{ByKernel, Entry, KernelOf, NoKernel};
 
 use crate::device::{Buffer, Device, DeviceError};
 use bytemuck::Pod;
