@@ -3,6 +3,7 @@
 //! Each has a form for a [`Device`], GPU or emulator, and a form for the CPU with rayon.
 
 mod check;
+mod describe;
 pub mod histogram;
 pub mod kendall;
 mod merge_sort;
@@ -23,6 +24,7 @@ pub mod value_counts;
 mod wide_rows;
 
 pub use check::{Accumulates, Check, Checked, Checking, Judged};
+pub use describe::{describe, describe_on_cpu};
 pub use histogram::{Bins, Histogram, histogram};
 pub use kendall::{Correlator, Kendall, kendall};
 pub use parts::{

@@ -8,8 +8,9 @@ use cuda_std::prelude::*;
 use cuda_std::{bf16, f16};
 use gridsync_kernels::grid::{self, Workspace};
 use gridsync_kernels::op::{
-    And, ArgMax, ArgMin, CompensatedSum, Compose, Count, Max, Min, Operation, Or, PeakToPeak,
-    Product, ProductModulo, SkipNan, Sum, SumOfMagnitudes, SumOfSquares, Variance, WideSum, Xor,
+    And, ArgMax, ArgMin, CompensatedSum, Compose, Count, Describe, Max, Min, Operation, Or,
+    PeakToPeak, Product, ProductModulo, SkipNan, Sum, SumOfMagnitudes, SumOfSquares, Variance,
+    WideSum, Xor,
 };
 
 /// The common arguments, as in [`grid::reduce()`]. An operation with a parameter comes after them.

@@ -7,7 +7,7 @@ use crate::device::Devices;
 use bytemuck::Pod;
 use gridsync_entries::reduce::Reducible;
 use gridsync_kernels::op::{
-    And, ArgMax, ArgMin, CompensatedSum, Compose, Count, Finish, Indexed, Max, Mean, Min,
+    And, ArgMax, ArgMin, CompensatedSum, Compose, Count, Describe, Finish, Indexed, Max, Mean, Min,
     Operation, Or, PeakToPeak, Product, ProductModulo, SkipNan, Sum, SumOfMagnitudes, SumOfSquares,
     Then, Variance, WideSum, Xor,
 };
@@ -36,7 +36,7 @@ macro_rules! wherever_they_stand {
 wherever_they_stand! {
     Sum<T, A>, Product<T, A>, Min<T, A>, Max<T, A>, Count<T>, Xor<T>, And<T>, Or<T>,
     CompensatedSum<T>, ProductModulo<T>, WideSum<T>, PeakToPeak<T, A>, SumOfSquares<T>,
-    SumOfMagnitudes<T>, Variance<T>
+    SumOfMagnitudes<T>, Variance<T>, Describe<T>
 }
 impl<O: PartReducible> PartReducible for SkipNan<O>
 where
