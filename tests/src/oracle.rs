@@ -123,8 +123,9 @@ pub fn reduce<T: Plain, A: Plain>(op: &str, input: &[T], depth: u64) -> Expected
 
 /// Reduces `input` by `op`, an operation of the program, with an accumulator of type `output`. Each
 /// element is rounded at most `depth` times. argmin and argmax return the index, or −1 for an empty
-/// input. ptp of an empty input is −1 or NaN, and var is NaN. prod-mod is modulo [`MODULUS`]. compose composes maps x → a·x + b, with a in the low half
-/// of an element, and returns such a map.
+/// input. ptp of an empty input is −1 or NaN, and var is NaN. describe is the standard deviation.
+/// prod-mod is modulo [`MODULUS`]. compose composes maps x → a·x + b, with a in the low half of an
+/// element, and returns such a map.
 ///
 /// The tolerance of a sum is (depth·u + n·2^-53)·Σ|x|, where the second part is for the loop here.
 /// The tolerance of a logsumexp is that of exponentials of f32.
@@ -146,6 +147,7 @@ pub fn reduce_numbers(op: &str, input: &[Number], output: Type, depth: u64) -> E
         ("l1", Number::Int(_)) => exact(Number::Int(numbers.map(magnitude).sum())),
         ("sum-squares" | "l1", _) => rounded_in_f64(op, numbers, depth as f64),
         ("logsumexp", _) => log_sum_exp(&numbers.map(nearest).collect::<Vec<_>>(), depth as f64),
+        ("describe", _) => deviation(&numbers.map(nearest).collect::<Vec<_>>(), depth as f64),
         ("var", _) => variance(&numbers.map(nearest).collect::<Vec<_>>(), depth as f64),
         ("argmin" | "argmax", _) => exact(Number::Int(argument(numbers, op == "argmax"))),
         ("sum" | "prod", Number::Float(_)) => rounded(op, numbers, depth as f64, output.unit),
@@ -281,6 +283,16 @@ fn variance(numbers: &[f64], depth: f64) -> Expected {
     let farthest = apart().fold(0.0, |a: f64, x| a.max(x * x));
     let allowed = 16.0 * (n + depth + 8.0) * f64::EPSILON / 2.0 * (value + farthest);
     Expected { value: Number::Float(value), allowed }
+}
+
+/// The root of the variance.
+fn deviation(numbers: &[f64], depth: f64) -> Expected {
+    let Expected { value, allowed } = variance(numbers, depth);
+    let Number::Float(variance) = value else { unreachable!("a variance is an f64") };
+    let root = variance.sqrt();
+    // |√a − √v| is |a − v| / (√a + √v), and at most √|a − v|.
+    let apart = (allowed / root).min(allowed.sqrt());
+    Expected { value: Number::Float(root), allowed: apart + f64::EPSILON * root }
 }
 
 /// `x` wrapped into the range from `least` to `greatest`.

@@ -3,6 +3,7 @@
 //! Each has a form for a [`Device`], GPU or emulator, and a form for the CPU with rayon.
 
 mod check;
+mod describe;
 pub mod histogram;
 pub mod kendall;
 mod merge_sort;
@@ -24,6 +25,7 @@ pub mod value_counts;
 mod wide_rows;
 
 pub use check::{Accumulates, Check, Checked, Checking, Judged};
+pub use describe::{describe, describe_on_cpu};
 pub use histogram::{Bins, Histogram, histogram};
 pub use kendall::{Correlator, Kendall, kendall};
 pub use parts::{
@@ -46,7 +48,7 @@ pub use spread::{Spread, SpreadReducer, SpreadScanner, scan_spread};
 pub use value_counts::{ValueCounter, ValueCounts, value_counts};
 pub use wide_rows::{Halves, WideRowReducer};
 
-pub use gridsync_entries::{Entry, KernelOf, NoKernel};
+pub use gridsync_entries::{ByKernel, Entry, KernelOf, NoKernel};
 
 use crate::device::{Buffer, Device, DeviceError};
 use bytemuck::Pod;

@@ -269,3 +269,39 @@ where
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::{Emulator, EmulatorConfig};
+    use cuda_std::prelude::*;
+    use gridsync_entries::ByKernel;
+    use gridsync_kernels::op::{ArgMax, Indexed, Mean, MinMax, Sum};
+
+    /// The mean, both extremes, and the index of the greatest element.
+    type Three = (Mean<Sum<f64>>, (MinMax<f64>, ArgMax<f64>));
+
+    #[kernel(max_threads = 512)]
+    unsafe fn three_in_one_read(common: Arguments<f64>) {
+        common.reduce(Three::default());
+    }
+
+    #[test]
+    fn one_kernel_reduces_by_several_operations() {
+        let device = Device::new(Emulator::new(EmulatorConfig::default()));
+        // SAFETY: the kernel reduces by this operation.
+        let op = unsafe { ByKernel::<Three, three_in_one_read>::new(Three::default()) };
+        let mut reducer = Reducer::new(op, &device).expect("there is room");
+        for len in [0, 1, 33, 1000, 5003, 40_000] {
+            let host: Vec<f64> = (0..len).map(|i| f64::from(i * 37 % 1009) - 0.25).collect();
+            let input = device.upload(&host).expect("there is room");
+            let (mean, (extremes, greatest)) = reducer.reduce(&input).expect("it runs");
+            assert_eq!(mean, reduce_on_cpu(Mean::new(Sum::<f64>::new()), &host), "{len}");
+            assert_eq!(extremes, reduce_on_cpu(MinMax::<f64>::new(), &host), "{len}");
+            assert_eq!(greatest, reduce_on_cpu(ArgMax::<f64>::new(), &host), "{len}");
+            let found = extremes.map(|both| both.greatest);
+            assert_eq!(found, greatest.map(|Indexed { value, .. }| value), "{len}");
+            assert_eq!((mean, (extremes, greatest)), reduce_on_cpu(op, &host), "{len}");
+        }
+    }
+}

@@ -11,8 +11,9 @@ use gridsync::primitives::kendall::Method;
 use gridsync::primitives::scan::Form;
 use gridsync::primitives::sort::Order;
 use gridsync_kernels::op::{
-    And, ArgMax, ArgMin, CompensatedSum, Compose, Count, LogSumExp, Max, Min, Or, PeakToPeak,
-    Product, ProductModulo, SkipNan, Sum, SumOfMagnitudes, SumOfSquares, Variance, WideSum, Xor,
+    And, ArgMax, ArgMin, CompensatedSum, Compose, Count, Describe, LogSumExp, Max, Min, Or,
+    PeakToPeak, Product, ProductModulo, SkipNan, Sum, SumOfMagnitudes, SumOfSquares, Variance,
+    WideSum, Xor,
 };
 use std::fmt;
 use std::sync::LazyLock;

@@ -1,7 +1,7 @@
 //! Untyped numbers, so that tests can run over a table of kernels of many types.
 
 use cuda_std::{bf16, f16};
-use gridsync_kernels::op::{Affine, Indexed};
+use gridsync_kernels::op::{Affine, Describable, Description, Indexed};
 
 /// A number of any type, widened without loss.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,7 +17,8 @@ pub trait Widen: Copy {
     /// The name of the type.
     const NAME: &'static str;
 
-    /// The value as a number: the index or −1 for an optional index, the bits for an affine map.
+    /// The value as a number: the index or −1 for an optional index, the bits for an affine map, the
+    /// standard deviation for a description.
     fn number(self) -> Number;
 }
 
@@ -62,6 +63,14 @@ results! {
     u64 => Number::Int(-1);
     f32 => Number::Float(f64::NAN);
     f64 => Number::Float(f64::NAN);
+}
+
+impl<T: Describable> Widen for Description<T> {
+    const NAME: &'static str = "f64";
+
+    fn number(self) -> Number {
+        self.deviation.number()
+    }
 }
 
 impl Widen for Affine {

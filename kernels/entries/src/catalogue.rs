@@ -141,6 +141,13 @@ macro_rules! operations {
         (variance_i64: "var" Variance<i64>, Values) reduce 1, rows [2 1];
         (variance_u64: "var" Variance<u64>, Values) reduce 1, rows [2 1];
 
+        (describe_f32: "describe" Describe<f32>, Values) reduce 1;
+        (describe_f64: "describe" Describe<f64>, Values) reduce 1;
+        (describe_i32: "describe" Describe<i32>, Values) reduce 1;
+        (describe_u32: "describe" Describe<u32>, Values) reduce 1;
+        (describe_i64: "describe" Describe<i64>, Values) reduce 1;
+        (describe_u64: "describe" Describe<u64>, Values) reduce 1;
+
         (sum_of_numbers_f32: "sum" SkipNan<Sum<f32>>, Values) reduce 2, rows 2;
         (sum_of_numbers_f64: "sum" SkipNan<Sum<f64>>, Values) reduce 2, rows 2;
         (sum_of_numbers_f16_in_f32: "sum" SkipNan<Sum<f16, f32>>, Values) reduce 2, rows 2;

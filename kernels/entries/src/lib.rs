@@ -115,6 +115,8 @@ macro_rules! absent {
     };
 }
 
+#[cfg(not(target_arch = "nvptx64"))]
+mod by_kernel;
 pub mod counted;
 #[cfg(not(target_arch = "nvptx64"))]
 mod entry;
@@ -131,6 +133,8 @@ pub mod select;
 pub mod sort;
 pub mod spread;
 
+#[cfg(not(target_arch = "nvptx64"))]
+pub use by_kernel::ByKernel;
 #[cfg(not(target_arch = "nvptx64"))]
 pub use entry::{Entry, KernelOf, NoKernel, name_of};
 use gridsync_kernels::op::Operation;

@@ -8,8 +8,8 @@ use cuda_std::prelude::*;
 use cuda_std::{bf16, f16};
 use gridsync_kernels::grid::{self, Workspace};
 use gridsync_kernels::op::{
-    And, ArgMax, ArgMin, CompensatedSum, Compose, Count, LogSumExp, Max, Min, Operation, Or,
-    PeakToPeak, Product, ProductModulo, SkipNan, Sum, SumOfMagnitudes, SumOfSquares, Variance,
+    And, ArgMax, ArgMin, CompensatedSum, Compose, Count, Describe, LogSumExp, Max, Min, Operation,
+    Or, PeakToPeak, Product, ProductModulo, SkipNan, Sum, SumOfMagnitudes, SumOfSquares, Variance,
     WideSum, Xor,
 };
 

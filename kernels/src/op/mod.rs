@@ -18,10 +18,12 @@
 //! | [`SumOfMagnitudes`] | floating point → f64; 32-bit integers → u64; i64, u64 → i128 | exact for integers |
 //! | [`LogSumExp`] | floating point → [`Exponentials`] | the logarithm of the sum of exponentials |
 //! | [`Variance`], [`Deviation`] | all types → [`Moments`] | in one read, and its root |
+//! | [`Describe`] | f32, f64 and integers → [`Statistics`] | a [`Description`]: count, number of NaN, minimum, maximum, mean, deviation and sum |
 //! | [`Xor`], [`And`], [`Or`] | i32, u32, i64, u64 | bitwise |
 //! | [`Count`] | all types → u64 | the number of elements that differ from zero (NaN does, −0 does not) |
 //! | [`Any`], [`All`] | those of [`Count`] | whether any or all elements differ from zero |
 //! | [`SkipNan`] | those of its operation | of the elements that are not NaN |
+//! | a pair `(A, B)` | those of both | both results, in one read |
 //! | [`Compose`] | u64 → [`Affine`] | the composition of affine maps: does not commute |
 //! | [`Recurrence`] | u64 → [`Affine`] | these maps applied to a number |
 //! | [`InSegments`] | those of its operation → [`Segment`] | each segment of the array separately: for scans |
@@ -30,6 +32,7 @@ mod affine;
 mod argument;
 mod carried;
 mod compensated;
+mod describe;
 mod extremes;
 mod log_sum_exp;
 mod mean;
@@ -37,6 +40,7 @@ mod modulo;
 mod moments;
 mod number;
 mod operations;
+mod pair;
 mod real;
 mod recurrence;
 mod segments;
@@ -50,6 +54,7 @@ pub use argument::{ArgMax, ArgMin, Indexed};
 pub use carried::{Carried, MOST_WORDS, Words, same_words, words_of};
 pub(crate) use carried::{for_each_word, from_each_word, map_words};
 pub use compensated::{Compensated, CompensatedSum};
+pub use describe::{Describable, Describe, Description, Statistics};
 pub use extremes::{Distance, Extremes, PeakToPeak};
 pub use log_sum_exp::{Exponent, Exponentials, LogSumExp};
 pub use mean::{Mean, Total};

@@ -32,6 +32,7 @@
 //! | `shipped` | the PTX of the images in the emulator: every primitive and protocol |
 //! | `mean` | means of every type, of arrays and of rows, against exact division |
 //! | `statistics` | variances, norms and ranges of arrays and of rows, also with large means |
+//! | `describe` | several statistics in one read, and that a check finds any wrong one |
 //! | `bits` | reductions: the same bits as on the CPU, for any order, NaN and stamp |
 //! | `alignment` | views that start 0 to 8 elements past an aligned address |
 //! | `special` | NaN, infinities and zeros of either sign, at any position |
@@ -77,6 +78,7 @@ mod compensation;
 mod counted;
 mod coverage;
 mod dag;
+mod describe;
 mod device_launch;
 mod examples;
 mod exchange;
@@ -158,6 +160,7 @@ fn main() -> ExitCode {
         spin::trials(),
         spread::trials(),
         statistics::trials(),
+        describe::trials(),
         streams::trials(),
         system::trials(),
         warp_rows::trials(),

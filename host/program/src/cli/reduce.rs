@@ -149,6 +149,8 @@ fn lines() -> Lines<Run> {
         // The command line does not offer composition of maps: it is for programs that compute with
         // them.
         (reduce $value:tt (compose_u64: $($rest:tt)*)) => {};
+        // A command of its own prints many results.
+        (reduce $value:tt ($name:ident: "describe" $($rest:tt)*)) => {};
         (reduce $value:tt ($name:ident: "var" $ty:ty, $inputs:ident)) => {
             lines
                 .add::<$ty>("var", |call, job, input| call.reduce(<$ty>::asked(call)?, job, input));

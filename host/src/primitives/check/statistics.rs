@@ -1,5 +1,7 @@
 //! Checks of statistics that are computed in f64.
 
+mod describe;
+
 use super::{Accumulates, Check, Checked, Checking, Judged, same_mean, unit, within};
 use crate::reference::{Exact, ExactSum, sum_bound};
 use cuda_std::{bf16, f16};
@@ -188,7 +190,11 @@ impl<T: Real> Spread<T> {
         ddof: u64,
         judge: fn(&TrueVariance, f64) -> Check<f64>,
     ) -> Box<dyn Checking<T, Option<f64>>> {
-        Box::new(Self {
+        Box::new(Self::new(ddof, judge))
+    }
+
+    fn new(ddof: u64, judge: fn(&TrueVariance, f64) -> Check<f64>) -> Self {
+        Self {
             ddof,
             len: 0,
             center: None,
@@ -196,7 +202,7 @@ impl<T: Real> Spread<T> {
             range: [f64::INFINITY, f64::NEG_INFINITY],
             is_finite: true,
             judge,
-        })
+        }
     }
 
     /// The variance; `None` if there are too few elements.

@@ -7,8 +7,8 @@ use crate::device::Devices;
 use bytemuck::Pod;
 use gridsync_entries::reduce::Reducible;
 use gridsync_kernels::op::{
-    And, ArgMax, ArgMin, CompensatedSum, Compose, Count, Finish, Indexed, LogSumExp, Max, Mean,
-    Min, Operation, Or, PeakToPeak, Product, ProductModulo, SkipNan, Sum, SumOfMagnitudes,
+    And, ArgMax, ArgMin, CompensatedSum, Compose, Count, Describe, Finish, Indexed, LogSumExp, Max,
+    Mean, Min, Operation, Or, PeakToPeak, Product, ProductModulo, SkipNan, Sum, SumOfMagnitudes,
     SumOfSquares, Then, Variance, WideSum, Xor,
 };
 use std::convert::Infallible;
@@ -36,7 +36,7 @@ macro_rules! wherever_they_stand {
 wherever_they_stand! {
     Sum<T, A>, Product<T, A>, Min<T, A>, Max<T, A>, Count<T>, Xor<T>, And<T>, Or<T>,
     CompensatedSum<T>, ProductModulo<T>, WideSum<T>, PeakToPeak<T, A>, SumOfSquares<T>,
-    SumOfMagnitudes<T>, Variance<T>, LogSumExp<T>
+    SumOfMagnitudes<T>, Variance<T>, LogSumExp<T>, Describe<T>
 }
 impl<O: PartReducible> PartReducible for SkipNan<O>
 where
