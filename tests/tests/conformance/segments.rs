@@ -4,7 +4,9 @@
 use crate::matrix::{each_is_there_once, run};
 use gridsync::device::{Device, DeviceError};
 use gridsync::primitives::segments::by_key::{Nans, reduce_by_key};
-use gridsync::primitives::segments::{Offsets, SegmentReducer, reduce_segments};
+use gridsync::primitives::segments::{
+    Offsets, SegmentReducer, reduce_segments, reduce_segments_on_cpu,
+};
 use gridsync_kernels::op::{Max, Sum};
 use gridsync_tests::devices::{emulator, emulator_under, schedules, with_cuda};
 use gridsync_tests::trials;
@@ -38,7 +40,8 @@ pub(crate) fn trials() -> Trials {
             a_million_empty_segments_have_the_identity,
             arrays_with_other_lengths_than_the_offsets_are_refused,
             results_of_other_offsets_are_refused,
-            a_run_of_everything_is_one_segment;
+            a_run_of_everything_is_one_segment,
+            a_long_segment_of_small_numbers_keeps_its_digits;
     };
     for primitive in [Primitive::Segments, Primitive::ByKey] {
         kinds(primitive).for_each(|kind| add_row(&mut trials, kind));
@@ -124,6 +127,22 @@ fn results_of_other_offsets_are_refused(device: &Device) {
     assert_eq!(sums.reduce(&input, &two), Ok(vec![8, 2]));
     let error = sums.results(&three).expect_err("there are two results");
     assert!(matches!(error, DeviceError::LengthMismatch { buffer: 2, given: 3 }), "{error}");
+}
+
+/// Sums of millions of equal numbers, where jax.ops.segment_sum lost all digits (jax#4299).
+fn a_long_segment_of_small_numbers_keeps_its_digits(device: &Device) {
+    let is_emulated = device.properties().is_emulated();
+    let len = if is_emulated { 100_000 } else { 50_000_000 };
+    let host = vec![2.0 / len as f32; len];
+    let input = device.upload(&host).expect("the input should fit");
+    let offsets = [0, len as u64 / 3, len as u64];
+    let sums = reduce_segments(Sum::<f32>::new(), &input, &offsets).expect("it should run");
+    let on_cpu = reduce_segments_on_cpu(Sum::<f32>::new(), &host, &offsets);
+    assert_eq!(
+        sums.iter().map(|x| x.to_bits()).collect::<Vec<_>>(),
+        [on_cpu[0].to_bits(), on_cpu[1].to_bits()]
+    );
+    assert!((sums[0] - 2.0 / 3.0).abs() < 2e-6 && (sums[1] - 4.0 / 3.0).abs() < 4e-6, "{sums:?}");
 }
 
 fn a_run_of_everything_is_one_segment(device: &Device) {

@@ -8,7 +8,7 @@ use gridsync_entries::reduce::Reducible;
 use gridsync_entries::reduce_rows::RowReducible;
 use gridsync_kernels::op::{
     All, Any, ArgMax, ArgMin, Deviation, Exponent, Extremes, LogSumExp, MaxOfNumbers, Mean,
-    MeanOfNumbers, MinMax, MinOfNumbers, Norm, PeakToPeak, Real, SkipNan, Sum, Variance,
+    MeanOfNumbers, MinMax, MinOfNumbers, Norm, PeakToPeak, Real, SkipNan, Sum, Variance, WideSum,
 };
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
@@ -20,6 +20,7 @@ pub(crate) fn trials() -> Trials {
             deviations_and_norms_of_every_type_are_right,
             a_sum_of_exponentials_of_any_size_is_within_its_bound,
             a_variance_keeps_its_digits_if_the_mean_is_large,
+            the_mean_of_large_integers_does_not_wrap,
             the_variance_of_equal_elements_is_zero,
             an_infinite_or_nan_element_makes_the_variance_nan,
             rows_have_the_same_variances_as_alone,
@@ -126,6 +127,15 @@ fn a_variance_keeps_its_digits_if_the_mean_is_large(device: &Device) {
         result_of(device, Variance::<i64>::new(), &[i64::MIN, i64::MAX]),
         Some(2f64.powi(126))
     );
+}
+
+/// Integers whose sum does not fit in 64 bits: the mean in Arrow was 2.07e18 (apache/arrow#34909).
+fn the_mean_of_large_integers_does_not_wrap(device: &Device) {
+    let host = [-1_303_487_490_025_821_099, -8_371_390_547_526_583_103, -2_572_374_159_461_887_095];
+    let mean = result_of(device, Mean::new(WideSum::<i64>::new()), &host);
+    assert_eq!(mean, Some(-4.082_417_399_004_763_6e18));
+    let mean = result_of(device, Mean::new(WideSum::<i64>::new()), &[i64::MAX, 1]);
+    assert_eq!(mean, Some(2f64.powi(62)));
 }
 
 /// A constant array, whose deviation pandas with Bottleneck gave as 0.229 (bottleneck#443).

@@ -76,6 +76,66 @@ fn sums_have_the_shape_without_the_dimension() {
 }
 
 #[test]
+fn lines_along_several_dimensions_have_the_elements_in_c_order() {
+    let (folder, elements) = (folder(), elements());
+    let at = |index: [usize; 3]| elements[(index[0] * SHAPE[1] + index[1]) * SHAPE[2] + index[2]];
+    // The sum, and the index of the maximum, which shows the order.
+    let of = |axes: &[usize]| {
+        let kept: Vec<usize> = (0..3).filter(|axis| !axes.contains(axis)).collect();
+        let places = |axes: &[usize]| {
+            let mut places = vec![[0; 3]];
+            for &axis in axes {
+                let along = |place: [usize; 3]| {
+                    (0..SHAPE[axis]).map(move |i| {
+                        let mut next = place;
+                        next[axis] = i;
+                        next
+                    })
+                };
+                places = places.into_iter().flat_map(along).collect();
+            }
+            places
+        };
+        let line = |start: [usize; 3]| -> Vec<i32> {
+            let moved = places(axes).into_iter();
+            moved.map(|place| at(std::array::from_fn(|axis| place[axis] + start[axis]))).collect()
+        };
+        let lines: Vec<_> = places(&kept).into_iter().map(line).collect();
+        let sums: Vec<i64> =
+            lines.iter().map(|line| line.iter().map(|&x| i64::from(x)).sum()).collect();
+        let first = |line: &Vec<i32>| {
+            let max = line.iter().max().expect("a line has elements");
+            line.iter().position(|x| x == max).expect("it is there") as u64
+        };
+        let of_kept: Vec<usize> = kept.iter().map(|&axis| SHAPE[axis]).collect();
+        let shape = match of_kept[..] {
+            [] => "()".to_owned(),
+            [one] => format!("({one},)"),
+            _ => shape(&of_kept),
+        };
+        let indices: Vec<u64> = lines.iter().map(first).collect();
+        (npy::shaped(&shape, &sums), npy::shaped(&shape, &indices))
+    };
+    for (named, axes) in [
+        ("0,2", &[0, 2][..]),
+        ("2,0", &[0, 2]),
+        ("-3,-1", &[0, 2]),
+        ("0,1", &[0, 1]),
+        ("1,-1", &[1, 2]),
+        ("0,1,2", &[0, 1, 2]),
+    ] {
+        let (sums, indices) = of(axes);
+        for (op, expected) in [("sum", &sums), ("argmax", &indices)] {
+            for more in [&["--device", "emulator"][..], &["--device", "cpu"], &["--part", "5000"]] {
+                let args = ["reduce", "x.npy", "--op", op, "--axis", named, "-o", "out.npy"];
+                folder.call(&[&args[..], &["--check"], more].concat(), b"").succeeds();
+                assert!(folder.read("out.npy") == **expected, "{op} along {named} {more:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn an_argmax_is_the_index_in_its_line() {
     each_axis("reduce x.npy --op argmax -o out.npy", |axis| {
         reduced(axis, |line| {
@@ -254,6 +314,10 @@ fn a_missing_dimension_is_refused_with_the_existing_ones() {
     let folder = folder().with("number.npy", npy::shaped("()", &[0f32]));
     for (line, says) in [
         ("reduce x.npy --op sum --axis 3", "--axis 3 is not one of the 3 dimensions"),
+        ("reduce x.npy --op sum --axis 0,3", "--axis 3 is not one of the 3 dimensions"),
+        ("reduce x.npy --op sum --axis 0,-3", "--axis 0,-3 names a dimension twice"),
+        ("reduce x.npy --op sum --axis 0,x", "\"x\" is not the number of a dimension"),
+        ("scan x.npy --op sum -o out.npy --axis 0,1", "--axis has several dimensions"),
         ("reduce x.npy --op sum --axis -4", "use 0 to 2, or -3 to -1"),
         ("scan x.npy --op sum -o out.npy --axis 9223372036854775807", "[33, 37, 35]"),
         ("scan x.npy --op sum -o out.npy --axis -9223372036854775808", "[33, 37, 35]"),

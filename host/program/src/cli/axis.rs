@@ -5,6 +5,8 @@ use crate::data::{Along, Incoming};
 use bytemuck::Pod;
 use gridsync::memory::NoRoom;
 use std::borrow::Cow;
+use std::fmt::{self, Display, Formatter};
+use std::str::FromStr;
 
 #[derive(Clone, Copy, Debug, clap::Args)]
 #[group(id = "lines", multiple = false)]
@@ -12,9 +14,60 @@ pub(super) struct Axis {
     /// Process each row of the array separately, along its last dimension.
     #[arg(long)]
     rows: bool,
-    /// Like --rows, along another dimension: 0 is the first one, -1 the last one, as in NumPy.
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    axis: Option<i64>,
+    /// Like --rows, along another dimension: 0 is the first one, -1 the last one, as in NumPy. reduce
+    /// also takes several: 0,2.
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    axis: Option<Dimensions>,
+}
+
+/// The most dimensions of `--axis`.
+const MOST: usize = 8;
+
+/// Numbers of dimensions, negative ones from the end.
+#[derive(Clone, Copy, Debug)]
+struct Dimensions {
+    numbers: [i64; MOST],
+    count: usize,
+}
+
+impl Dimensions {
+    fn all(&self) -> &[i64] {
+        &self.numbers[..self.count]
+    }
+}
+
+impl FromStr for Dimensions {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut all = Self { numbers: [0; MOST], count: 0 };
+        for part in text.split(',') {
+            let number = part.trim().parse();
+            let number =
+                number.map_err(|_| format!("{part:?} is not the number of a dimension"))?;
+            let next = all.numbers.get_mut(all.count);
+            *next.ok_or_else(|| format!("more than {MOST} dimensions"))? = number;
+            all.count += 1;
+        }
+        Ok(all)
+    }
+}
+
+impl Display for Dimensions {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let numbers: Vec<_> = self.all().iter().map(i64::to_string).collect();
+        f.write_str(&numbers.join(","))
+    }
+}
+
+/// The lines of an array along one or more of its dimensions.
+pub(super) struct Reduced {
+    /// The lines of the array, or of the array where the dimensions have been moved to the end.
+    pub(super) along: Along,
+    /// The dimensions to move, if lines along them have no constant distance between elements.
+    pub(super) moved: Option<Vec<usize>>,
+    /// The other dimensions.
+    pub(super) kept: Vec<u64>,
 }
 
 impl Axis {
@@ -40,15 +93,61 @@ impl Axis {
                 self.flag()
             )));
         }
-        let axis = self.axis.unwrap_or(-1);
-        let from_the_end = if axis < 0 { dimensions as i64 } else { 0 };
-        let number = axis.checked_add(from_the_end).and_then(|axis| usize::try_from(axis).ok());
-        number.filter(|&number| number < dimensions).ok_or_else(|| {
-            Usage(format!(
-                "--axis {axis} is not one of the {dimensions} dimensions of the array, whose shape is {shape:?}: use 0 to {}, or -{dimensions} to -1",
-                dimensions - 1
-            ))
-        })
+        match self.numbers(shape)?[..] {
+            [number] => Ok(number),
+            _ => Err(Usage("--axis has several dimensions, which only reduce takes".into())),
+        }
+    }
+
+    /// The indices of all dimensions that were asked for, in ascending order.
+    fn numbers(self, shape: &[u64]) -> Result<Vec<usize>, Usage> {
+        let dimensions = shape.len();
+        let last = Dimensions { numbers: [-1; MOST], count: 1 };
+        let index = |&axis: &i64| {
+            let from_the_end = if axis < 0 { dimensions as i64 } else { 0 };
+            let number = axis.checked_add(from_the_end).and_then(|axis| usize::try_from(axis).ok());
+            number.filter(|&number| number < dimensions).ok_or_else(|| {
+                Usage(format!(
+                    "--axis {axis} is not one of the {dimensions} dimensions of the array, whose shape is {shape:?}: use 0 to {}, or -{dimensions} to -1",
+                    dimensions.saturating_sub(1)
+                ))
+            })
+        };
+        let asked = self.axis.unwrap_or(last);
+        let mut numbers = asked.all().iter().map(index).collect::<Result<Vec<_>, _>>()?;
+        numbers.sort_unstable();
+        if numbers.windows(2).any(|pair| pair[0] == pair[1]) {
+            return Err(Usage(format!("--axis {asked} names a dimension twice")));
+        }
+        Ok(numbers)
+    }
+
+    /// The lines of an array of this shape along all dimensions that were asked for.
+    pub(super) fn reduced(self, shape: &[u64]) -> Result<Reduced, Usage> {
+        let too_many = || Usage(format!("an array of shape {shape:?} has too many lines"));
+        // For its error, if there are no dimensions.
+        if self.axis.is_none_or(|axis| axis.count == 1) {
+            self.number(shape)?;
+        }
+        let numbers = self.numbers(shape)?;
+        let (first, count) = (numbers[0], numbers.len());
+        let others = shape.iter().enumerate().filter(|(number, _)| !numbers.contains(number));
+        let kept: Vec<u64> = others.map(|(_, &len)| len).collect();
+        let product = |dimensions: &[u64]| {
+            dimensions.iter().try_fold(1u64, |all, &len| all.checked_mul(len)).ok_or_else(too_many)
+        };
+        let reduced: Vec<u64> = numbers.iter().map(|&number| shape[number]).collect();
+        let len = product(&reduced)?;
+        let is_together = numbers[count - 1] - first == count - 1;
+        // Adjacent dimensions are one of their product.
+        let as_one = if is_together {
+            [&shape[..first], &[len], &shape[first + count..]].concat()
+        } else {
+            vec![product(&kept)?, len]
+        };
+        let axis = if is_together { first } else { 1 };
+        let along = Along::of(&as_one, axis).ok_or_else(too_many)?;
+        Ok(Reduced { along, moved: (!is_together).then_some(numbers), kept })
     }
 
     /// The lines of an array of this shape.
@@ -72,7 +171,8 @@ impl Axis {
         match self.axis {
             None => format!("each of {} rows of {}", along.lines(), along.len()),
             Some(axis) => {
-                format!("each of {} lines of {} along axis {axis}", along.lines(), along.len())
+                let axes = if axis.count == 1 { "axis" } else { "axes" };
+                format!("each of {} lines of {} along {axes} {axis}", along.lines(), along.len())
             }
         }
     }

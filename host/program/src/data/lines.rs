@@ -109,9 +109,51 @@ impl Along {
     }
 }
 
+/// The elements of an array of this shape with some dimensions, in ascending order, moved to the
+/// end, as by `numpy.moveaxis`.
+///
+/// # Errors
+/// [`NoRoom`] if a second or third array does not fit in memory.
+///
+/// # Panics
+/// If the array does not have these dimensions.
+pub fn moved_to_the_end<'a, T: Pod>(
+    array: &'a [T],
+    shape: &[u64],
+    dimensions: &[usize],
+) -> Result<Cow<'a, [T]>, NoRoom> {
+    let (mut moved, mut shape) = (Cow::Borrowed(array), shape.to_vec());
+    for (before, &dimension) in dimensions.iter().enumerate() {
+        let dimension = dimension - before;
+        let along = Along::of(&shape, dimension).expect("the array is in memory");
+        if let Cow::Owned(next) = along.gathered(&moved)? {
+            moved = Cow::Owned(next);
+        }
+        let len = shape.remove(dimension);
+        shape.push(len);
+    }
+    Ok(moved)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn several_dimensions_move_to_the_end_in_their_order() {
+        let shape = [3u64, 5, 2, 4];
+        let array = array(&shape);
+        let at = |[a, b, c, d]: [u32; 4]| ((a * 5 + b) * 2 + c) * 4 + d;
+        let moved = moved_to_the_end(&array, &shape, &[0, 2]).unwrap();
+        let mut expected = Vec::new();
+        for (b, d) in (0..5).flat_map(|b| (0..4).map(move |d| (b, d))) {
+            for (a, c) in (0..3).flat_map(|a| (0..2).map(move |c| (a, c))) {
+                expected.push(at([a, b, c, d]));
+            }
+        }
+        assert_eq!(moved[..], expected);
+        assert_eq!(moved_to_the_end(&array, &shape, &[2, 3]).unwrap()[..], array);
+    }
 
     fn array(shape: &[u64]) -> Vec<u32> {
         (0..shape.iter().product::<u64>() as u32).collect()

@@ -55,7 +55,7 @@ pub use gridsync_verify::{Dtype, ParseDtypeError, Scalar};
 pub use growing::Growing;
 pub use identity::Identity;
 pub use incoming::Incoming;
-pub use lines::Along;
+pub use lines::{Along, moved_to_the_end};
 pub use npy::NpyError;
 pub use npz::NpzError;
 pub use outgoing::{Outgoing, create_npy, create_raw};

@@ -8,6 +8,7 @@ mod on_device;
 use super::asked::{Asked, derived_of_numbers};
 use super::shown::Shown;
 use super::{HAVE_AN_IDENTITY, Reduce, Variant};
+use crate::cli::axis;
 use crate::cli::catalogue::{Lines, listed};
 use crate::cli::computed::{Fields, Wrapped};
 use crate::cli::exit::Usage;
@@ -29,7 +30,7 @@ use lines::Reduced;
 use on_device::{Plan, alone, by_halves, by_kernels};
 
 /// Reduces rows by an operation.
-type Run = fn(&Reduce, &Job<'_>, Incoming, Along) -> anyhow::Result<Done>;
+type Run = fn(&Reduce, &Job<'_>, Incoming, axis::Reduced) -> anyhow::Result<Done>;
 
 /// The row reductions with `--skip-nan`.
 fn lines_of_numbers() -> Lines<Run> {
@@ -145,7 +146,8 @@ struct Rows<T> {
 impl Reduce {
     /// Reduces each row of `input`.
     pub(super) fn reduce_rows(&self, job: &Job<'_>, input: Incoming) -> anyhow::Result<Done> {
-        let along = self.along(&input)?;
+        let lines_of = self.lines_of(&input)?;
+        let along = lines_of.along;
         let flag = self.axis.flag();
         if self.variant == Variant::Tiles {
             let why = format!("--variant tiles is for one value: leave it out with {flag}");
@@ -170,12 +172,13 @@ impl Reduce {
             self.refuse_ddof(along.len())?;
         }
         let run = lines.find(op, dtype, self.acc).expect("each accumulator has a line");
-        run(self, job, input, along)
+        run(self, job, input, lines_of)
     }
 
     /// The rows, if they can be reduced.
-    fn along(&self, input: &Incoming) -> Result<Along, Usage> {
-        let along = self.axis.along(input.shape())?;
+    fn lines_of(&self, input: &Incoming) -> Result<axis::Reduced, Usage> {
+        let lines_of = self.axis.reduced(input.shape())?;
+        let along = lines_of.along;
         let lines = along.lines();
         // argmin, argmax, min, max and ptp need an element even without results, as in NumPy.
         let is_defined = match self.op.as_str() {
@@ -189,7 +192,7 @@ impl Reduce {
                 self.axis.text(along)
             )));
         }
-        Ok(along)
+        Ok(lines_of)
     }
 
     /// Reduces the rows, and checks each if `--check` is given.
@@ -199,7 +202,7 @@ impl Reduce {
         plan: Plan<O>,
         job: &Job<'_>,
         input: Incoming,
-        along: Along,
+        lines_of: axis::Reduced,
     ) -> anyhow::Result<Done>
     where
         O: PartReducible + Checked,
@@ -211,14 +214,17 @@ impl Reduce {
             other => other,
         };
         job.place().device(&format!("reduce {}", self.axis.flag()))?;
-        let (about, mut shape) = (About::of(&input), input.shape().to_vec());
-        shape.remove(self.axis.number(&shape)?);
+        let axis::Reduced { along, moved, kept: shape } = lines_of;
+        let about = About::of(&input);
         let rows = along.lines();
         // Memory for the results, and for the values that they are computed from.
         memory::probe(rows.saturating_mul(2 * size_of::<O::Output>()))?;
         let part = self.parts.of(job, input.len(), size_of::<O::Element>())?;
         let mut reduced = Reduced::new(op, plan, along, self.check)?;
-        let part = reduced.take(job, input, part)?;
+        let part = match moved {
+            Some(axes) if !along.is_empty() => reduced.take_moved(job, input, &axes, part)?,
+            _ => reduced.take(job, input, part)?,
+        };
         let taken = self.parts.taken(job, part, about.len);
         let Reduced { results, us, checks, .. } = reduced;
         let check = checks.map(|checks| checks.verdict("rows", rows));

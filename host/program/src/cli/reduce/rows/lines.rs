@@ -4,7 +4,7 @@ use super::on_device::{OnDevice, Plan};
 use crate::cli::choice::Place;
 use crate::cli::computed::Check;
 use crate::cli::job::{Job, Verdict};
-use crate::data::{self, Along, Incoming};
+use crate::data::{self, Along, Incoming, moved_to_the_end};
 use bytemuck::Pod;
 use gridsync::memory;
 use gridsync::primitives::reduce_rows::reduce_rows_on_cpu;
@@ -79,6 +79,27 @@ where
         }
         let part = (part / block.max(1)).max(1).saturating_mul(block).min(len);
         job.each_part(input, part, |elements| self.whole(job, elements))?;
+        Ok(part)
+    }
+
+    /// Reduces the lines along several dimensions, which are moved to the end: the array is in memory
+    /// twice.
+    pub(super) fn take_moved(
+        &mut self,
+        job: &Job<'_>,
+        input: Incoming,
+        axes: &[usize],
+        part: usize,
+    ) -> anyhow::Result<usize> {
+        let shape = input.shape().to_vec();
+        let array = input.all()?;
+        let moved = moved_to_the_end(array.as_slice::<O::Element>()?, &shape, axes)?;
+        let columns = self.along.len();
+        let part = (part / columns).max(1).saturating_mul(columns).min(moved.len());
+        for (number, elements) in moved.chunks(part).enumerate() {
+            self.whole(job, elements)?;
+            job.step((number * part + elements.len()).min(moved.len()), moved.len());
+        }
         Ok(part)
     }
 
