@@ -18,6 +18,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
             "top",
             "quantile",
             "histogram",
+            "describe",
             "range-sum",
             "kendall",
         ],
