@@ -43,6 +43,7 @@ entries! {
     reduce::sum_u64;
     reduce::sum_i64_in_i128;
     reduce::argmin_f64;
+    reduce::describe_f32;
     reduce_rows::short::sum_f32;
     reduce_rows::long::sum_f32;
     scan::sum_f32;

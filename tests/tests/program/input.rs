@@ -101,6 +101,7 @@ fn an_array_in_any_layout_gives_the_results_of_the_plain_one() {
             "top x.npy -k 100 -o out.npy --check",
             "quantile x.npy 0.1 0.5 --check",
             "histogram x.npy -o out.npy --check",
+            "describe x.npy --check",
             "range-sum x.npy q.npy -o out.npy",
             "kendall x.npy x.npy",
         ] {

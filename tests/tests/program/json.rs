@@ -92,6 +92,7 @@ fn the_fields_are_those_that_the_readme_describes() {
         &["histogram", "x.npy"],
         &["histogram", "x.npy", "--output", "o.npy"],
         &["histogram", "x.npy", "--weights", "x.npy"],
+        &["describe", "x.npy"],
         &["range-sum", "x.npy", "q.npy", "--output", "o.npy"],
         &["kendall", "x.npy", "x.npy"],
     ] {

@@ -13,6 +13,7 @@ mod completions;
 mod cuda;
 mod dag;
 mod demo;
+mod describe;
 mod devices;
 mod emulate;
 mod exit_codes;

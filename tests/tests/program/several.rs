@@ -29,12 +29,13 @@ fn every_primitive_gives_the_same_result_on_any_number_of_devices() {
         let parted = call(&["reduce", "x.npy", "--op", "sum", "--part", "400000"]);
         assert_eq!(sum, parted, "{device}");
         let place = call(&["reduce", "x.npy", "--op", "argmax"]);
+        let described = call(&["describe", "y.npy", "--ddof", "1"]);
         let tau = call(&["kendall", "y.npy", "z.npy", "--part", "500"]);
         call(&["scan", "y.npy", "--op", "sum", "-o", "scanned.npy", "--check"]);
         call(&["select", "y.npy", "--where", "< 0", "-o", "kept.npy"]);
         call(&["range-sum", "y.npy", "r.npy", "-o", "sums.npy"]);
         let files = ["scanned.npy", "kept.npy", "sums.npy"].map(|name| folder.read(name));
-        ([sum, place, tau], files)
+        ([sum, place, described, tau], files)
     };
     let expected = on("cpu");
     for device in ["emulator:2", "emulator:3"] {

@@ -1,9 +1,9 @@
-//! The JSON of `reduce`, `scan`, `select`, `segments`, `group`, `sort`, `unique`, `top`, `quantile`, `histogram`, `range-sum` and `kendall`.
+//! The JSON of `reduce`, `scan`, `select`, `segments`, `group`, `sort`, `unique`, `top`, `quantile`, `histogram`, `describe`, `range-sum` and `kendall`.
 
 use crate::number::Number;
 use serde::Serialize;
 
-/// The result of `reduce`, `scan`, `select`, `segments`, `group`, `sort`, `unique`, `top`, `quantile`, `histogram`, `range-sum` or `kendall`.
+/// The result of `reduce`, `scan`, `select`, `segments`, `group`, `sort`, `unique`, `top`, `quantile`, `histogram`, `describe`, `range-sum` or `kendall`.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct Computed {
@@ -224,6 +224,31 @@ pub(super) enum Fields {
         sums: Option<Vec<Number>>,
         /// The file that was written. Null if none was.
         output: Option<String>,
+    },
+    /// `describe`.
+    Describe {
+        /// The operation.
+        #[cfg_attr(feature = "schema", schemars(extend("const" = "describe")))]
+        op: &'static str,
+        /// The number that is subtracted from the count in the divisor of `std`.
+        ddof: u64,
+        /// Number of elements that are not NaN.
+        count: u64,
+        /// Number of elements that are NaN.
+        nan: u64,
+        /// The mean. Null if there are no numbers.
+        mean: Option<Number>,
+        /// The standard deviation. Null if there are no more numbers than `ddof`.
+        std: Option<Number>,
+        /// The minimum. Null if there are no numbers.
+        min: Option<Number>,
+        /// The maximum. Null if there are no numbers.
+        max: Option<Number>,
+        /// The sum. Rounded to f64 if it is an integer that needs more than 64 bits.
+        sum: Number,
+        /// The exact sum, if it needs more than 64 bits. Otherwise null.
+        #[cfg_attr(feature = "schema", schemars(regex(pattern = "^-?[0-9]+$")))]
+        exact: Option<String>,
     },
     /// `range-sum`.
     RangeSum {

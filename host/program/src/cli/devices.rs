@@ -9,12 +9,12 @@ use serde::Serialize;
 /// List the devices and their limits
 ///
 /// --device says where a subcommand runs. auto, which is the default, uses the GPU if there is one,
-/// else the emulator. For reduce, scan, select, sort, unique, top, quantile, histogram, range-sum and
-/// kendall it uses the CPU, unless there is a GPU and computing on the CPU would take longer than
-/// opening it: --verbose says why. cuda is the first GPU and cuda:N another one, emulator a small
+/// else the emulator. For reduce, scan, select, sort, unique, top, quantile, histogram, describe,
+/// range-sum and kendall it uses the CPU, unless there is a GPU and computing on the CPU would take
+/// longer than opening it: --verbose says why. cuda is the first GPU and cuda:N another one, emulator a small
 /// emulated GPU that checks every access, ptx an emulated GPU that runs the PTX of compute capability
 /// 9.0 (ptx:75: 7.5) in place of the kernels' source, cpu the cores of this machine. reduce, scan,
-/// select, range-sum and kendall also share their array among several, to the same bits, and bench
+/// select, describe, range-sum and kendall also share their array among several, to the same bits, and bench
 /// system and scaling measure them: cuda:0,1, cuda:all, emulator:3.
 #[derive(clap::Args)]
 pub(crate) struct Devices {}

@@ -86,6 +86,13 @@ const EXAMPLES: &[Examples] = &[
         ],
     ),
     (
+        &["describe"],
+        &[
+            ("gridsync describe x.npy --ddof 1", "pandas.Series.describe, without quantiles"),
+            ("gridsync describe x.npy --device cuda:all --json", "on all GPUs, for a script"),
+        ],
+    ),
+    (
         &["range-sum"],
         &[
             ("gridsync range-sum x.npy ranges.npy -o sums.npy", "the sum of each range"),

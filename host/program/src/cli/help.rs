@@ -20,6 +20,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
             "top",
             "quantile",
             "histogram",
+            "describe",
             "range-sum",
             "kendall",
         ],

@@ -1,4 +1,4 @@
-//! The steps that reduce, scan, select, sort, unique, top, quantile, histogram, range-sum and kendall
+//! The steps that reduce, scan, select, sort, unique, top, quantile, histogram, describe, range-sum and kendall
 //! share: open the files, choose a device, compute at once or part by part, check and write the
 //! results, and report.
 //!

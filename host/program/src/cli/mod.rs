@@ -12,6 +12,7 @@ mod completions;
 mod computed;
 mod dag;
 mod demo;
+mod describe;
 mod devices;
 mod emulate;
 mod examples;
@@ -135,6 +136,7 @@ enum Command {
     Top(top::Top),
     Quantile(quantile::Quantile),
     Histogram(histogram::Histogram),
+    Describe(describe::Describe),
     RangeSum(range_sum::RangeSum),
     Kendall(kendall::Tau),
     /// Show what happens without a grid barrier, and with one
@@ -170,6 +172,7 @@ pub fn main() -> ExitCode {
         Command::Completions(completions) => completions.run(&global),
         Command::Dag(dag) => dag::run(&dag, &global),
         Command::Demo(demo) => demo.run(&global),
+        Command::Describe(describe) => describe.run(&global),
         Command::Devices(devices) => devices.run(&global),
         Command::Emulate(emulate) => emulate.run(&global),
         Command::Group(group) => group.run(&global),

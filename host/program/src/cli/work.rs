@@ -23,6 +23,8 @@ pub(super) struct Cost {
 
 impl Cost {
     pub(super) const REDUCE: Self = Self { cpu: 0.3, gpu: 0.1 };
+    /// An estimate: as the sum on a GPU.
+    pub(super) const DESCRIBE: Self = Self { cpu: 3.0, gpu: 0.1 };
     pub(super) const SELECT: Self = Self { cpu: 2.0, gpu: 0.2 };
     pub(super) const SCAN: Self = Self { cpu: 4.0, gpu: 0.2 };
     /// A scan of lines that interleave: the CPU transposes some at a time. For a GPU the host

@@ -18,7 +18,7 @@ use std::process::{Command, ExitStatus, Stdio};
 const LEN: usize = 1200;
 
 /// The arguments of the calls: each command, at once and in parts, with each kind of output.
-const CALLS: [&str; 19] = [
+const CALLS: [&str; 20] = [
     "reduce x.npy --op sum",
     "reduce x.npy --op max --part 400",
     "reduce m.npy --op sum --rows -o out.npy",
@@ -35,6 +35,7 @@ const CALLS: [&str; 19] = [
     "top x.npy -k 50 -o old.npy --indices at.npy",
     "quantile x.npy",
     "histogram x.npy -o old.npy",
+    "describe x.npy",
     "range-sum x.npy ranges.npy -o out.npy",
     "range-sum x.npy ranges.npy -o old.npy --part 400",
     "kendall x.npy y.npy",

@@ -35,7 +35,7 @@ fn schemas_match_the_types_of_the_results() {
     for (file, schema) in [
         of::<results::Computed>(
             "result",
-            "gridsync reduce, scan, select, sort, unique, top, quantile, histogram, range-sum and kendall with --json",
+            "gridsync reduce, scan, select, sort, unique, top, quantile, histogram, describe, range-sum and kendall with --json",
         ),
         of::<Record>(
             "record",

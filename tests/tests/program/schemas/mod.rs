@@ -95,6 +95,9 @@ fn results_match_their_schema() {
         (&["quantile", "inf.npy", "0", "1", "--method", "weibull"], "method"),
         (&["histogram", "x.npy"], "bins"),
         (&["histogram", "x.npy", "-o", "o.npy"], "output"),
+        (&["describe", "x.npy"], "std"),
+        (&["describe", "inf.npy", "--ddof", "9"], "nan"),
+        (&["describe", "big.npy"], "count"),
         (&["range-sum", "x.npy", "q.npy", "-o", "o.npy"], "queries"),
         (&["kendall", "x.npy", "x.npy"], "ties_both"),
     ] {
