@@ -128,7 +128,7 @@ fn lines_along_several_dimensions_have_the_elements_in_c_order() {
         for (op, expected) in [("sum", &sums), ("argmax", &indices)] {
             for more in [&["--device", "emulator"][..], &["--device", "cpu"], &["--part", "5000"]] {
                 let args = ["reduce", "x.npy", "--op", op, "--axis", named, "-o", "out.npy"];
-                folder.call(&[&args[..], &["--check"], more].concat(), b"").succeeds();
+                folder.call(&[&args[..], &["--check", "-q"], more].concat(), b"").succeeds();
                 assert!(folder.read("out.npy") == **expected, "{op} along {named} {more:?}");
             }
         }

@@ -87,7 +87,7 @@ fn a_selection_without_room_for_its_results_is_refused_before_it_runs_out() {
     let folder = zeros();
     // The part itself fits, but not what is selected from each chunk of it, or not all of that at once.
     for (line, room) in [
-        ("select zeros.npy --unique -o /dev/null --part 2^25", ARRAY + PROGRAM),
+        ("select zeros.npy --unique -o /dev/null --part 2^25", ARRAY + PROGRAM + PROGRAM / 4),
         ("select zeros.npy --unique -o /dev/null --part 2^25", 2 * ARRAY - PROGRAM / 2),
         ("select zeros.npy --where ==0 -o /dev/null --part 2^25", 3 * ARRAY - PROGRAM),
     ] {
