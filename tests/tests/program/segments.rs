@@ -115,6 +115,7 @@ fn arrays_that_do_not_match_are_refused_with_their_numbers() {
     let folder = Folder::new()
         .with("x.npy", npy::of(&[1.0f32, 2.0, 4.0]))
         .with("k.npy", npy::of(&[1i32, 2]))
+        .with("offsets.npy", npy::of(&[0u64, 3]))
         .with("long.npy", npy::of(&[1i64, 2, 3]));
     let refuses = |line: &str, parts: &[&str]| {
         let args: Vec<_> = line.split(' ').collect();
@@ -123,7 +124,7 @@ fn arrays_that_do_not_match_are_refused_with_their_numbers() {
     refuses("group k.npy x.npy", &["there are 2 keys and 3 values"]);
     refuses("segments x.npy k.npy", &["k.npy: the first offset is 1"]);
     refuses("segments x.npy x.npy", &["x.npy: offsets are integers, not f32"]);
-    refuses("segments x.npy k.npy --op prod", &["sum min max mean", "not prod"]);
+    refuses("segments x.npy offsets.npy --op prod", &["sum min max mean", "not prod"]);
     refuses("group long.npy long.npy --op mean", &["f32 f64 i32 u32, not of i64"]);
     refuses("group x.npy x.npy --keys x.npy", &["x.npy"]);
 }
