@@ -172,7 +172,7 @@ scan --sizes 2^10,2^12,2^16,2^20,2^24,2^28
 select --sizes 2^16,2^20,2^28
 partition --sizes 2^16,2^20,2^28
 unique --sizes 2^16,2^20,2^28
-segments
+segments --sizes 2^16,2^24
 sort --sizes 2^16,2^20,2^24,2^28
 histogram
 kendall --sizes 2^10,2^16,2^20
