@@ -125,7 +125,7 @@ impl Axis {
     /// The lines of an array of this shape along all dimensions that were asked for.
     pub(super) fn reduced(self, shape: &[u64]) -> Result<Reduced, Usage> {
         let too_many = || Usage(format!("an array of shape {shape:?} has too many lines"));
-        // For its error, if there are no dimensions.
+        // Fails if the array has none.
         if self.axis.is_none_or(|axis| axis.count == 1) {
             self.number(shape)?;
         }

@@ -149,7 +149,7 @@ fn lines() -> Lines<Run> {
         // The command line does not offer composition of maps: it is for programs that compute with
         // them.
         (reduce $value:tt (compose_u64: $($rest:tt)*)) => {};
-        // A command of its own prints many results.
+        // The command `describe` prints many results.
         (reduce $value:tt ($name:ident: "describe" $($rest:tt)*)) => {};
         (reduce $value:tt ($name:ident: "var" $ty:ty, $inputs:ident)) => {
             lines

@@ -191,7 +191,7 @@ fn link(_file: &File, _path: &Path) -> io::Result<()> {
 fn close_a_copy(file: &File) -> io::Result<()> {
     use std::os::fd::IntoRawFd;
     let copy = file.try_clone()?.into_raw_fd();
-    // SAFETY: nobody else has this descriptor. It is closed even if there is an error.
+    // SAFETY: no one else has this descriptor. It is closed even if there is an error.
     match unsafe { libc::close(copy) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),

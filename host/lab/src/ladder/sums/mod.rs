@@ -52,7 +52,7 @@ pub struct Args {
     /// the table says how many.
     #[arg(short = 'n', long, alias = "n", value_name = "N", value_parser = within::<u64>(1..=1 << 36))]
     elements: Option<u64>,
-    /// What the array holds. Only u32 has a rung with redux.sync.
+    /// The contents of the array. Only u32 has a rung with redux.sync.
     #[arg(long, value_enum, default_value_t = Dtype::F32, value_name = "TYPE")]
     dtype: Dtype,
     /// Write operations.svg to this folder, and on a GPU ladder.svg and ladder.jsonl.

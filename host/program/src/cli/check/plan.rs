@@ -1,4 +1,4 @@
-//! What a check runs: arrays, launches, and the expected contents of the arrays.
+//! The arrays and launches of a check, and the expected contents of the arrays.
 
 use super::array::Array;
 use super::element::Element;

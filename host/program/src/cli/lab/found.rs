@@ -15,7 +15,7 @@ pub(in crate::cli) struct Found {
     pub(super) is_one_a_line: bool,
     /// Charts and records for `--output`: names and contents.
     pub(super) files: Vec<(String, String)>,
-    /// What is wrong, if anything is.
+    /// The error, if there is one.
     pub(super) wrong: Option<String>,
 }
 

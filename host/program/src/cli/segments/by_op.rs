@@ -108,7 +108,7 @@ fn lines() -> Lines<Run> {
         ($primitive:ident $value:tt $row:tt) => {};
     }
     gridsync_entries::operations!(line);
-    // Those of 64-bit integers would have to be summed in 128 bits.
+    // 64-bit integers would have to be summed in 128 bits.
     macro_rules! means {
         ($($ty:ty),*) => {$(
             lines.add::<Mean<$ty>>("mean", |job, values, device, place, checked| {
