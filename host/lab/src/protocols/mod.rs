@@ -88,6 +88,7 @@ pub fn protocols() -> Vec<Protocol> {
         let setup = Setup { elements: 128, blocks: 2, threads: 64 };
         right(xpx::run(device, Form::GridBarrier, &setup, 0)?.map(|wrong| format!("{wrong:?}")))
     }));
+    all.extend(segments());
     all
 }
 
@@ -147,12 +148,6 @@ fn primitives() -> Vec<Protocol> {
     for kind in kinds(Primitive::Ranges).filter(|kind| kind.element == "f32") {
         add(format!("range-sum/{}", kind.accumulator), kind, Size::Array(5000), 1);
     }
-    // Only one: the interpreter takes the loop that polls values of three words, as those of f64, for one
-    // that never ends, because it sets registers to a default and back.
-    for kind in kinds(Primitive::Segments).filter(|kind| kind.name == "sum_f32") {
-        let lens = Lens::Of(kind.tile + 9);
-        add(format!("segments/{}", kind.element), kind, Size::Ragged(3 * kind.tile, lens), 1);
-    }
     for kind in kinds(Primitive::Kendall).filter(|kind| kind.element == "f32") {
         // More than one block each; a tile of the merge sort has 2048 keys.
         let (pairs, sort) = (&[Correlating::Pairs], &[Correlating::Sort]);
@@ -160,6 +155,15 @@ fn primitives() -> Vec<Protocol> {
         add("kendall/sort".into(), kind, Size::Pairs(2100, Ties::Many, sort), 1);
     }
     all
+}
+
+/// Sums of segments, each of which ends in another tile. Only of f32: the interpreter of PTX takes the
+/// loop that polls values of three words, as those of f64, for one that never ends, because it sets
+/// registers to a default and back.
+fn segments() -> Option<Protocol> {
+    let kind = kinds(Primitive::Segments).find(|kind| kind.name == "sum_f32")?;
+    let size = Size::Ragged(3 * kind.tile, Lens::Of(kind.tile + 9));
+    Some(Protocol::new("segments/f32", move |device| kind.run(device, size, 1)))
 }
 
 /// Queries in two blocks, of which every seventh is not a range. The first of these is reported.
