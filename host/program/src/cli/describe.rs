@@ -239,7 +239,7 @@ mod tests {
         nan: 0,
         min: Some(i64::MAX),
         max: Some(i64::MAX),
-        mean: Some(9.223372036854775807e18),
+        mean: Some(9.223_372_036_854_776e18),
         deviation: None,
         sum: 2 * i64::MAX as i128,
     };

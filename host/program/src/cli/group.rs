@@ -74,6 +74,12 @@ enum Members {
     GroupsOnDevice(Groups),
 }
 
+/// Offsets and indices of the elements of groups, or an error.
+type Looped = Result<(Vec<u64>, Vec<u64>), String>;
+
+/// Writes keys to a file.
+type Write = dyn Fn(&OsString) -> anyhow::Result<Sink>;
+
 /// The groups that were found by keys of any type.
 struct Found {
     members: Members,
@@ -83,9 +89,9 @@ struct Found {
     /// Time in µs.
     us: f64,
     /// Offsets and indices found by a loop, if asked for, or an error.
-    looped: Option<Result<(Vec<u64>, Vec<u64>), String>>,
+    looped: Option<Looped>,
     /// Writes the keys.
-    write: Box<dyn Fn(&OsString) -> anyhow::Result<Sink>>,
+    write: Box<Write>,
 }
 
 impl Group {
@@ -219,7 +225,7 @@ impl Group {
         };
         let arrays = self.written(&found, &*results, &check)?;
         let is_printed = self.output.is_none() && self.distinct.is_none() && self.counts.is_none();
-        let numbers = is_printed.then(|| results.numbers()).unwrap_or_default();
+        let numbers = if is_printed { results.numbers() } else { Vec::new() };
         let groups = || found.numbers.iter().zip(&found.counts).zip(&numbers);
         let in_json = |((&key, &count), &result)| Grouped { key, count, result };
         let path = |given: &Option<OsString>, name| given.as_ref().map(|_| job.path(name, &check));
@@ -290,7 +296,7 @@ fn looped<K: RunKey + Standard>(
     adjacent: bool,
     distinct: &[K],
     counts: &[u64],
-) -> Result<(Vec<u64>, Vec<u64>), String> {
+) -> Looped {
     let order = Order::ASCENDING;
     let is_same = |a: &K, b: &K| compare(order, a, b).is_eq();
     let mut members: Vec<Vec<u64>> = vec![Vec::new(); distinct.len()];
