@@ -216,7 +216,10 @@ where
     } else {
         "right"
     };
-    let in_a_line = |of: &Description<T>| table(of).replace('\n', ", ").replace("  ", " ");
+    let in_a_line = |of: &Description<T>| {
+        let words = table(of).replace('\n', ", ");
+        words.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
     Verdict {
         json: computed::Check::Whole { ok: *ok },
         line: format!("compared with the reference, the worst {off}: {said}"),
