@@ -95,7 +95,9 @@ mod tests {
             assert!(prelude.functions.is_empty(), "compute_{compute}: {:?}", prelude.functions);
             for variable in prelude.variables {
                 let each = format!("compute_{compute}: each kernel would get another {variable:?}");
-                assert_eq!(variable.space, ptx::Space::Shared, "{each}");
+                // The compiler's own names are those of constants, which are equal in each.
+                let is_constant = variable.name.starts_with("anon_");
+                assert!(is_constant || variable.space == ptx::Space::Shared, "{each}");
             }
         }
     }
