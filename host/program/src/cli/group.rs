@@ -24,14 +24,14 @@ use std::ffi::OsString;
 
 /// Group the elements of an array by keys, and reduce each group
 ///
-/// The keys may have any order. As in gridsync sort, -0 equals +0, and all NaNs are one key, the last
-/// one. Results are in ascending order of the keys, each with the first key of its group. Values are
-/// combined in the order of the array, so the bits of a floating-point result depend on the keys and the
-/// values only. With --adjacent, only neighbours with equal keys are a group, in the order of the array;
-/// this needs no sort. Both arrays are flattened in C order, and have the same length. The results are as
-/// of gridsync reduce. Integers are summed in 64 bits. One device computes, with both arrays in its
-/// memory, and 32 bytes for each element. Without -o the key, the number of elements and the result of
-/// the first 100 groups are printed.
+/// The keys may have any order. As in gridsync sort, -0 equals +0, and all NaNs are one key, the last one.
+/// Results are in ascending order of the keys, each with the first key of its group. Values are combined in
+/// the order of the array, so the bits of a floating-point result depend on the keys and the values only.
+/// With --adjacent, only neighbours with equal keys are a group, in the order of the array; this needs no
+/// sort. Both arrays are flattened in C order, and have the same length. The results are as of gridsync
+/// reduce. Integers are summed in 64 bits, and wrap around there; i64 and u64 have no mean. One device
+/// computes, with both arrays in its memory, and 32 bytes for each element. Without -o the key, the number
+/// of elements and the result of the first 100 groups are printed.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Group {

@@ -17,12 +17,13 @@ use std::ffi::OsString;
 
 /// Reduce each segment of an array to one value
 ///
-/// Segment i has the elements from offset i up to, but without, offset i + 1: 0,3,3,5 are three
-/// segments, of which the second one is empty, as the rows of a sparse matrix in CSR form. The array is
-/// flattened in C order. The results are as of gridsync reduce. Integers are summed in 64 bits. An empty
-/// segment has the sum 0, and the least or greatest number as its maximum or minimum; its mean is NaN.
-/// The bits of a floating-point result depend on the array and the offsets only. One device computes,
-/// with the whole array in its memory. Without -o the first 100 results are printed.
+/// Segment i has the elements from offset i up to, but without, offset i + 1: 0,3,3,5 are three segments,
+/// the second one empty, as the rows of a sparse matrix in CSR form. The array is flattened in C order. The
+/// results are as of gridsync reduce. Integers are summed in 64 bits, and wrap around there; i64 and u64
+/// have no mean. An empty segment has the sum 0 (-0.0 if floating point), and the least or greatest number
+/// as its maximum or minimum; its mean is NaN. The bits of a floating-point result depend on the array and
+/// the offsets only. One device computes, with the whole array in its memory. Without -o the first 100
+/// results are printed.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct OfSegments {
