@@ -238,6 +238,7 @@ impl Thread<'_> {
 
     /// Yields if the thread polls. `changed_before` is what `changes.any` was before the access.
     pub(super) fn poll(&mut self, order: Order, address: u64, changed_before: bool) {
+        self.changes.polled |= order != Order::Weak;
         if self.changes.any {
             self.polls.reset();
         } else if order != Order::Weak && self.polls.add(address) {

@@ -16,6 +16,7 @@ mod step;
 mod synchronise;
 mod warp;
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use simt::{Phase, Place, Position};
@@ -59,6 +60,8 @@ pub(crate) struct Thread<'a> {
     calls: Vec<Caller<'a>>,
     carry: bool,
     changes: Changes,
+    /// Where the last iteration that polled has jumped to, and a hash of its registers.
+    ended: Option<(usize, u64)>,
     /// Jumps backwards, for loops without any call of the emulator.
     jumps: u32,
     polls: Polls,
@@ -116,6 +119,7 @@ impl<'a> Thread<'a> {
             calls: Vec::new(),
             carry: false,
             changes: Changes::default(),
+            ended: None,
             jumps: 0,
             polls: Polls::default(),
             awaited: None,
@@ -165,11 +169,12 @@ impl<'a> Thread<'a> {
     }
 
     /// Continues at an instruction. A jump backwards ends an iteration of a loop: if the thread has
-    /// changed nothing in it, the next one will be the same until another thread changes memory.
+    /// changed nothing in it, the next one will be the same until another thread changes memory. The
+    /// same holds if registers have changed, but have the values of the last iteration again.
     fn jump(&mut self, to: usize, instruction: &Instruction) {
         if to < self.next {
             self.jumps += 1;
-            if !self.changes.any {
+            if !self.changes.any || self.is_where_it_was(to) {
                 self.announce(instruction);
                 self.spin();
             } else if self.jumps.is_multiple_of(1 << 16) {
@@ -177,9 +182,23 @@ impl<'a> Thread<'a> {
                 self.announce(instruction);
                 simt::nanosleep(0);
             }
-            self.changes.any = false;
+            self.changes.begin_iteration();
         }
         self.next = to;
+    }
+
+    /// Whether an iteration that has polled ends with the registers of the one before, and neither has
+    /// changed memory.
+    fn is_where_it_was(&mut self, to: usize) -> bool {
+        let Changes { stored, polled, .. } = self.changes;
+        if stored || !polled {
+            self.ended = None;
+            return false;
+        }
+        let mut hasher = DefaultHasher::new();
+        self.values[self.registers..].hash(&mut hasher);
+        let now = (to, hasher.finish());
+        self.ended.replace(now) == Some(now)
     }
 
     /// Lets other threads run. If the thread waits for a barrier in shared memory, a deadlock report

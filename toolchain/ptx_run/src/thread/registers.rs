@@ -5,7 +5,7 @@ use super::Thread;
 use crate::code::{Code, Constant, Instruction, Predicate, Slot};
 
 /// A register.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Hash)]
 pub(super) struct Register {
     value: u64,
     /// The bytes that are undefined, the lowest first.

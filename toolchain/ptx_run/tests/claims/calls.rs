@@ -132,6 +132,36 @@ fn a_loop_that_polls_in_a_function_lets_others_run() {
 }
 
 #[test]
+fn a_loop_that_polls_into_registers_with_a_default_lets_others_run() {
+    let (kernel, mut memory) = load(
+        ".entry k(.param .u64 a) {
+            .reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .pred %p<3>;
+            ld.param.u64 %rd1, [a];
+            mov.u32 %r1, %ctaid.x; setp.eq.u32 %p1, %r1, 1;
+            @%p1 bra WRITE;
+        WAIT:
+            mov.u32 %r2, 7; mov.u32 %r3, 8; mov.u32 %r4, 9;
+            ld.relaxed.gpu.global.u32 %r2, [%rd1];
+            ld.relaxed.gpu.global.u32 %r3, [%rd1+4];
+            ld.relaxed.gpu.global.u32 %r4, [%rd1+8];
+            and.b32 %r5, %r2, %r3; and.b32 %r5, %r5, %r4;
+            setp.eq.u32 %p2, %r5, 0;
+            @%p2 bra WAIT;
+            ret;
+        WRITE:
+            st.relaxed.gpu.global.u32 [%rd1], 1;
+            st.relaxed.gpu.global.u32 [%rd1+4], 1;
+            st.relaxed.gpu.global.u32 [%rd1+8], 1;
+            }",
+        "k",
+    );
+    for config in crate::support::checked(2, 1) {
+        let a = filled(&mut memory, &[0; 3]);
+        kernel.launch(&mut memory, &config, &a.to_le_bytes()).expect("the writer runs");
+    }
+}
+
+#[test]
 fn a_branch_by_index_goes_to_the_label_of_the_list() {
     let (kernel, mut memory) = load(
         ".entry k(.param .u64 a) {
