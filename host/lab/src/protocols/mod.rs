@@ -126,13 +126,16 @@ fn locks() -> Vec<Protocol> {
 /// Sums whose values are passed in one word and in two.
 const NARROW_AND_WIDE: [&str; 2] = ["sum_f32", "sum_f64"];
 
+fn is_sum(kind: &&'static Kind) -> bool {
+    NARROW_AND_WIDE.contains(&kind.name)
+}
+
 /// The primitives, each for elements whose results are passed in one word and in several.
 fn primitives() -> Vec<Protocol> {
     let mut all = Vec::new();
     let mut add = |name: String, kind: &'static Kind, size, seed| {
         all.push(Protocol::new(name, move |device| kind.run(device, size, seed)));
     };
-    let is_sum = |kind: &&Kind| NARROW_AND_WIDE.contains(&kind.name);
     for kind in kinds(Primitive::Reduce).filter(is_sum) {
         add(format!("reduce/{}", kind.element), kind, Size::Array(2 * kind.tile + 1), 1);
     }
@@ -157,13 +160,13 @@ fn primitives() -> Vec<Protocol> {
     all
 }
 
-/// Sums of segments, each of which ends in another tile. Only of f32: the interpreter of PTX takes the
-/// loop that polls values of three words, as those of f64, for one that never ends, because it sets
-/// registers to a default and back.
-fn segments() -> Option<Protocol> {
-    let kind = kinds(Primitive::Segments).find(|kind| kind.name == "sum_f32")?;
-    let size = Size::Ragged(3 * kind.tile, Lens::Of(kind.tile + 9));
-    Some(Protocol::new("segments/f32", move |device| kind.run(device, size, 1)))
+/// Sums of segments, each of which ends in another tile.
+fn segments() -> impl Iterator<Item = Protocol> {
+    kinds(Primitive::Segments).filter(is_sum).map(|kind| {
+        let size = Size::Ragged(3 * kind.tile, Lens::Of(kind.tile + 9));
+        let name = format!("segments/{}", kind.element);
+        Protocol::new(name, move |device| kind.run(device, size, 1))
+    })
 }
 
 /// Queries in two blocks, of which every seventh is not a range. The first of these is reported.
