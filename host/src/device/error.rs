@@ -153,6 +153,15 @@ pub enum DeviceError {
         before: u64,
     },
 
+    /// An index is past the end of the array that is indexed.
+    #[error("index {index} is past the end of an array of {len} elements")]
+    NoSuchIndex {
+        /// The index.
+        index: u64,
+        /// The number of elements.
+        len: usize,
+    },
+
     /// A buffer of one device was passed to an operation on another.
     #[error(
         "a buffer on {other} was passed to an operation on {own}: open each device once, make more streams with Device::new_stream, or copy the data"

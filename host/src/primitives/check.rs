@@ -11,7 +11,7 @@ use gridsync_kernels::op::{
 };
 use std::marker::PhantomData;
 
-mod statistics;
+pub(super) mod statistics;
 
 /// The outcome of a comparison with the reference.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,11 +1,16 @@
 //! Compares the results of a scan with the reference.
 
+use super::check::statistics::exponents_within;
 use super::check::{Check, Judged, within};
 use super::scan::Form;
 use crate::reference::{Exact, RunningProduct, RunningSum, sum_bound};
 use cuda_std::memory::Scalar;
+use cuda_std::{bf16, f16};
 use gridsync_kernels::grid::scan::ScanOperation;
-use gridsync_kernels::op::{And, Bits, Count, Max, Min, Or, Product, Sum, Widen, Xor};
+use gridsync_kernels::op::{
+    And, Bits, Count, Exponent, LogSumExp, Max, Min, Operation, Or, Product, SkipNan, Sum, Widen,
+    Xor,
+};
 
 /// The outcome of a comparison of a scan with the reference.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -246,6 +251,71 @@ impl<T: Widen<A>, A: ScanAccumulates<T>> ScanChecked for Product<T, A> {
     fn checking_scan(self, form: Form, _depth: u64) -> Box<dyn ScanChecking<T, A>> {
         A::checking_products(form)
     }
+}
+
+impl<T: Exponent> ScanChecked for LogSumExp<T> {
+    fn checking_scan(self, form: Form, depth: u64) -> Box<dyn ScanChecking<T, f64>> {
+        let op = LogSumExp::<f64>::new();
+        // Of the elements so far: the sum, the least one, and their number.
+        let none = (op.identity(), f64::INFINITY, 0u64);
+        let mut so_far = none;
+        let next = move |x: T| {
+            let (all, least, count) = so_far;
+            let x = T::to_f64(x.widen());
+            so_far = (op.combine(all, op.lift(x, count)), least.min(x), count + 1);
+            so_far
+        };
+        following(form, none, next, move |(all, least, count), result| {
+            let range = all.greatest - least;
+            exponents_within::<T>(op.finish(all), range, (depth, 4 * count), result)
+        })
+    }
+}
+
+/// A check of a scan that skips elements that are NaN: `neutral` changes no result.
+struct Skipping<E, A> {
+    checking: Box<dyn ScanChecking<E, A>>,
+    neutral: E,
+}
+
+impl<E: Copy + PartialEq, A> ScanChecking<E, A> for Skipping<E, A> {
+    fn next(&mut self, input: &[E], results: &[A]) {
+        #[expect(clippy::eq_op, reason = "only a NaN differs from itself")]
+        let of = |&x: &E| if x == x { x } else { self.neutral };
+        let input: Vec<E> = input.iter().map(of).collect();
+        self.checking.next(&input, results);
+    }
+
+    fn worst(&self) -> Option<ScanCheck<A>> {
+        self.checking.worst()
+    }
+}
+
+macro_rules! of_numbers {
+    ($($op:ty: $neutral:expr;)*) => {$(
+        impl ScanChecked for SkipNan<$op> {
+            fn checking_scan(
+                self,
+                form: Form,
+                depth: u64,
+            ) -> Box<dyn ScanChecking<Self::Element, Self::Output>> {
+                let checking = self.op().checking_scan(form, depth);
+                Box::new(Skipping { checking, neutral: $neutral })
+            }
+        }
+    )*};
+}
+of_numbers! {
+    Sum<f32>: -0.0;
+    Sum<f64>: -0.0;
+    Sum<f16, f32>: f16::NEG_ZERO;
+    Sum<bf16, f32>: bf16::NEG_ZERO;
+    Product<f32>: 1.0;
+    Product<f64>: 1.0;
+    Min<f32>: f32::INFINITY;
+    Min<f64>: f64::INFINITY;
+    Max<f32>: f32::NEG_INFINITY;
+    Max<f64>: f64::NEG_INFINITY;
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::{
     CaseError, Input, Keys, Lens, OnCpu, Ties, histogram, kendall, range_sum, rank, reduce,
-    reduce_rows, scan, segments, select, sort,
+    reduce_rows, scan, scatter, segments, select, sort,
 };
 use cuda_std::memory::Scalar;
 use cuda_std::{bf16, f16};
@@ -232,8 +232,11 @@ static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
         (ranges $value:tt $row:tt) => {
             kind! { @ range_sum $row }
         };
-        (segments $value:tt $row:tt) => {
+        (segments [$blocks:literal] $row:tt) => {
             kind! { @ segments $row }
+        };
+        (segments $value:tt $row:tt) => {
+            kind! { @ scatter $row }
         };
         (@ $module:ident ($name:ident: $op:literal $ty:ty $(as $twin:ty)?, $input:ident)) => {
             kinds.push($module::kind((stringify!($name), $op), <$ty>::new(), Input::$input));

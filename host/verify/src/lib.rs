@@ -14,6 +14,7 @@ mod rank;
 mod reduce;
 mod reduce_rows;
 mod scan;
+mod scatter;
 mod segments;
 mod select;
 mod select_bench;

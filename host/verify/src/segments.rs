@@ -10,7 +10,7 @@ use gridsync::primitives::Checked;
 use gridsync::primitives::scan::Form;
 use gridsync::primitives::segments::by_key::{
     Nans, RunKey, group_by, group_by_on_cpu, reduce_by_key, runs, runs_on_cpu, scan_by_key,
-    scan_by_key_on_cpu,
+    scan_by_key_on_cpu, unique_by_key, unique_by_key_on_cpu,
 };
 use gridsync::primitives::segments::{
     Common, Offsets, SegmentReducer, SegmentReducible, reduce_segments_on_cpu,
@@ -26,9 +26,9 @@ use std::fmt::Debug;
 use std::marker::PhantomData;
 
 /// Reductions of segments.
-struct Ragged<O> {
-    op: O,
-    input: Input,
+pub(super) struct Ragged<O> {
+    pub(super) op: O,
+    pub(super) input: Input,
 }
 
 impl<O> Cases for Ragged<O>
@@ -70,7 +70,7 @@ where
 }
 
 /// The elements and the lengths of the segments of a case.
-fn of(size: Size) -> Result<(usize, Lens), CaseError> {
+pub(super) fn of(size: Size) -> Result<(usize, Lens), CaseError> {
     match size {
         Size::Ragged(len, lens) => Ok((len, lens)),
         Size::Array(len) => Ok((len, Lens::Mixed)),
@@ -116,6 +116,9 @@ impl<K: RunKey + Sample + Debug> Cases for Keyed<K> {
             same_bits(&case, "a run has the length", &counts, &true_counts)?;
             let on_cpu = reduce_segments_on_cpu(sum, &floats, &offsets);
             same_bits(&case, "a run has the sum", &sums, &on_cpu)?;
+            let (_, first_values) = unique_by_key(&keys, &values, nans)?;
+            let (_, on_cpu) = unique_by_key_on_cpu(&host, &floats, nans);
+            same_bits(&case, "a run has the first value", &first_values, &on_cpu)?;
             for form in [Form::Inclusive, Form::Exclusive] {
                 let scanned = scan_by_key::<Sum<f32>, _>(&keys, &values, form, nans)?;
                 let on_cpu = scan_by_key_on_cpu::<Sum<f32>, _>(&host, &floats, form, nans);

@@ -27,7 +27,7 @@
 /// | `scan` | an array to as many values, on one GPU and spread over several | blocks of 256 threads; `bulk` if there are also kernels with bulk copies |
 /// | `counted_reduce` | as `reduce`, with the length in memory | as for `reduce` |
 /// | `counted_scan` | as `scan`, with the length in memory | blocks of 256 threads |
-/// | `segments` | a scan of each segment | blocks of 256 threads |
+/// | `segments` | each segment to one value, and a scan of each segment | blocks of 256 threads, for the scan; `[N]` if there is only the reduction |
 /// | `ranges` | the kernel of `scan`, and one for each type of sums | `float` or `integer`: how sums are checked |
 ///
 /// A number of blocks generates a separate kernel, `shared` uses that of the twin. The number
@@ -86,21 +86,21 @@ macro_rules! operations {
         (max_i64: "max" Max<i64>, Values) reduce 2, rows 2, scan 2, segments 2, counted_reduce 2;
         (max_u64: "max" Max<u64>, Values) reduce 2, rows 2, scan 2, segments 2, counted_reduce 2;
 
-        (argmin_f32: "argmin" ArgMin<f32>, Values) reduce 2, rows 2;
+        (argmin_f32: "argmin" ArgMin<f32>, Values) reduce 2, rows 2, segments [2];
         (argmin_f64: "argmin" ArgMin<f64>, Values) reduce 2, rows 2;
         (argmin_f16_in_f32: "argmin" ArgMin<f16, f32>, Values) reduce 2, rows [2 1];
         (argmin_bf16_in_f32: "argmin" ArgMin<bf16, f32>, Values) reduce 2, rows [2 1];
-        (argmin_i32: "argmin" ArgMin<i32>, Values) reduce 2, rows 2;
-        (argmin_u32: "argmin" ArgMin<u32>, Values) reduce 2, rows 2;
+        (argmin_i32: "argmin" ArgMin<i32>, Values) reduce 2, rows 2, segments [2];
+        (argmin_u32: "argmin" ArgMin<u32>, Values) reduce 2, rows 2, segments [2];
         (argmin_i64: "argmin" ArgMin<i64>, Values) reduce 2, rows 2;
         (argmin_u64: "argmin" ArgMin<u64>, Values) reduce 2, rows 2;
 
-        (argmax_f32: "argmax" ArgMax<f32>, Values) reduce 2, rows 2;
+        (argmax_f32: "argmax" ArgMax<f32>, Values) reduce 2, rows 2, segments [2];
         (argmax_f64: "argmax" ArgMax<f64>, Values) reduce 2, rows 2;
         (argmax_f16_in_f32: "argmax" ArgMax<f16, f32>, Values) reduce 2, rows [2 1];
         (argmax_bf16_in_f32: "argmax" ArgMax<bf16, f32>, Values) reduce 2, rows [2 1];
-        (argmax_i32: "argmax" ArgMax<i32>, Values) reduce 2, rows 2;
-        (argmax_u32: "argmax" ArgMax<u32>, Values) reduce 2, rows 2;
+        (argmax_i32: "argmax" ArgMax<i32>, Values) reduce 2, rows 2, segments [2];
+        (argmax_u32: "argmax" ArgMax<u32>, Values) reduce 2, rows 2, segments [2];
         (argmax_i64: "argmax" ArgMax<i64>, Values) reduce 2, rows 2;
         (argmax_u64: "argmax" ArgMax<u64>, Values) reduce 2, rows 2;
 
@@ -131,8 +131,8 @@ macro_rules! operations {
         (magnitudes_i64: "l1" SumOfMagnitudes<i64>, Values) reduce 2;
         (magnitudes_u64: "l1" SumOfMagnitudes<u64> as WideSum<u64>, Values) reduce shared;
 
-        (log_sum_exp_f32: "logsumexp" LogSumExp<f32>, Values) reduce 1, rows [2 1];
-        (log_sum_exp_f64: "logsumexp" LogSumExp<f64>, Values) reduce 1, rows [2 1];
+        (log_sum_exp_f32: "logsumexp" LogSumExp<f32>, Values) reduce 1, rows [2 1], scan 1;
+        (log_sum_exp_f64: "logsumexp" LogSumExp<f64>, Values) reduce 1, rows [2 1], scan 1;
 
         (variance_f32: "var" Variance<f32>, Values) reduce 1, rows [2 1];
         (variance_f64: "var" Variance<f64>, Values) reduce 1, rows [2 1];
@@ -148,10 +148,16 @@ macro_rules! operations {
         (describe_i64: "describe" Describe<i64>, Values) reduce 1;
         (describe_u64: "describe" Describe<u64>, Values) reduce 1;
 
-        (sum_of_numbers_f32: "sum" SkipNan<Sum<f32>>, Values) reduce 2, rows 2;
-        (sum_of_numbers_f64: "sum" SkipNan<Sum<f64>>, Values) reduce 2, rows 2;
-        (sum_of_numbers_f16_in_f32: "sum" SkipNan<Sum<f16, f32>>, Values) reduce 2, rows 2;
-        (sum_of_numbers_bf16_in_f32: "sum" SkipNan<Sum<bf16, f32>>, Values) reduce 2, rows 2;
+        (sum_of_numbers_f32: "sum" SkipNan<Sum<f32>>, Values) reduce 2, rows 2, scan 2;
+        (sum_of_numbers_f64: "sum" SkipNan<Sum<f64>>, Values) reduce 2, rows 2, scan 2;
+        (sum_of_numbers_f16_in_f32: "sum" SkipNan<Sum<f16, f32>>, Values) reduce 2, rows 2, scan 2;
+        (sum_of_numbers_bf16_in_f32: "sum" SkipNan<Sum<bf16, f32>>, Values) reduce 2, rows 2, scan 2;
+        (prod_of_numbers_f32: "prod" SkipNan<Product<f32>>, Factors) scan 2;
+        (prod_of_numbers_f64: "prod" SkipNan<Product<f64>>, Factors) scan 2;
+        (min_of_numbers_f32: "min" SkipNan<Min<f32>>, Values) scan 2;
+        (min_of_numbers_f64: "min" SkipNan<Min<f64>>, Values) scan 2;
+        (max_of_numbers_f32: "max" SkipNan<Max<f32>>, Values) scan 2;
+        (max_of_numbers_f64: "max" SkipNan<Max<f64>>, Values) scan 2;
         (ptp_of_numbers_f32: "ptp" SkipNan<PeakToPeak<f32>>, Values) reduce 2, rows 2;
         (ptp_of_numbers_f64: "ptp" SkipNan<PeakToPeak<f64>>, Values) reduce 2, rows 2;
         (ptp_of_numbers_f16_in_f32: "ptp" SkipNan<PeakToPeak<f16, f32>>, Values) reduce 2, rows [2 1];

@@ -1,5 +1,6 @@
 //! Scans: a kernel for each line of [`operations!`](crate::operations) with `scan`, one with bulk
-//! copies if the line has `bulk`, and one within segments if it has `segments`.
+//! copies if the line has `bulk`, and one within segments if it has
+//! `segments`, except as `[N]`.
 
 use crate::{ElementOf, OutputOf};
 #[cfg(not(target_arch = "nvptx64"))]
@@ -13,7 +14,8 @@ use gridsync_kernels::grid::Workspace;
 use gridsync_kernels::grid::scan::BulkOperation;
 use gridsync_kernels::grid::scan::{Mode, ScanOperation};
 use gridsync_kernels::op::{
-    And, CompensatedSum, Count, Max, Min, Or, Product, ProductModulo, Recurrence, Sum, Xor,
+    And, CompensatedSum, Count, LogSumExp, Max, Min, Or, Product, ProductModulo, Recurrence,
+    SkipNan, Sum, Xor,
 };
 
 /// The common arguments, as in [`grid::scan()`]. An operation with a parameter comes after them.

@@ -1,16 +1,17 @@
 //! Reductions of segments: a kernel for each line of [`operations!`](crate::operations) with
-//! `segments`. And one for each line of [`keyed_elements!`](crate::keyed_elements), which marks
-//! where the segments of equal keys start.
+//! `segments`, and one that scatters the results, except for `[N]`. One for each line of
+//! [`keyed_elements!`](crate::keyed_elements), which marks where the segments of equal keys start,
+//! and one for segments that offsets delimit.
 
-use crate::ElementOf;
 #[cfg(not(target_arch = "nvptx64"))]
 use crate::Entry;
+use crate::{ElementOf, OutputOf};
 use cuda_std::launch::KernelArg;
 use cuda_std::prelude::*;
 use cuda_std::{bf16, f16};
-use gridsync_kernels::grid::segments::mark_runs;
+use gridsync_kernels::grid::segments::{self, Scattered, mark_runs, mark_starts};
 use gridsync_kernels::grid::{Workspace, reduce_segments};
-use gridsync_kernels::op::{Max, Min, Operation, Sum};
+use gridsync_kernels::op::{ArgMax, ArgMin, Carried, Max, Min, Operation, Sum};
 
 /// The arguments, as in [`reduce_segments`]. An operation with a parameter comes after them.
 #[repr(C)]
@@ -54,12 +55,103 @@ macro_rules! kernel {
     (segments shared $row:tt) => {
         entry! { $row Common }
     };
+    (segments [$blocks:literal] $row:tt) => {
+        kernel! { segments $blocks $row }
+    };
     (segments $blocks:literal $row:tt) => {
         entry! { $row Common, reduce (prefix = "reduce_segments_", max_threads = 256, min_blocks = 4) "Reduces segments by", "grid::segments::reduce_segments" }
     };
     ($primitive:ident $value:tt $row:tt) => {};
 }
 operations!(kernel);
+
+/// The arguments of the kernels that scatter results, as in [`scatter()`](segments::scatter()).
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Scattering<A> {
+    /// The words of one accumulator for each segment.
+    pub results: Global<u32>,
+    /// The index of each segment.
+    pub indices: Scattered,
+    /// The array with which they are combined.
+    pub into: Global<A>,
+}
+
+// SAFETY: `repr(C)` of views, which are the same on host and device.
+unsafe impl<A: Scalar> KernelArg for Scattering<A> {}
+
+impl<A: Scalar + Carried> Scattering<A> {
+    /// Combines by `op`: [`scatter()`](segments::scatter()).
+    #[device]
+    pub fn scatter(self, op: impl Operation<Accumulator = A, Output = A>) {
+        segments::scatter(op, self.results, self.indices, self.into);
+    }
+}
+
+/// The common arguments of a kernel that scatters the results of `O`.
+pub type ScatterCommon<O> = Scattering<OutputOf<O>>;
+
+/// An operation with kernels that reduce segments and scatter the results: a short name for bounds.
+/// On the host only.
+#[cfg(not(target_arch = "nvptx64"))]
+pub trait Scatterable: SegmentReducible + Entry<ScatterCommon<Self>> {}
+
+#[cfg(not(target_arch = "nvptx64"))]
+impl<O: SegmentReducible + Entry<ScatterCommon<O>>> Scatterable for O {}
+
+/// The kernels that scatter results.
+pub mod scatter {
+    use super::ScatterCommon;
+    use cuda_std::prelude::*;
+    use gridsync_kernels::op::{Max, Min, Sum};
+
+    macro_rules! kernel {
+        (segments shared $row:tt) => {
+            entry! { $row ScatterCommon }
+        };
+        (segments $blocks:literal $row:tt) => {
+            entry! { $row ScatterCommon, scatter (prefix = "scatter_", max_threads = 256) "Scatters results of", "grid::segments::scatter()" }
+        };
+        ($primitive:ident $value:tt $row:tt) => {};
+    }
+    operations!(kernel);
+}
+
+/// The arguments of the kernel that marks the starts of segments, as in [`mark_starts`].
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct MarkingStarts {
+    /// Where the segments start.
+    pub starts: Global<u64>,
+    /// A bit for each element.
+    pub marks: Global<u32>,
+}
+
+// SAFETY: `repr(C)` of views, which are the same on host and device.
+unsafe impl KernelArg for MarkingStarts {}
+
+impl MarkingStarts {
+    /// Marks the starts: [`mark_starts`].
+    #[device]
+    pub fn mark(self, _: Starts) {
+        mark_starts(self.starts, self.marks);
+    }
+}
+
+/// The starts of segments: names the kernel that marks them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Starts;
+
+impl Starts {
+    /// Of any segments.
+    #[inline(always)]
+    #[must_use]
+    pub const fn new() -> Self {
+        Self
+    }
+}
+
+entry! { @ mark_starts_of_segments Starts [] MarkingStarts, mark (max_threads = 256) "Marks", "grid::segments::mark_starts" }
 
 /// The arguments of the kernels that mark runs, as in [`mark_runs`].
 #[repr(C)]

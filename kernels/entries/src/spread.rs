@@ -15,7 +15,8 @@ use gridsync_kernels::grid::Workspace;
 use gridsync_kernels::grid::scan::BulkOperation;
 use gridsync_kernels::grid::scan::{Form, ScanOperation, Shape, Stripes};
 use gridsync_kernels::op::{
-    And, CompensatedSum, Count, Max, Min, Or, Product, ProductModulo, Recurrence, Sum, Xor,
+    And, CompensatedSum, Count, LogSumExp, Max, Min, Or, Product, ProductModulo, Recurrence,
+    SkipNan, Sum, Xor,
 };
 
 /// The common arguments, as in [`grid::scan::scan_spread`]. An operation with a parameter comes

@@ -22,7 +22,7 @@ use gridsync::primitives::scan::Form;
 use gridsync::primitives::{PartScanner, ScanChecked};
 use gridsync::reference;
 use gridsync_entries::scan::Scannable;
-use gridsync_kernels::op::{And, Count, Max, Min, Or, Product, Sum, Xor};
+use gridsync_kernels::op::{And, Count, LogSumExp, Max, Min, Or, Product, SkipNan, Sum, Xor};
 use std::ffi::OsString;
 
 /// Write, for each element, the combination of all elements up to it
@@ -66,6 +66,10 @@ pub(crate) struct Scan {
     /// The type to accumulate a floating-point sum or product in.
     #[arg(long)]
     acc: Option<PlainAcc>,
+    /// Ignore elements that are NaN, for sum, prod, min and max: the result at such an element is that
+    /// of the elements before it.
+    #[arg(long, conflicts_with = "lines")]
+    skip_nan: bool,
     #[command(flatten)]
     parts: Parts,
 }
@@ -79,8 +83,24 @@ fn lines() -> Lines<Run> {
     macro_rules! line {
         (scan $value:tt (sum_compensated_f32: $($rest:tt)*)) => {};
         (scan $value:tt (sum_compensated_f64: $($rest:tt)*)) => {};
+        (scan $value:tt ($name:ident: $op:literal SkipNan<$of:ty>, $inputs:ident)) => {};
         (scan $value:tt ($name:ident: $op:literal $ty:ty $(as $twin:ty)?, $inputs:ident)) => {
             lines.add::<$ty>($op, |call, job, input| call.scan(<$ty>::new(), job, input));
+        };
+        ($primitive:ident $value:tt $row:tt) => {};
+    }
+    gridsync_entries::operations!(line);
+    lines
+}
+
+/// The operations with `--skip-nan`.
+fn lines_of_numbers() -> Lines<Run> {
+    let mut lines: Lines<Run> = Lines::new();
+    macro_rules! line {
+        (scan $value:tt ($name:ident: $op:literal SkipNan<$of:ty>, $inputs:ident)) => {
+            lines.add::<SkipNan<$of>>($op, |call, job, input| {
+                call.scan(SkipNan::<$of>::new(), job, input)
+            });
         };
         ($primitive:ident $value:tt $row:tt) => {};
     }
@@ -142,8 +162,16 @@ impl Scan {
             Some(PlainAcc::F32) if dtype == Dtype::F64 => {
                 usage("--acc f32 would lose digits of f64 elements: leave it out".into())
             }
+            Some(_) if self.skips_nan(dtype) => {
+                usage("--skip-nan has one accumulator for each type: leave --acc out".into())
+            }
             _ => Ok(()),
         }
+    }
+
+    /// Whether elements that are NaN are skipped. Integers have none.
+    fn skips_nan(&self, dtype: Dtype) -> bool {
+        self.skip_nan && dtype.is_float()
     }
 
     /// The error that the operation does not scan elements of `dtype`.
@@ -156,7 +184,13 @@ impl Scan {
     }
 
     fn dispatch(&self, job: &Job<'_>, input: Incoming) -> anyhow::Result<Done> {
-        let (lines, dtype) = (lines(), input.dtype());
+        let dtype = input.dtype();
+        let lines = if self.skips_nan(dtype) { lines_of_numbers() } else { lines() };
+        if !lines.names().contains(&self.op.as_str()) {
+            let names = lines.names().join(" ");
+            let why = format!("--skip-nan supports --op {names}, not {}", self.op);
+            return Err(Usage(why).into());
+        }
         match lines.find(&self.op, dtype, self.acc.map(Into::into)) {
             Some(run) => run(self, job, input),
             None => Err(self.no_such(dtype, &lines).into()),

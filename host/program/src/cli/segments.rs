@@ -21,7 +21,8 @@ use std::ffi::OsString;
 /// the second one empty, as the rows of a sparse matrix in CSR form. The array is flattened in C order. The
 /// results are as of gridsync reduce. Integers are summed in 64 bits, and wrap around there; i64 and u64
 /// have no mean. An empty segment has the sum 0 (-0.0 if floating point), and the least or greatest number
-/// as its maximum or minimum; its mean is NaN. The bits of a floating-point result depend on the array and
+/// as its maximum or minimum; its mean is NaN. argmin and argmax are indices within the segment, and 2^64 - 1
+/// for an empty one. The bits of a floating-point result depend on the array and
 /// the offsets only. One device computes, with the whole array in its memory. Without -o the first 100
 /// results are printed.
 #[derive(clap::Args)]

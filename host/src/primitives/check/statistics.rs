@@ -129,22 +129,31 @@ impl<T: Exponent> Checking<T, f64> for Exponents<T> {
     }
 
     fn check(self: Box<Self>, result: f64, depth: u64) -> Check<f64> {
-        let reference = self.op.finish(self.all);
-        // Exponentials of less vanish in the type. A difference from the greatest is rounded each time
-        // that there is a greater one, and the differences add up to at most this.
-        let is_single = size_of::<T::Wide>() == 4;
-        let (unit, vanishing) =
-            if is_single { (unit::<f32>(), 105.0) } else { (unit::<f64>(), 746.0) };
-        let range = (self.all.greatest - self.least).clamp(0.0, vanishing);
-        let steps = depth as f64 + 2.0;
-        // Each step has an exponential, of 1.1 units in the last place, a product and a sum.
-        let bound = unit * (range + 4.0 * steps) + f64::EPSILON * (self.chunks as f64 + 4.0);
-        let bound = bound + f64::EPSILON * reference.abs();
-        if !reference.is_finite() || !result.is_finite() {
-            return within(reference, 0.0, 0.0, result);
-        }
-        within(reference, bound, reference.abs() + bound, result)
+        let Self { op, all, least, chunks, .. } = *self;
+        exponents_within::<T>(op.finish(all), all.greatest - least, (depth, chunks), result)
     }
+}
+
+/// Judges the logarithm of a sum of exponentials, whose reference has `steps` roundings. `range` is
+/// the difference of the greatest and the least element.
+pub(in crate::primitives) fn exponents_within<T: Exponent>(
+    reference: f64,
+    range: f64,
+    (depth, steps): (u64, u64),
+    result: f64,
+) -> Check<f64> {
+    if !reference.is_finite() || !result.is_finite() {
+        return within(reference, 0.0, 0.0, result);
+    }
+    // Exponentials of less vanish in the type. A difference from the greatest is rounded each time that
+    // there is a greater one, and the differences add up to at most this.
+    let is_single = size_of::<T::Wide>() == 4;
+    let (unit, vanishing) = if is_single { (unit::<f32>(), 105.0) } else { (unit::<f64>(), 746.0) };
+    let range = range.clamp(0.0, vanishing);
+    // Each combination has an exponential, of 1.1 units in the last place, a product and a sum.
+    let bound = unit * (range + 4.0 * (depth as f64 + 2.0)) + f64::EPSILON * (steps as f64 + 4.0);
+    let bound = bound + f64::EPSILON * reference.abs();
+    within(reference, bound, reference.abs() + bound, result)
 }
 
 impl<T: Exponent> Checked for LogSumExp<T> {

@@ -21,20 +21,22 @@
 //! # Ok::<(), DeviceError>(())
 //! ```
 
+use super::scan::scan_marked;
 use super::{Offsets, SegmentReducer, SegmentReducible, reduce_segments_on_cpu};
 use crate::device::{Buffer, Device, DeviceError, Geometry};
-use crate::primitives::scan::{Form, Scannable, Scanner};
+use crate::primitives::scan::{Form, Scannable};
 use crate::primitives::select::{FirstOfRun, Selectable, select_with_positions};
 use crate::primitives::sort::{Key, Order, Sorter};
 use crate::reference::{self, argsort, run_starts};
 use bytemuck::Pod;
+use cuda_std::memory::Global;
 use cuda_std::warp::WARP_SIZE;
 use gridsync_entries::rank::Taking;
 use gridsync_entries::segments::{Marking, Runs as RunsOf};
 use gridsync_entries::{Entry, KernelOf};
 use gridsync_kernels::grid::rank::{Places, THREADS as TAKERS};
 use gridsync_kernels::grid::segments::{MARKED, THREADS};
-use gridsync_kernels::op::{InSegments, Operation, Segments};
+use gridsync_kernels::op::{InSegments, Operation};
 
 /// Whether adjacent NaNs are equal keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,6 +119,36 @@ pub fn reduce_by_key<K: RunKey, O: SegmentReducible<Element: Pod>>(
     Ok((firsts, SegmentReducer::new(op, device)?.reduce(values, &offsets)?))
 }
 
+/// The key and the first value of each run. Waits for the device.
+///
+/// # Errors
+/// As for [`reduce_by_key`].
+pub fn unique_by_key<K: RunKey, V: Key>(
+    keys: &Buffer<K>,
+    values: &Buffer<V>,
+    nans: Nans,
+) -> Result<(Vec<K>, Vec<V>), DeviceError> {
+    expect_pairs(keys, values)?;
+    let (firsts, Offsets { starts, .. }) = runs(keys, nans)?;
+    let values = gather(values, starts.view().part(0, firsts.len()))?.download()?;
+    Ok((firsts, values))
+}
+
+/// The same on all cores of the CPU.
+///
+/// # Panics
+/// If there are not as many values as keys.
+pub fn unique_by_key_on_cpu<K: RunKey, V: Copy>(
+    keys: &[K],
+    values: &[V],
+    nans: Nans,
+) -> (Vec<K>, Vec<V>) {
+    assert_eq!(keys.len(), values.len(), "a value for each key");
+    let (firsts, offsets) = runs_on_cpu(keys, nans);
+    let values = offsets[..firsts.len()].iter().map(|&start| values[start as usize]).collect();
+    (firsts, values)
+}
+
 /// Groups of elements with equal keys, on a device.
 pub struct Groups {
     offsets: Offsets,
@@ -133,14 +165,22 @@ pub struct Groups {
 /// # Errors
 /// If the device fails.
 pub fn group_by<K: RunKey>(keys: &Buffer<K>) -> Result<(Vec<K>, Groups), DeviceError> {
+    let (sorted, order) = sort_with_order(keys)?;
+    let (distinct, offsets) = runs(&sorted, Nans::Together)?;
+    Ok((distinct, Groups { offsets, order }))
+}
+
+/// The keys in ascending order, and their indices in this order, in new buffers. Does not wait.
+pub(super) fn sort_with_order<K: Key>(
+    keys: &Buffer<K>,
+) -> Result<(Buffer<K>, Buffer<u64>), DeviceError> {
     let (device, len) = (keys.device(), keys.len());
     let (sorted, order) = (device.alloc::<K>(len)?, device.alloc(len)?);
     let to = (sorted.view().cast(), order.view());
     let mut sorter = Sorter::<K>::new(device, len)?;
     // SAFETY: all three are on this device and as long, and nothing else uses the outputs.
     unsafe { sorter.sort_with_indices_view(Order::ASCENDING, keys.view().cast(), to)? };
-    let (distinct, offsets) = runs(&sorted, Nans::Together)?;
-    Ok((distinct, Groups { offsets, order }))
+    Ok((sorted, order))
 }
 
 impl Groups {
@@ -162,30 +202,39 @@ impl Groups {
         values: &Buffer<O::Element>,
     ) -> Result<Vec<O::Output>, DeviceError> {
         let device = expect_pairs(&self.order, values)?;
-        let gathered = device.alloc(values.len())?;
-        if !gathered.is_empty() {
-            let (order, none) = (self.order.view(), self.order.view().part(0, 0));
-            let taking = Taking {
-                input: values.view().cast(),
-                places: Places { sorted: order, positions: [none; 2], first: 0 },
-                elements: gathered.view().cast(),
-                indices: order,
-            };
-            let grid = Geometry::new(values.len().div_ceil(TAKERS as usize) as u32, TAKERS);
-            let args = KeysOf::<O>::default().arguments(taking);
-            // SAFETY: the grid has a thread for each value, all indices are below their number, and
-            // each that is written is the one that is read; a dropped buffer waits for the stream;
-            // the kernel starts with the wait for the previous one.
-            unsafe { device.launch_in_a_row::<Taker<O>>(&grid, args)? };
-        }
+        let gathered = gather(values, self.order.view())?;
         SegmentReducer::new(op, device)?.reduce(&gathered, &self.offsets)
     }
 }
 
-/// What gathers the elements of `O`.
-type KeysOf<O> = <<O as Operation>::Element as Key>::Keys;
-/// Its kernel.
-type Taker<O> = KernelOf<KeysOf<O>, Taking<<<O as Operation>::Element as Key>::Word>>;
+/// The kernel that gathers elements of `V`.
+type Taker<V> = KernelOf<<V as Key>::Keys, Taking<<V as Key>::Word>>;
+
+/// The elements of `values` at `places`, in a new buffer. Does not wait.
+///
+/// The places are on the device of the values, and less than their number.
+pub(super) fn gather<V: Key>(
+    values: &Buffer<V>,
+    places: Global<u64>,
+) -> Result<Buffer<V>, DeviceError> {
+    let device = values.device();
+    let gathered = device.alloc(places.len())?;
+    if !gathered.is_empty() {
+        let taking = Taking {
+            input: values.view().cast(),
+            places: Places { sorted: places, positions: [places.part(0, 0); 2], first: 0 },
+            elements: gathered.view().cast(),
+            indices: places,
+        };
+        let grid = Geometry::new(places.len().div_ceil(TAKERS as usize) as u32, TAKERS);
+        let args = V::Keys::default().arguments(taking);
+        // SAFETY: the grid has a thread for each place, all are below the number of values, and each
+        // that is written is the one that is read; a dropped buffer waits for the stream; the kernel
+        // starts with the wait for the previous one.
+        unsafe { device.launch_in_a_row::<Taker<V>>(&grid, args)? };
+    }
+    Ok(gathered)
+}
 
 /// Groups of elements with equal keys, on the CPU.
 pub struct GroupsOnCpu {
@@ -235,7 +284,6 @@ where
     InSegments<O>: Scannable<Element = O::Element, Output = O::Output>,
 {
     let device = expect_pairs(keys, values)?;
-    let mut output = device.alloc(values.len())?;
     let marks = device.alloc::<u32>(keys.len().div_ceil(32))?;
     let common = Marking {
         keys: keys.view(),
@@ -252,15 +300,7 @@ where
         // previous kernel.
         unsafe { device.launch_in_a_row::<KernelOf<K::Runs, Marking<K>>>(&grid, args)? };
     }
-    // SAFETY: there is a bit for each element, written by the launch before; a dropped buffer waits
-    // for the stream.
-    let segments = unsafe { Segments::marked(marks.view()) };
-    Scanner::new(InSegments::<O>::new(segments), device, values.len())?.launch(
-        values,
-        &mut output,
-        form,
-    )?;
-    Ok(output)
+    scan_marked::<O>(values, &marks, form)
 }
 
 /// The same on all cores of the CPU, with the same bits.
@@ -283,7 +323,7 @@ where
 }
 
 /// The device of keys and values, which have to be as long and on one device.
-fn expect_pairs<'a, K: Pod, V: Pod>(
+pub(super) fn expect_pairs<'a, K: Pod, V: Pod>(
     keys: &'a Buffer<K>,
     values: &Buffer<V>,
 ) -> Result<&'a Device, DeviceError> {

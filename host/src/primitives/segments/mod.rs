@@ -13,8 +13,12 @@
 //! ```
 
 pub mod by_key;
+mod scan;
+pub mod scatter;
 #[cfg(test)]
 mod tests;
+
+pub use scan::{scan_segments, scan_segments_on_cpu};
 
 use super::carried;
 use super::scratch::Scratch;
@@ -93,6 +97,16 @@ impl Offsets {
         self.host[self.count()] as usize
     }
 
+    /// Fails if these are not on `device`, or not of arrays of `len` elements.
+    fn expect_of(&self, device: &Device, len: usize) -> Result<(), DeviceError> {
+        device.expect_own(&self.starts)?;
+        if len == self.elements() {
+            Ok(())
+        } else {
+            Err(DeviceError::LengthMismatch { buffer: len, given: self.elements() })
+        }
+    }
+
     /// The number of elements of each segment.
     pub fn lengths(&self) -> impl Iterator<Item = u64> + '_ {
         self.host.windows(2).map(|pair| pair[1] - pair[0])
@@ -159,11 +173,7 @@ impl<O: SegmentReducible<Element: Pod>> SegmentReducer<O> {
     ) -> Result<(), DeviceError> {
         self.launched = None;
         self.device.expect_own(input)?;
-        self.device.expect_own(&offsets.starts)?;
-        if input.len() != offsets.elements() {
-            let (buffer, given) = (input.len(), offsets.elements());
-            return Err(DeviceError::LengthMismatch { buffer, given });
-        }
+        offsets.expect_of(&self.device, input.len())?;
         let starts = offsets.starts.view().part(0, offsets.count());
         // SAFETY: both are on this device, and the offsets were checked.
         unsafe { self.launch_view(input.view(), starts) }

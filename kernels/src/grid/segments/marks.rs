@@ -1,4 +1,4 @@
-//! Marks where the runs of equal keys start.
+//! Marks where the runs of equal keys start, or segments that offsets delimit.
 
 use crate::block::ThreadPosition;
 use crate::grid::overlap::begin;
@@ -54,4 +54,24 @@ pub fn mark_runs<T: Scalar + PartialEq>(keys: Global<T>, marks: Global<u32>, joi
 #[inline(always)]
 fn is_not<T: PartialEq>(a: T, b: T) -> bool {
     a != b
+}
+
+/// Sets bit i % 32 of word i / 32 of `marks`, which are 0, if a segment starts at element i.
+///
+/// Called by every thread of a grid along x with at least a thread for each of the `starts`. An
+/// empty segment starts where the next one does. A start past the last word is ignored. Nothing
+/// else accesses the marks, or writes the starts, while the kernel runs. The launch may
+/// [overlap](cuda_std::dependent) the kernel before it.
+#[device]
+pub fn mark_starts(starts: Global<u64>, marks: Global<u32>) {
+    begin();
+    let segment = thread::index();
+    if segment < starts.len() {
+        let start = starts.read(segment);
+        let word = (start / 32) as usize;
+        if word < marks.len() {
+            // Relaxed: a later kernel reads the marks.
+            marks.fetch_or(word, 1 << (start % 32), Ordering::Relaxed, Scope::Device);
+        }
+    }
 }

@@ -17,11 +17,13 @@
 
 mod marks;
 mod path;
+mod scatter;
 mod staged;
 mod tails;
 
-pub use marks::{MARKED, mark_runs};
+pub use marks::{MARKED, mark_runs, mark_starts};
 pub use path::{THREADS, depth, places, steps, tiles};
+pub use scatter::{Scattered, scatter};
 pub use tails::Tails;
 
 use super::overlap::begin;

@@ -69,10 +69,7 @@ impl<A: Into<Number> + Copy> Shown for Option<Indexed<A>> {
     }
 
     fn number(self, _dtype: Dtype) -> Number {
-        let Some(found) = self else {
-            unreachable!("an empty array is refused before");
-        };
-        found.index.into()
+        self.stored().into()
     }
 
     fn is_missing(self) -> bool {

@@ -27,6 +27,7 @@ type Run = fn(&Scan, &Job<'_>, Incoming, Along) -> anyhow::Result<Done>;
 fn lines() -> Lines<Run> {
     let mut lines: Lines<Run> = Lines::new();
     macro_rules! line {
+        (segments [$blocks:literal] $row:tt) => {};
         (segments $value:tt ($name:ident: $op:literal $ty:ty $(as $twin:ty)?, $inputs:ident)) => {
             lines.add::<$ty>($op, |call, job, input, along| {
                 call.scan_rows_by::<$ty>(job, input, along)

@@ -15,12 +15,12 @@ use gridsync::primitives::segments::{
 };
 use gridsync::primitives::sort::Key;
 use gridsync_kernels::grid::segments::{depth, tiles};
-use gridsync_kernels::op::{Max, Mean, Min, Sum};
+use gridsync_kernels::op::{ArgMax, ArgMin, Max, Mean, Min, Sum};
 
 /// What each segment is reduced by.
 #[derive(clap::Args)]
 pub(in crate::cli) struct By {
-    /// The operation: sum min max mean.
+    /// The operation: sum min max mean, and argmin argmax for f32 i32 u32.
     #[arg(long, default_value = "sum")]
     pub(in crate::cli) op: String,
     /// The accumulator for sums and means of f32. Default: f32
