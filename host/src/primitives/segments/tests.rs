@@ -1,7 +1,8 @@
 use super::by_key::*;
+use super::scatter::{scatter_reduce, scatter_reduce_on_cpu};
 use super::*;
 use crate::primitives::scan::Form;
-use gridsync_kernels::op::{Max, Mean, Min, Sum};
+use gridsync_kernels::op::{ArgMin, Max, Mean, Min, Sum};
 
 /// Values whose sums depend on the order.
 fn values(len: usize) -> Vec<f32> {
@@ -140,4 +141,88 @@ fn keys_and_values_have_to_be_as_long() {
     let (_, groups) = group_by(&keys).expect("it should run");
     let error = groups.reduce(Sum::<f32>::new(), &values).expect_err("a value is missing");
     assert!(matches!(error, DeviceError::LengthMismatch { buffer: 1, given: 2 }), "{error}");
+}
+
+#[test]
+fn each_run_keeps_its_first_value() {
+    let device = Device::emulator();
+    let (keys, values) = ([3u32, 3, 1, 1, 1, 3], [0.5f32, 1.5, 2.5, 3.5, 4.5, 5.5]);
+    let on_device = (device.upload(&keys).expect("room"), device.upload(&values).expect("room"));
+    let (firsts, kept) =
+        unique_by_key(&on_device.0, &on_device.1, Nans::Apart).expect("it should run");
+    assert_eq!((firsts, kept), (vec![3, 1, 3], vec![0.5, 2.5, 5.5]));
+    let on_cpu = unique_by_key_on_cpu(&keys, &values, Nans::Apart);
+    assert_eq!(on_cpu, (vec![3, 1, 3], vec![0.5, 2.5, 5.5]));
+}
+
+#[test]
+fn a_scan_of_segments_begins_anew_in_each() {
+    let device = Device::emulator();
+    for (len, count) in [(0, 1), (1, 3), (33, 5), (5000, 700), (40_000, 3)] {
+        let (host, offsets) = (values(len), offsets(len, count));
+        let input = device.upload(&host).expect("there is room");
+        let on_device = Offsets::new(&device, &offsets).expect("they are offsets");
+        for form in [Form::Inclusive, Form::Exclusive] {
+            let maxima = scan_segments::<Max<f32>>(&input, &on_device, form);
+            let maxima = maxima.and_then(|buffer| buffer.download()).expect("it should run");
+            let by_loop = offsets.windows(2).flat_map(|pair| {
+                let own = &host[pair[0] as usize..pair[1] as usize];
+                let mut so_far = f32::NEG_INFINITY;
+                own.iter().map(move |&x| {
+                    let before = so_far;
+                    so_far = so_far.max(x);
+                    if form == Form::Inclusive { so_far } else { before }
+                })
+            });
+            assert!(by_loop.eq(maxima), "{form:?}, {count} segments of {len}");
+            let sums = scan_segments::<Sum<f32>>(&input, &on_device, form);
+            let sums = sums.and_then(|buffer| buffer.download()).expect("it should run");
+            let expected = scan_segments_on_cpu::<Sum<f32>>(&host, &offsets, form);
+            assert_eq!(bits(&sums), bits(&expected), "{form:?}, {count} segments of {len}");
+        }
+    }
+}
+
+#[test]
+fn the_index_of_an_extreme_is_within_its_segment() {
+    let device = Device::emulator();
+    let input = device.upload(&[4.0f32, 2.0, 2.0, 9.0, 8.0]).expect("there is room");
+    let found = reduce_segments(ArgMin::<f32>::new(), &input, &[0, 3, 3, 5]).expect("it runs");
+    let indices: Vec<_> = found.iter().map(|found| found.map(|found| found.index)).collect();
+    assert_eq!(indices, [Some(1), None, Some(1)]);
+}
+
+#[test]
+fn scattered_values_are_combined_in_their_order() {
+    let device = Device::emulator();
+    for (len, slots) in [(0, 3), (1, 1), (5000, 7), (20_000, 20_000)] {
+        let host = values(len);
+        let indices: Vec<u64> = (0..len as u64).map(|i| i * i % slots as u64).collect();
+        let before = values(slots);
+        let mut into = device.upload(&before).expect("there is room");
+        let on_device = (device.upload(&indices).expect("room"), device.upload(&host));
+        let input = on_device.1.expect("there is room");
+        scatter_reduce(Sum::<f32>::new(), &on_device.0, &input, &mut into).expect("it runs");
+        let mut on_cpu = before.clone();
+        scatter_reduce_on_cpu(Sum::<f32>::new(), &indices, &host, &mut on_cpu);
+        let found = into.download().expect("it is there");
+        assert_eq!(bits(&found), bits(&on_cpu), "{len} values to {slots}");
+        for (slot, (&found, &before)) in found.iter().zip(&before).enumerate() {
+            let own = indices.iter().zip(&host).filter(|(at, _)| **at == slot as u64);
+            let exact = f64::from(before) + own.map(|(_, &x)| f64::from(x)).sum::<f64>();
+            assert!((f64::from(found) - exact).abs() <= exact * 1e-4, "{slot}: {found}");
+        }
+    }
+}
+
+#[test]
+fn an_index_past_the_end_is_an_error() {
+    let device = Device::emulator();
+    let (indices, values) = (device.upload(&[0u32, 2]), device.upload(&[1i64, 2]));
+    let (indices, values) = (indices.expect("room"), values.expect("room"));
+    let mut into = device.upload(&[5i64, 6]).expect("there is room");
+    let error = scatter_reduce(Max::<i64>::new(), &indices, &values, &mut into);
+    let error = error.expect_err("there is no element 2");
+    assert!(matches!(error, DeviceError::NoSuchIndex { index: 2, len: 2 }), "{error}");
+    assert_eq!(into.download().expect("it is there"), [5, 6]);
 }

@@ -67,7 +67,8 @@ pub fn reduce_segments<O: Operation>(
     let staged = Staged::<O::Element>::load(input, path, part, at);
     thread::sync_threads();
 
-    let Run { segment, first, last } = run(op, staged, path, part, result, at);
+    let to = Results { staged, part, result };
+    let Run { segment, first, last } = run(op, staged, path, part, to, at);
     let joined = Tails::new(op);
     let Prefix { before, all } = scan_exclusive(joined, last);
     let before = if tiles.is_alone() {
@@ -79,29 +80,32 @@ pub fn reduce_segments<O: Operation>(
         joined.combine(prefix, before)
     };
     if last.starts {
-        leave(result, segment, op.combine(before.value, first));
+        to.leave(segment, op.combine(before.value, first));
+    }
+    if const { Staged::<O::Element>::holds::<O::Accumulator>() } {
+        staged.write_kept::<O::Accumulator>(result, at);
     }
 }
 
 /// The parts of two segments at the ends of a thread's run.
 struct Run<A> {
-    /// The segment in which the run begins.
-    segment: usize,
+    /// The segment of the tile in which the run begins.
+    segment: u32,
     /// Its elements in this run. Meaningless unless it ends here.
     first: A,
     /// The elements after the last end, and whether there is an end.
     last: Segment<A>,
 }
 
-/// Combines the elements of this thread's run. Writes the results of the segments that begin and
-/// end in it.
+/// Combines the elements of this thread's run. Leaves the results of the segments that begin and end
+/// in it. Called by all threads of the block. It contains a block barrier.
 #[device]
 fn run<O: Operation>(
     op: O,
     staged: Staged<O::Element>,
     path: Path,
     part: Part,
-    result: Global<u32>,
+    to: Results<O::Element>,
     at: ThreadPosition,
 ) -> Run<O::Accumulator> {
     let each = steps::<O::Element>();
@@ -110,16 +114,24 @@ fn run<O: Operation>(
     let mut local = staged.ends_before(begin);
     let mut element = begin - local;
     let mut end = staged.end_or_none(local);
-    let segment = part.segment + local as usize;
-    let mut start =
-        if local > 0 { part.element + staged.end(local - 1) as usize } else { path.start(segment) };
+    let segment = local;
+    let mut start = if local > 0 {
+        part.element + staged.end(local - 1) as usize
+    } else {
+        path.start(part.segment)
+    };
+    // From here on a thread reads only the ends of its run and the one after, which is the first of a
+    // later run: the result of that segment comes after the scan over the threads.
+    if const { Staged::<O::Element>::holds::<O::Accumulator>() } {
+        thread::sync_threads();
+    }
 
     let (mut first, mut all, mut ended) = (op.identity(), op.identity(), false);
     for _ in 0..steps {
         let place = part.element + element as usize;
         if element == end {
             if ended {
-                leave(result, part.segment + local as usize, all);
+                to.leave(local, all);
             } else {
                 first = all;
             }
@@ -134,8 +146,24 @@ fn run<O: Operation>(
     Run { segment, first, last: Segment { starts: ended, value: all } }
 }
 
-/// Writes the words of the result of segment `segment`.
-#[device]
-fn leave<A: Carried>(result: Global<u32>, segment: usize, value: A) {
-    for_each_word(value, |i, word| result.write(segment * A::WORDS + i, word));
+/// Where the results of a tile go: through shared memory if they fit there.
+#[derive(Clone, Copy)]
+struct Results<T> {
+    staged: Staged<T>,
+    part: Part,
+    /// The words of the results of all segments.
+    result: Global<u32>,
+}
+
+impl<T: Scalar> Results<T> {
+    /// Leaves the result of `segment` of the tile.
+    #[device]
+    fn leave<A: Carried>(self, segment: u32, value: A) {
+        if const { Staged::<T>::holds::<A>() } {
+            self.staged.keep(segment, value);
+        } else {
+            let first = (self.part.segment + segment as usize) * A::WORDS;
+            for_each_word(value, |i, word| self.result.write(first + i, word));
+        }
+    }
 }

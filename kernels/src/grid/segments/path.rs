@@ -119,11 +119,35 @@ impl Path {
 
     /// How many segments end before step `step` of the path. Called by all lanes of a warp.
     ///
-    /// Segment s ends at step s + the elements up to its end, which increases with s. Each round
-    /// divides the segments that may be the last one into 32 intervals, one per lane.
+    /// Segment s ends at step s + the elements up to its end, which increases with s. The first
+    /// round looks near the number that segments of one length would have: 32 ends, at distances
+    /// that double. Each later round divides the segments that may be the last one into 32
+    /// intervals, one per lane.
     #[device]
     fn ends_before(self, step: usize, lane: u32) -> usize {
         let (mut from, mut to) = (step.saturating_sub(self.len), step.min(self.starts.len()));
+        let is_before = |segment: usize| segment < to && segment + self.start(segment + 1) < step;
+        if to - from > WARP_SIZE as usize {
+            let share = self.starts.len() as f64 / (self.starts.len() + self.len) as f64;
+            let near = (step as f64 * share) as usize;
+            let probed = |lane: u32| {
+                let half = WARP_SIZE / 2;
+                if lane < half {
+                    near.saturating_sub(1 << (half - 1 - lane))
+                } else {
+                    near + (1 << (lane - half)) - 1
+                }
+            };
+            let segment = probed(lane);
+            let votes = warp_vote_ballot(FULL_MASK, segment < from || is_before(segment));
+            let before = votes.count_ones();
+            if before > 0 {
+                from = from.max(probed(before - 1) + 1);
+            }
+            if before < WARP_SIZE {
+                to = to.min(probed(before)).max(from);
+            }
+        }
         while from < to {
             let interval = (to - from).div_ceil(WARP_SIZE as usize);
             let segment = from + (lane as usize + 1) * interval - 1;
