@@ -11,6 +11,7 @@ mod flags;
 mod graph;
 mod last_block;
 mod library;
+mod mapped;
 mod names;
 mod output;
 mod planning;

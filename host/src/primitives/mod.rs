@@ -4,6 +4,7 @@
 
 mod check;
 mod describe;
+pub mod dot;
 pub mod histogram;
 pub mod kendall;
 mod merge_sort;
@@ -26,6 +27,7 @@ mod wide_rows;
 
 pub use check::{Accumulates, Check, Checked, Checking, Judged};
 pub use describe::{describe, describe_on_cpu};
+pub use dot::{DotProduct, dot, dot_on_cpu};
 pub use histogram::{Bins, Histogram, histogram};
 pub use kendall::{Correlator, Kendall, kendall};
 pub use parts::{

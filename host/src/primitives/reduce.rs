@@ -210,6 +210,21 @@ where
         }
     }
 
+    /// The operation of the next launches. Its accumulators are the same, so the memory fits.
+    pub(super) fn set_op(&mut self, op: O) {
+        self.op = op;
+    }
+
+    /// There is no result before the next launch.
+    pub(super) fn forget(&mut self) {
+        self.last = Last::None;
+    }
+
+    /// The device of this plan.
+    pub(super) fn device(&self) -> &Device {
+        &self.device
+    }
+
     /// Makes the driver compile the kernel now instead of at the first launch.
     ///
     /// # Errors

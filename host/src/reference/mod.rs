@@ -20,6 +20,7 @@ mod sort;
 mod unrounded;
 mod value_counts;
 mod xpx;
+mod zipped;
 
 pub use accuracy::{
     Exact, ExactProduct, ExactSum, RunningProduct, RunningSum, compensated_bound,
@@ -49,3 +50,4 @@ pub use unrounded::Unrounded;
 pub(crate) use value_counts::run_starts;
 pub use value_counts::{ValueCounts, value_counts};
 pub use xpx::xpx;
+pub use zipped::reduce_zipped;

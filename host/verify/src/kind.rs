@@ -1,7 +1,7 @@
 //! The kinds of kernels: one for each primitive of each row of the catalogue.
 
 use super::{
-    CaseError, Input, Keys, Lens, OnCpu, Ties, histogram, kendall, range_sum, rank, reduce,
+    CaseError, Input, Keys, Lens, OnCpu, Ties, dot, histogram, kendall, range_sum, rank, reduce,
     reduce_rows, scan, scatter, segments, select, sort,
 };
 use cuda_std::memory::Scalar;
@@ -43,11 +43,13 @@ pub enum Primitive {
     Segments,
     /// Runs and groups of equal keys.
     ByKey,
+    /// The dot product of two arrays.
+    Dot,
 }
 
 impl Primitive {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Reduce,
         Self::Rows,
         Self::Scan,
@@ -59,6 +61,7 @@ impl Primitive {
         Self::Rank,
         Self::Segments,
         Self::ByKey,
+        Self::Dot,
     ];
 }
 
@@ -299,5 +302,11 @@ static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
         };
     }
     gridsync_entries::keyed_elements!(keys);
+    macro_rules! dots {
+        ($ty:ident, $name:ident) => {
+            kinds.push(dot::kind::<$ty>(stringify!($name)));
+        };
+    }
+    gridsync_entries::dotted_elements!(dots);
     kinds
 });

@@ -3,6 +3,7 @@
 //! The conformance tests and `gridsync verify` run the same cases.
 
 mod barrier;
+mod dot;
 mod dtype;
 mod histogram;
 mod inputs;

@@ -5,8 +5,8 @@ use core::marker::PhantomData;
 use cuda_std::launch::Kernel;
 use gridsync_kernels::op::Operation;
 
-/// The operation `O` by the kernel `K`, which has it as a constant and the common arguments as its
-/// only parameter.
+/// The operation `O` by the kernel `K`, whose parameters are the common arguments and then, unless
+/// it has the operation as a constant, the operation.
 ///
 /// A crate cannot implement [`Entry`] for a type of the library, such as a pair of operations: it
 /// launches its kernel by this type.
@@ -74,11 +74,29 @@ impl<O: Operation, K: Kernel> Operation for ByKernel<O, K> {
     }
 }
 
+/// The arguments of a kernel for the common arguments `C` and the operation `O`.
+pub trait ArgsOf<C, O> {
+    /// The arguments.
+    fn of(common: C, op: O) -> Self;
+}
+
+impl<C, O> ArgsOf<C, O> for (C,) {
+    fn of(common: C, _op: O) -> Self {
+        (common,)
+    }
+}
+
+impl<C, O> ArgsOf<C, O> for (C, O) {
+    fn of(common: C, op: O) -> Self {
+        (common, op)
+    }
+}
+
 // SAFETY: whoever constructed the operation vouches for its kernel.
-unsafe impl<C, O: Operation, K: Kernel<Args = (C,)>> Entry<C> for ByKernel<O, K> {
+unsafe impl<C, O: Operation, K: Kernel<Args: ArgsOf<C, O>>> Entry<C> for ByKernel<O, K> {
     type Kernel = K;
 
-    fn arguments(self, common: C) -> (C,) {
-        (common,)
+    fn arguments(self, common: C) -> K::Args {
+        K::Args::of(common, self.op)
     }
 }

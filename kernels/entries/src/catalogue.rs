@@ -280,3 +280,17 @@ macro_rules! keyed_elements {
         $each! { u64, mark_runs_u64 }
     };
 }
+
+/// Calls the macro `$each` once for each element type of dot products, as `$each! { TYPE, NAME }`.
+/// The kernel is `reduce_NAME`.
+#[macro_export]
+macro_rules! dotted_elements {
+    ($each:ident) => {
+        $each! { f32, dot_f32 }
+        $each! { f64, dot_f64 }
+        $each! { f16, dot_f16 }
+        $each! { bf16, dot_bf16 }
+        $each! { i32, dot_i32 }
+        $each! { u32, dot_u32 }
+    };
+}

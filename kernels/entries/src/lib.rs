@@ -118,6 +118,7 @@ macro_rules! absent {
 #[cfg(not(target_arch = "nvptx64"))]
 mod by_kernel;
 pub mod counted;
+pub mod dot;
 #[cfg(not(target_arch = "nvptx64"))]
 mod entry;
 pub mod histogram;

@@ -27,14 +27,18 @@
 //! | [`Compose`] | u64 → [`Affine`] | the composition of affine maps: does not commute |
 //! | [`Recurrence`] | u64 → [`Affine`] | these maps applied to a number |
 //! | [`InSegments`] | those of its operation → [`Segment`] | each segment of the array separately: for scans |
+//! | [`Mapped`] | any, by a [`Map`] to those of its operation | of the values of a function, as of x and its index, or of two arrays with [`Zipped`] |
+//! | [`Dot`] | floating point → f64; i32 → i64; u32 → u64 | the sum of x·y of two arrays |
 
 mod affine;
 mod argument;
 mod carried;
 mod compensated;
 mod describe;
+mod dot;
 mod extremes;
 mod log_sum_exp;
+mod mapped;
 mod mean;
 mod modulo;
 mod moments;
@@ -55,8 +59,10 @@ pub use carried::{Carried, MOST_WORDS, Words, same_words, words_of};
 pub(crate) use carried::{for_each_word, from_each_word, map_words};
 pub use compensated::{Compensated, CompensatedSum};
 pub use describe::{Describable, Describe, Description, Statistics};
+pub use dot::{Dot, Factor, Times};
 pub use extremes::{Distance, Extremes, PeakToPeak};
 pub use log_sum_exp::{Exponent, Exponentials, LogSumExp};
+pub use mapped::{Map, Mapped, Zipped};
 pub use mean::{Mean, Total};
 #[cfg(not(target_arch = "nvptx64"))]
 pub use modulo::ModulusError;

@@ -24,6 +24,7 @@
 //! | `counted` | arrays whose length only the device knows, and graphs of them |
 //! | `range_sum` | every range sum × size × backend, and queries that are not ranges |
 //! | `segments` | every reduction of segments and of runs × lengths × backend × schedule |
+//! | `dot` | every dot product × size × backend × schedule, NaN and infinities |
 //! | `kendall` | every rank correlation × size × ties × method × backend × schedule |
 //! | `parts` | host arrays that go through the device part by part |
 //! | `spread` | arrays that are spread over several GPUs: every scan × stripes × backend, and
@@ -80,6 +81,7 @@ mod coverage;
 mod dag;
 mod describe;
 mod device_launch;
+mod dot;
 mod examples;
 mod exchange;
 mod fences;
@@ -161,6 +163,7 @@ fn main() -> ExitCode {
         spread::trials(),
         statistics::trials(),
         describe::trials(),
+        dot::trials(),
         streams::trials(),
         system::trials(),
         warp_rows::trials(),

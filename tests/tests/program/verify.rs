@@ -27,6 +27,7 @@ fn every_kernel_is_proved_right_on_the_emulator() {
     let reductions = [Primitive::Reduce, Primitive::Rows, Primitive::Segments];
     assert_eq!(of("reduce"), reductions.map(all).iter().sum::<usize>());
     assert_eq!(of("by key"), all(Primitive::ByKey));
+    assert_eq!(of("dot"), all(Primitive::Dot));
     assert_eq!(of("scan"), all(Primitive::Scan));
     assert_eq!(of("select"), all(Primitive::Select));
     assert_eq!(of("ranges,"), all(Primitive::Ranges));

@@ -95,6 +95,7 @@ const OF_KENDALL: f64 = 25.0;
 const OF_SORT: f64 = 50.0;
 const OF_HISTOGRAM: f64 = 20.0;
 const OF_SEGMENTS: f64 = 20.0;
+const OF_DOT: f64 = 2.0;
 const OF_CROSSINGS: f64 = 100.0;
 
 impl Case {
@@ -144,6 +145,7 @@ pub(super) fn kernels(device: &Properties, max_log2: u32, seeds: u64) -> Vec<Ker
         (Primitive::Rank, OF_SORT),
         (Primitive::Segments, OF_SEGMENTS),
         (Primitive::ByKey, OF_SORT),
+        (Primitive::Dot, OF_DOT),
     ];
     let mut kernels = Vec::new();
     for (primitive, us_a_byte) in primitives {
@@ -174,7 +176,8 @@ fn name(kind: &Kind) -> String {
         | Primitive::Sort
         | Primitive::Histogram
         | Primitive::Rank
-        | Primitive::ByKey => "",
+        | Primitive::ByKey
+        | Primitive::Dot => "",
     };
     let name = format!("{primitive}{} {}", kind.op, kind.element);
     if kind.element == kind.accumulator { name } else { format!("{name} in {}", kind.accumulator) }
