@@ -4,6 +4,7 @@ use super::carried;
 use crate::device::{Buffer, Device, DeviceError, Geometry};
 use crate::reference;
 use bytemuck::Pod;
+use cuda_std::memory::Global;
 use cuda_std::warp::WARP_SIZE;
 use gridsync_entries::KernelOf;
 pub use gridsync_entries::reduce_rows::{
@@ -249,6 +250,11 @@ where
         }
         self.is_launched = true;
         Ok(())
+    }
+
+    /// The words of the accumulator of each row, which the last launch writes.
+    pub(super) fn accumulators(&self) -> Global<u32> {
+        self.results.view()
     }
 
     /// The results of the last [`launch`](Self::launch), or of the last replay of a graph that

@@ -16,6 +16,7 @@ mod scan_columns;
 mod scan_rows;
 mod segments;
 mod select;
+mod softmax;
 mod sort;
 mod unrounded;
 mod value_counts;
@@ -41,6 +42,7 @@ pub use scan_columns::{ColumnScan, scan_columns};
 pub use scan_rows::RowScan;
 pub use segments::{reduce_segments, scan_segments};
 pub use select::{partition, positions, run_lengths, select};
+pub use softmax::softmax_rows;
 pub use sort::{
     Index, Key, Moved, Order, argsort, argsort_rows, argsort_segments, sort, sort_in_place,
     sort_rows, sort_segments, top_k_rows,

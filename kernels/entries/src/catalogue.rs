@@ -133,6 +133,8 @@ macro_rules! operations {
 
         (log_sum_exp_f32: "logsumexp" LogSumExp<f32>, Values) reduce 1, rows [2 1], scan 1;
         (log_sum_exp_f64: "logsumexp" LogSumExp<f64>, Values) reduce 1, rows [2 1], scan 1;
+        (log_sum_exp_f16: "logsumexp" LogSumExp<f16>, Values) rows [2 1];
+        (log_sum_exp_bf16: "logsumexp" LogSumExp<bf16>, Values) rows [2 1];
 
         (variance_f32: "var" Variance<f32>, Values) reduce 1, rows [2 1];
         (variance_f64: "var" Variance<f64>, Values) reduce 1, rows [2 1];
@@ -292,5 +294,18 @@ macro_rules! dotted_elements {
         $each! { bf16, dot_bf16 }
         $each! { i32, dot_i32 }
         $each! { u32, dot_u32 }
+    };
+}
+
+/// Calls the macro `$each` once for each element type of softmax, as
+/// `$each! { TYPE, SHORT BLOCKS, MIDDLE, LONG }`: the names of three kernels, and the blocks of 256
+/// threads on a multiprocessor.
+#[macro_export]
+macro_rules! softmax_elements {
+    ($each:ident) => {
+        $each! { f32, softmax_short_rows_f32 3, softmax_middle_rows_f32, softmax_long_rows_f32 }
+        $each! { f64, softmax_short_rows_f64 2, softmax_middle_rows_f64, softmax_long_rows_f64 }
+        $each! { f16, softmax_short_rows_f16 2, softmax_middle_rows_f16, softmax_long_rows_f16 }
+        $each! { bf16, softmax_short_rows_bf16 2, softmax_middle_rows_bf16, softmax_long_rows_bf16 }
     };
 }

@@ -131,6 +131,7 @@ pub mod reduce_rows;
 pub mod scan;
 pub mod segments;
 pub mod select;
+pub mod softmax;
 pub mod sort;
 pub mod spread;
 

@@ -14,6 +14,7 @@ pub mod reduce;
 pub mod scan;
 pub mod segments;
 pub mod select;
+pub mod softmax;
 pub mod sort;
 mod stamped;
 pub mod tasks;

@@ -22,6 +22,8 @@ mod shape;
 mod strip;
 
 pub use rows::{Batch, reduce_long_rows, reduce_short_rows};
+pub(super) use rows::{Shifted, is_aligned};
+pub(super) use shape::ROWS as RUN_ROWS;
 pub use shape::{LARGE, MOST_TILES, SMALL, Shape};
 
 use super::overlap::{begin, let_next_start};

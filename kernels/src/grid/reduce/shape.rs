@@ -26,7 +26,7 @@ use cuda_std::memory::Scalar;
 use cuda_std::warp::WARP_SIZE;
 
 /// Rows of a run: a lane has this many loads in flight.
-pub(super) const ROWS: usize = 8;
+pub(in crate::grid) const ROWS: usize = 8;
 
 /// Packs of a run.
 pub(super) const RUN: usize = ROWS * WARP_SIZE as usize;

@@ -25,4 +25,6 @@ mod shifted;
 mod short;
 
 pub use long::reduce_long_rows;
+pub(in crate::grid) use run::is_aligned;
+pub(in crate::grid) use shifted::Shifted;
 pub use short::{Batch, reduce_short_rows};

@@ -59,6 +59,6 @@ pub(super) fn walk_run<O: Operation>(
 
 /// Whether all rows of `columns` elements of `input` begin and end at multiples of 16 bytes.
 #[inline(always)]
-pub(super) fn is_aligned<T: Scalar>(input: Global<T>, columns: usize) -> bool {
+pub(in crate::grid) fn is_aligned<T: Scalar>(input: Global<T>, columns: usize) -> bool {
     input.unaligned_head() == 0 && columns.is_multiple_of(T::PACK)
 }

@@ -5,7 +5,7 @@ use cuda_std::prelude::*;
 
 /// Elements that begin at any address, surrounded by aligned packs.
 #[derive(Clone, Copy)]
-pub(super) struct Shifted<T: Scalar> {
+pub(in crate::grid) struct Shifted<T: Scalar> {
     /// Begins with a whole pack.
     aligned: Global<T>,
     /// The index of the first element in that pack.
@@ -15,7 +15,7 @@ pub(super) struct Shifted<T: Scalar> {
 impl<T: Scalar> Shifted<T> {
     /// `len` elements of `input`, starting at `start`; `None` if a pack may extend past `input`.
     #[device]
-    pub(super) fn of(input: Global<T>, start: usize, len: usize) -> Option<Self> {
+    pub(in crate::grid) fn of(input: Global<T>, start: usize, len: usize) -> Option<Self> {
         let head = input.unaligned_head();
         if start < head || start + len + 2 * T::PACK > input.len() {
             return None;
@@ -29,7 +29,7 @@ impl<T: Scalar> Shifted<T> {
 
     /// The pack that starts at element `at`. The rest of the pack may be past the last element.
     #[device]
-    pub(super) fn read_pack(self, at: usize) -> T::Pack<T> {
+    pub(in crate::grid) fn read_pack(self, at: usize) -> T::Pack<T> {
         let at = self.lead + at as u32;
         let (pack, past) = (at / T::PACK as u32, at % T::PACK as u32);
         let load = |pack: u32| {
