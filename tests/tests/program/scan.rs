@@ -107,3 +107,46 @@ fn invalid_calls_are_refused() {
     without_cuda(&["scan", "x.npy", "--op", "sum"], b"").fails(WRONG_USAGE, &["--output"]);
     assert!(!folder.path(to).exists());
 }
+
+#[test]
+fn the_result_at_a_nan_is_that_of_the_elements_before_it() {
+    let nan = f32::NAN;
+    let folder = Folder::new().with("x.npy", npy::of(&[nan, 1.0f32, nan, 3.0, -2.0, nan, 0.5]));
+    let of = |op: &str, device: &str| {
+        let args = ["scan", "x.npy", "--op", op, "--skip-nan", "-o", "out.npy", "--check"];
+        folder.call(&[&args[..], &["--device", device]].concat(), b"").succeeds();
+        folder.values::<f32>("out.npy", 7)
+    };
+    for device in ["cpu", "emulator"] {
+        assert_eq!(of("sum", device), [0.0, 1.0, 1.0, 4.0, 2.0, 2.0, 2.5]);
+        assert_eq!(of("prod", device), [1.0, 1.0, 1.0, 3.0, -6.0, -6.0, -3.0]);
+        assert_eq!(of("max", device), [f32::NEG_INFINITY, 1.0, 1.0, 3.0, 3.0, 3.0, 3.0]);
+        assert_eq!(of("min", device), [f32::INFINITY, 1.0, 1.0, 1.0, -2.0, -2.0, -2.0]);
+    }
+    let refused = |args: &[&str], needle: &str| {
+        let args = [&["scan", "x.npy", "-o", "out.npy", "--skip-nan", "--op"], args].concat();
+        let call = folder.call(&args, b"");
+        call.fails(WRONG_USAGE, &[needle]);
+    };
+    refused(&["count"], "--skip-nan supports --op");
+    refused(&["sum", "--acc", "f64"], "leave --acc out");
+}
+
+#[test]
+fn logsumexp_accumulates_without_overflow() {
+    let input: Vec<f32> = (0..2000).map(|i| 1000.0 + (i % 17) as f32).collect();
+    let folder = Folder::new().with("x.npy", npy::of(&input));
+    let mut written = Vec::new();
+    for device in ["cpu", "emulator"] {
+        let args = ["scan", "x.npy", "--op", "logsumexp", "-o", "out.npy", "--check", "--device"];
+        folder.call(&[&args[..], &[device]].concat(), b"").succeeds();
+        written.push(folder.read("out.npy"));
+    }
+    assert_eq!(written[0], written[1]);
+    let found = folder.values::<f64>("out.npy", 2000);
+    let mut sum = 0.0;
+    for (i, &x) in input.iter().enumerate() {
+        sum += (f64::from(x) - 1010.0).exp();
+        assert!((found[i] - (1010.0 + sum.ln())).abs() < 1e-4, "{i}: {}", found[i]);
+    }
+}

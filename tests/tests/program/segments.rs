@@ -34,6 +34,16 @@ fn segments_have_their_sums_extremes_and_means() {
 }
 
 #[test]
+fn extremes_of_segments_have_their_index_within_the_segment() {
+    let folder = Folder::new()
+        .with("x.npy", npy::of(&[4.0f32, 2.0, 2.0, f32::NAN, 8.0]))
+        .with("offsets.npy", npy::of(&[0u32, 3, 3, 5]));
+    let of = |op| everywhere(&folder, &["segments", "x.npy", "offsets.npy", "--op", op]);
+    assert_eq!(of("argmin"), json!([1, u64::MAX, 0]));
+    assert_eq!(of("argmax"), json!([0, u64::MAX, 0]));
+}
+
+#[test]
 fn results_of_many_segments_are_written_in_their_type() {
     let values: Vec<f32> = (0..20_000u32).map(|i| i as f32 / 8.0).collect();
     let offsets: Vec<i64> = (0..=1000).map(|i| i * i / 50).collect();

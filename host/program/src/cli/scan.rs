@@ -35,9 +35,10 @@ use std::ffi::OsString;
 /// otherwise; the output is of that type. Counts are written as u64. After a NaN, a sum, product,
 /// minimum and maximum is NaN; -0 is less than +0; count counts the elements that are not zero. sum is
 /// for all element types; prod, min and max for those of 4 and 8 bytes; xor, and and or for i32 and
-/// u32; count for those and f32. An exclusive scan begins with the value of no elements: 0 for sum
-/// (-0.0 if floating point), count, xor and or, 1 for prod, all bits for and, the greatest value for
-/// min (inf if floating point), the least for max. An output is written whole or not at all, and not if
+/// u32; count for those and f32; logsumexp, ln of the sum of exponentials in f64, for f32 and f64. An
+/// exclusive scan begins with the value of no elements: 0 for sum (-0.0 if floating point), count, xor
+/// and or, 1 for prod, all bits for and, the greatest value for min (inf if floating point), the least
+/// for max, -inf for logsumexp. An output is written whole or not at all, and not if
 /// --check finds it wrong.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
