@@ -19,10 +19,12 @@ pub(crate) fn trials() -> Trials {
             an_array_and_itself_have_its_sum_of_squares;
     };
     for kind in kinds(Primitive::Dot) {
-        let mut lengths = exactly(&[0, 1, 31, 32, 33]);
-        lengths.extend(around("tile", kind.tile));
-        add_lengths(&mut trials, kind, &lengths, 33);
-        add_schedules(&mut trials, &format!("{}::schedules", kind.name), kind, (Size::Array(33), 7));
+        let mut lengths = exactly(&[0, 1, 31, 32, 33, 12_345]);
+        lengths.extend(around("one_tile", kind.tile));
+        let two_blocks = kind.tile + 1;
+        add_lengths(&mut trials, kind, &lengths, two_blocks);
+        let case = (Size::Array(two_blocks), two_blocks);
+        add_schedules(&mut trials, &format!("{}::on_two_blocks", kind.name), kind, case);
     }
     trials
 }

@@ -8,7 +8,7 @@ use gridsync_kernels::grid::reduce::Shape;
 use gridsync_kernels::op::{ArgMax, Count, Map, Mapped, Operation, Sum, Zipped};
 use std::fmt::Debug;
 
-/// Numbers of either sign with few digits that are 0.
+/// Numbers of either sign, whose products and sums are rounded.
 fn numbers(len: usize, seed: u32) -> Vec<f64> {
     let random = |i: usize| (i as u32 ^ seed).wrapping_mul(0x9E37_79B1).rotate_left(9);
     (0..len).map(|i| f64::from(random(i) as i32) / f64::from(1u32 << 20) / 7.0).collect()
