@@ -2,7 +2,7 @@
 
 use super::{
     CaseError, Input, Keys, Lens, OnCpu, Ties, histogram, kendall, range_sum, rank, reduce,
-    reduce_rows, scan, segments, select, sort,
+    reduce_rows, scan, segments, select, softmax, sort,
 };
 use cuda_std::memory::Scalar;
 use cuda_std::{bf16, f16};
@@ -43,11 +43,13 @@ pub enum Primitive {
     Segments,
     /// Runs and groups of equal keys.
     ByKey,
+    /// Softmax of each row of a matrix.
+    Softmax,
 }
 
 impl Primitive {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Reduce,
         Self::Rows,
         Self::Scan,
@@ -59,6 +61,7 @@ impl Primitive {
         Self::Rank,
         Self::Segments,
         Self::ByKey,
+        Self::Softmax,
     ];
 }
 
@@ -296,5 +299,11 @@ static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
         };
     }
     gridsync_entries::keyed_elements!(keys);
+    macro_rules! softmaxes {
+        ($ty:ident, $($kernel:tt)+) => {
+            kinds.push(softmax::kind::<$ty>(stringify!($ty)));
+        };
+    }
+    gridsync_entries::softmax_elements!(softmaxes);
     kinds
 });

@@ -17,6 +17,7 @@ mod scan;
 mod segments;
 mod select;
 mod select_bench;
+mod softmax;
 mod sort;
 mod system;
 

@@ -24,6 +24,7 @@
 //! | `counted` | arrays whose length only the device knows, and graphs of them |
 //! | `range_sum` | every range sum × size × backend, and queries that are not ranges |
 //! | `segments` | every reduction of segments and of runs × lengths × backend × schedule |
+//! | `softmax` | softmax of rows: every type × shape × backend × schedule |
 //! | `kendall` | every rank correlation × size × ties × method × backend × schedule |
 //! | `parts` | host arrays that go through the device part by part |
 //! | `spread` | arrays that are spread over several GPUs: every scan × stripes × backend, and
@@ -105,6 +106,7 @@ mod segments;
 mod select;
 mod shared;
 mod shipped;
+mod softmax;
 mod sort;
 mod special;
 mod spin;
@@ -155,6 +157,7 @@ fn main() -> ExitCode {
         select::trials(),
         shared::trials(),
         shipped::trials(),
+        softmax::trials(),
         sort::trials(),
         special::trials(),
         spin::trials(),
