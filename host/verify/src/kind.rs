@@ -2,7 +2,7 @@
 
 use super::{
     CaseError, Input, Keys, Lens, OnCpu, Ties, dot, histogram, kendall, range_sum, rank, reduce,
-    reduce_rows, scan, scatter, segments, select, sort,
+    reduce_rows, scan, scatter, segments, select, softmax, sort,
 };
 use cuda_std::memory::Scalar;
 use cuda_std::{bf16, f16};
@@ -45,6 +45,8 @@ pub enum Primitive {
     ByKey,
     /// The dot product of two arrays.
     Dot,
+    /// Softmax of each row of a matrix.
+    Softmax,
 }
 
 impl Primitive {
@@ -62,6 +64,7 @@ impl Primitive {
         Self::Segments,
         Self::ByKey,
         Self::Dot,
+        Self::Softmax,
     ];
 }
 
@@ -308,5 +311,11 @@ static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
         };
     }
     gridsync_entries::dotted_elements!(dots);
+    macro_rules! softmaxes {
+        ($ty:ident, $($kernel:tt)+) => {
+            kinds.push(softmax::kind::<$ty>(stringify!($ty)));
+        };
+    }
+    gridsync_entries::softmax_elements!(softmaxes);
     kinds
 });

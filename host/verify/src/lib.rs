@@ -19,6 +19,7 @@ mod scatter;
 mod segments;
 mod select;
 mod select_bench;
+mod softmax;
 mod sort;
 mod system;
 

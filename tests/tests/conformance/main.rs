@@ -25,6 +25,7 @@
 //! | `range_sum` | every range sum × size × backend, and queries that are not ranges |
 //! | `segments` | every reduction of segments and of runs × lengths × backend × schedule |
 //! | `dot` | every dot product × size × backend × schedule, NaN and infinities |
+//! | `softmax` | softmax of rows: every type × shape × backend × schedule |
 //! | `kendall` | every rank correlation × size × ties × method × backend × schedule |
 //! | `parts` | host arrays that go through the device part by part |
 //! | `spread` | arrays that are spread over several GPUs: every scan × stripes × backend, and
@@ -107,6 +108,7 @@ mod segments;
 mod select;
 mod shared;
 mod shipped;
+mod softmax;
 mod sort;
 mod special;
 mod spin;
@@ -157,6 +159,7 @@ fn main() -> ExitCode {
         select::trials(),
         shared::trials(),
         shipped::trials(),
+        softmax::trials(),
         sort::trials(),
         special::trials(),
         spin::trials(),

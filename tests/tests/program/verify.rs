@@ -35,6 +35,7 @@ fn every_kernel_is_proved_right_on_the_emulator() {
     assert_eq!(of("sort"), all(Primitive::Sort));
     assert_eq!(of("histogram"), all(Primitive::Histogram));
     assert_eq!(of("top"), all(Primitive::Rank));
+    assert_eq!(of("softmax"), all(Primitive::Softmax));
     assert!(cases.iter().any(|case| case["case"] == "barrier, grid"), "{json}");
     for case in cases {
         assert!(case["passed"].as_u64() > Some(0), "{case}");

@@ -134,6 +134,10 @@ fn one_case(compute: u32, kind: &Kind, seed: u64) {
     let ties = Ties::ALL[number % Ties::ALL.len()];
     let sizes = match kind.primitive {
         Primitive::Rows => vec![Size::Matrix(5, 19), Size::Matrix(2, LONG_ROW)],
+        Primitive::Softmax => {
+            let middle = kind.tile / 8 + 1;
+            vec![Size::Matrix(5, 19), Size::Matrix(2, middle), Size::Matrix(1, kind.tile + 1)]
+        }
         Primitive::Kendall => vec![Size::Pairs(LEN, ties, &[Method::Pairs, Method::Sort])],
         Primitive::Sort => {
             [(1, LEN), (5, 19)].map(|(rows, len)| Size::Keys(rows, len, keys, order)).into()

@@ -96,6 +96,7 @@ const OF_SORT: f64 = 50.0;
 const OF_HISTOGRAM: f64 = 20.0;
 const OF_SEGMENTS: f64 = 20.0;
 const OF_DOT: f64 = 2.0;
+const OF_SOFTMAX: f64 = 10.0;
 const OF_CROSSINGS: f64 = 100.0;
 
 impl Case {
@@ -146,6 +147,7 @@ pub(super) fn kernels(device: &Properties, max_log2: u32, seeds: u64) -> Vec<Ker
         (Primitive::Segments, OF_SEGMENTS),
         (Primitive::ByKey, OF_SORT),
         (Primitive::Dot, OF_DOT),
+        (Primitive::Softmax, OF_SOFTMAX),
     ];
     let mut kernels = Vec::new();
     for (primitive, us_a_byte) in primitives {
@@ -177,7 +179,8 @@ fn name(kind: &Kind) -> String {
         | Primitive::Histogram
         | Primitive::Rank
         | Primitive::ByKey
-        | Primitive::Dot => "",
+        | Primitive::Dot
+        | Primitive::Softmax => "",
     };
     let name = format!("{primitive}{} {}", kind.op, kind.element);
     if kind.element == kind.accumulator { name } else { format!("{name} in {}", kind.accumulator) }
@@ -186,7 +189,7 @@ fn name(kind: &Kind) -> String {
 /// Rows and columns of a primitive's cases.
 fn shapes(primitive: Primitive, is_emulated: bool, max_log2: u32) -> Vec<(usize, usize)> {
     let most = match primitive {
-        Primitive::Rows => return matrices(max_log2),
+        Primitive::Rows | Primitive::Softmax => return matrices(max_log2),
         Primitive::Kendall | Primitive::Sort | Primitive::Rank | Primitive::ByKey
             if is_emulated =>
         {
@@ -205,7 +208,7 @@ fn shapes(primitive: Primitive, is_emulated: bool, max_log2: u32) -> Vec<(usize,
 fn case(kind: &'static Kind, (rows, columns): (usize, usize), seed: u64, us: f64) -> Case {
     let elements = rows * columns;
     let size = match kind.primitive {
-        Primitive::Rows => Size::Matrix(rows, columns),
+        Primitive::Rows | Primitive::Softmax => Size::Matrix(rows, columns),
         Primitive::Kendall => {
             let methods: &[Method] = match columns {
                 ..=ALL_PAIRS => &[Method::Pairs, Method::Sort],
