@@ -38,10 +38,11 @@ pub(crate) fn rows() -> Vec<Row> {
 }
 
 /// Whether these arguments match the `call` of the table: they contain all of its words, but none
-/// of those after `without`.
+/// of those after `without`. `OP,OP` stands for any operations.
 fn is_one(call: &str, args: &[&str]) -> bool {
     let (with, without) = call.split_once(" without ").unwrap_or((call, "-"));
-    let is_there = |word: &str| args.contains(&word);
+    let are_several = args.iter().any(|arg| arg.contains(','));
+    let is_there = |word: &str| args.contains(&word) || word == "OP,OP" && are_several;
     with.split(' ').all(is_there) && !without.split(" or ").any(is_there)
 }
 
@@ -63,6 +64,7 @@ fn the_fields_are_those_that_the_readme_describes() {
         &["reduce", "x.npy", "--op", "sum"][..],
         &["reduce", "x.npy", "--op", "argmin"],
         &["reduce", "x.npy", "--op", "argmax"],
+        &["reduce", "x.npy", "--op", "sum,argmin"],
         &["reduce", "x.npy", "--op", "max", "--rows"],
         &["reduce", "x.npy", "--op", "max", "--rows", "--output", "o.npy"],
         &["reduce", "x.npy", "--op", "max", "--axis", "0"],

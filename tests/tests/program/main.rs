@@ -43,6 +43,7 @@ mod man;
 mod matrix;
 mod memory;
 mod new;
+mod operations;
 mod parts;
 mod quantile;
 mod range_sum;

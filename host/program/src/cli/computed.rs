@@ -39,7 +39,7 @@ pub struct Computed {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 #[serde(untagged)]
 pub(super) enum Fields {
-    /// `reduce` without `--rows` or `--axis`.
+    /// `reduce` by one operation, without `--rows` or `--axis`.
     #[cfg_attr(feature = "schema", schemars(extend("dependentRequired" = { "ranks": ["transport"], "transport": ["ranks"] })))]
     Reduce {
         /// The operation.
@@ -62,6 +62,14 @@ pub(super) enum Fields {
         #[serde(skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(with = "String", extend("enum" = ["tcp", "nccl"])))]
         transport: Option<&'static str>,
+    },
+    /// `reduce` by several operations.
+    Several {
+        /// The operations, separated by commas.
+        #[cfg_attr(feature = "schema", schemars(regex(pattern = ",")))]
+        op: String,
+        /// A result of each.
+        results: Vec<Reduced>,
     },
     /// `reduce` with `--rows` or `--axis`.
     Rows {
@@ -280,6 +288,26 @@ pub(super) enum Fields {
         /// Pairs that are equal in both.
         ties_both: u64,
     },
+}
+
+/// The result of one of several operations.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
+pub(super) struct Reduced {
+    /// The operation.
+    pub(super) op: String,
+    /// The result.
+    pub(super) result: Number,
+    /// The element at the index that is the result.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Number"))]
+    pub(super) value: Option<Number>,
+    /// The exact sum, if it wrapped around in 64 bits. Otherwise null.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = "^-?[0-9]+$")))]
+    pub(super) exact: Option<Option<String>>,
+    /// The result of `--check`. Null without it.
+    pub(super) check: Option<Check>,
 }
 
 /// A group of elements with equal keys.

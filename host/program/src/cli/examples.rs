@@ -10,6 +10,7 @@ const EXAMPLES: &[Examples] = &[
         &["reduce"],
         &[
             ("gridsync reduce x.npy --op sum --check", "the sum, compared with a reference"),
+            ("gridsync reduce x.npy --op min,max,argmax", "several results in one read"),
             ("gridsync reduce x.npy --op mean --axis 0", "the mean of each column"),
             ("gridsync reduce x.npy --op std --ddof 1 --skip-nan", "of the elements but NaN"),
             ("gridsync reduce - --dtype f32 --op max < x.bin", "of raw little-endian elements"),

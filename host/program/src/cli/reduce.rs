@@ -4,6 +4,7 @@ mod asked;
 mod narrow;
 mod ranks;
 mod rows;
+mod several;
 mod shown;
 
 use super::Global;
@@ -19,11 +20,10 @@ use super::work::Cost;
 use crate::data::{self, Dtype, Incoming, Input, Stored};
 use asked::{Asked, derived_of_numbers};
 use bytemuck::Pod;
-use clap::ValueEnum;
 use clap::builder::PossibleValuesParser;
+use clap::{ArgAction, ValueEnum};
 use cuda_std::{bf16, f16};
 use gridsync::primitives::{Check, Checked, PartReducer, PartReducible};
-use gridsync::reference;
 use gridsync_kernels::op::{
     All, And, Any, ArgMax, ArgMin, CompensatedSum, Count, Deviation, LogSumExp, Max, Mean, Min,
     Norm, Or, PeakToPeak, Product, ProductModulo, SkipNan, Sum, SumOfMagnitudes, SumOfSquares,
@@ -32,6 +32,7 @@ use gridsync_kernels::op::{
 use gridsync_lab::count::within;
 use ranks::{ByRanks, Share};
 pub(super) use rows::LineChecks;
+use several::{By, Reduction, Running};
 pub(super) use shown::Shown;
 use std::ffi::OsString;
 
@@ -57,15 +58,23 @@ use std::ffi::OsString;
 /// digits if the mean is large; they are not for f16 and bf16. logsumexp of f32 and f64 is the logarithm
 /// of the sum of the exponentials, in f64; no exponential overflows. any and all test for elements that are
 /// not zero.
-#[derive(clap::Args)]
+#[derive(Clone, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Reduce {
     /// A .npy file, an array of an archive as file.npz:NAME, or raw little-endian numbers (with
     /// --dtype); `-` is standard input.
     input: OsString,
-    /// The operation that combines the elements.
-    #[arg(long, value_parser = PossibleValuesParser::new(lines().names()))]
-    op: String,
+    /// The operation that combines the elements, or several in one read of the array, such as
+    /// sum,max,var. Flags apply to the operations that have them.
+    #[arg(
+        long = "op",
+        value_name = "OP",
+        required = true,
+        action = ArgAction::Set,
+        value_delimiter = ',',
+        value_parser = PossibleValuesParser::new(lines().names())
+    )]
+    ops: Vec<String>,
     #[command(flatten)]
     axis: Axis,
     /// Write the results of --rows or --axis to this .npy file, whole or not at all, and do not print
@@ -120,6 +129,11 @@ const HAVE_AN_IDENTITY: [&str; 13] = [
     "all",
 ];
 
+/// Whether the result of `op` is an index in C order, for which the order of the file cannot be used.
+fn is_index(op: &str) -> bool {
+    matches!(op, "argmin" | "argmax")
+}
+
 /// The input of a reduction: an array, or with --ranks this rank's share of it.
 struct Given<'a> {
     input: Incoming,
@@ -138,12 +152,12 @@ struct Found<T> {
     part: Option<usize>,
 }
 
-/// Runs an operation.
-type Run = fn(&Reduce, &Job<'_>, Given<'_>) -> anyhow::Result<Done>;
+/// The operation with the parameters of the flags.
+type Of = fn(&Reduce) -> anyhow::Result<Box<dyn Reduction>>;
 
 /// All operations that reduce arrays.
-fn lines() -> Lines<Run> {
-    let mut lines: Lines<Run> = Lines::new();
+fn lines() -> Lines<Of> {
+    let mut lines: Lines<Of> = Lines::new();
     macro_rules! line {
         (reduce $value:tt ($name:ident: $op:literal SkipNan<$of:ty>, $inputs:ident)) => {};
         // The command line does not offer composition of maps: it is for programs that compute with
@@ -152,23 +166,20 @@ fn lines() -> Lines<Run> {
         // The command `describe` prints many results.
         (reduce $value:tt ($name:ident: "describe" $($rest:tt)*)) => {};
         (reduce $value:tt ($name:ident: "var" $ty:ty, $inputs:ident)) => {
-            lines
-                .add::<$ty>("var", |call, job, input| call.reduce(<$ty>::asked(call)?, job, input));
+            lines.add::<$ty>("var", |call| Ok(Box::new(<$ty>::asked(call)?)));
         };
         (reduce $value:tt ($name:ident: $op:literal $ty:ty $(as $twin:ty)?, $inputs:ident)) => {
-            lines.add::<$ty>($op, |call, job, input| call.reduce(<$ty>::new(), job, input));
+            lines.add::<$ty>($op, |_| Ok(Box::new(<$ty>::new())));
         };
         (reduce $value:tt ($name:ident: $op:literal $ty:ty { $example:expr }, $inputs:ident)) => {
-            lines.add::<$ty>($op, |call, job, input| call.reduce(<$ty>::asked(call)?, job, input));
+            lines.add::<$ty>($op, |call| Ok(Box::new(<$ty>::asked(call)?)));
         };
         ($primitive:ident $value:tt $row:tt) => {};
     }
     gridsync_entries::operations!(line);
     macro_rules! mean {
         (mean $value:tt ($name:ident: $op:literal $ty:ty, $inputs:ident)) => {
-            lines.add::<Mean<$ty>>("mean", |call, job, input| {
-                call.reduce(Mean::new(<$ty>::new()), job, input)
-            });
+            lines.add::<Mean<$ty>>("mean", |_| Ok(Box::new(Mean::new(<$ty>::new()))));
         };
         ($primitive:ident $value:tt $row:tt) => {};
     }
@@ -178,7 +189,7 @@ fn lines() -> Lines<Run> {
             derived! { @ "norm" Norm<$ty>, "any" Any<$ty>, "all" All<$ty> }
         )*};
         (@ $($op:literal $ty:ty),*) => {$(
-            lines.add::<$ty>($op, |call, job, input| call.reduce(<$ty>::asked(call)?, job, input));
+            lines.add::<$ty>($op, |call| Ok(Box::new(<$ty>::asked(call)?)));
         )*};
     }
     derived! { f16, bf16, f32, f64, i32, u32, i64, u64 }
@@ -192,11 +203,11 @@ fn lines() -> Lines<Run> {
 }
 
 /// The operations with `--skip-nan`.
-fn lines_of_numbers() -> Lines<Run> {
-    let mut lines: Lines<Run> = Lines::new();
+fn lines_of_numbers() -> Lines<Of> {
+    let mut lines: Lines<Of> = Lines::new();
     macro_rules! add {
         ($($op:literal $ty:ty),*) => {$(
-            lines.add::<$ty>($op, |call, job, input| call.reduce(<$ty>::asked(call)?, job, input));
+            lines.add::<$ty>($op, |call| Ok(Box::new(<$ty>::asked(call)?)));
         )*};
     }
     macro_rules! line {
@@ -223,6 +234,9 @@ enum Variant {
 
 impl Reduce {
     pub(crate) fn run(self, global: &Global) -> anyhow::Result<()> {
+        if self.ops.len() > 1 {
+            return self.run_several(global);
+        }
         if self.by.is_asked() {
             return self.run_by_ranks(global);
         }
@@ -242,6 +256,11 @@ impl Reduce {
         })
     }
 
+    /// The operation of a call that has one.
+    fn op(&self) -> &str {
+        &self.ops[0]
+    }
+
     /// The remedy if memory runs out.
     fn remedy(&self) -> &'static str {
         match self.axis.is_asked() {
@@ -253,7 +272,7 @@ impl Reduce {
     }
 
     fn refuse_what_makes_no_sense(&self, dtype: Dtype, len: usize) -> anyhow::Result<()> {
-        let (op, lines) = (self.op.as_str(), self.lines_for(dtype));
+        let (op, lines) = (self.op(), self.lines_for(dtype));
         let usage = |message: String| Err(Usage(message).into());
         if len == 0 && !HAVE_AN_IDENTITY.contains(&op) {
             return usage(format!(
@@ -283,13 +302,13 @@ impl Reduce {
     }
 
     /// The operations for elements of this type.
-    fn lines_for(&self, dtype: Dtype) -> Lines<Run> {
+    fn lines_for(&self, dtype: Dtype) -> Lines<Of> {
         if self.skips_nan(dtype) { lines_of_numbers() } else { lines() }
     }
 
     /// Refuses a divisor that is not positive, or that the operation does not have.
     fn refuse_ddof(&self, len: usize) -> anyhow::Result<()> {
-        let op = self.op.as_str();
+        let op = self.op();
         let ddof = match (op, self.ddof) {
             ("var" | "std", ddof) => ddof.unwrap_or(0),
             (_, None) => return Ok(()),
@@ -308,7 +327,7 @@ impl Reduce {
 
     /// Refuses an accumulator that does not fit the operation or the elements.
     fn refuse_accumulator(&self, dtype: Dtype) -> anyhow::Result<()> {
-        let op = self.op.as_str();
+        let op = self.op();
         let is_float = dtype.is_float();
         let usage = |message: String| Err(Usage(message).into());
         match self.acc {
@@ -364,9 +383,14 @@ impl Reduce {
             return self.reduce_narrow(narrow, job, given.input);
         }
         let dtype = given.input.dtype();
-        match self.lines_for(dtype).find(&self.op, dtype, self.acc) {
-            Some(run) => run(self, job, given),
-            None => Err(Usage(format!("no {} of {dtype} elements", self.op)).into()),
+        self.operation(dtype)?.reduce(self, job, given)
+    }
+
+    /// The operation on elements of this type.
+    fn operation(&self, dtype: Dtype) -> anyhow::Result<Box<dyn Reduction>> {
+        match self.lines_for(dtype).find(self.op(), dtype, self.acc) {
+            Some(of) => of(self),
+            None => Err(Usage(format!("no {} of {dtype} elements", self.op())).into()),
         }
     }
 
@@ -389,11 +413,7 @@ impl Reduce {
 
     /// The elements in the order in which they are reduced.
     fn in_order(&self, input: Incoming) -> Incoming {
-        match self.op.as_str() {
-            // The result is an index in C order, so the order of the file cannot be used.
-            "argmin" | "argmax" => input,
-            _ => input.in_any_order(),
-        }
+        if is_index(self.op()) { input } else { input.in_any_order() }
     }
 
     /// Reduces part by part.
@@ -410,35 +430,21 @@ impl Reduce {
     {
         let (about, len) = (About::of(&input), input.len());
         let part = self.parts.of(job, len, size_of::<O::Element>())?;
-        let (mut reducer, place) = match job.place() {
+        let (reducer, place) = match job.place() {
             place @ Place::Cpu => (PartReducer::on_cpu(op, len, part), place),
             place @ Place::Devices(devices) => (PartReducer::new(op, devices, len, part)?, place),
         };
         let part = reducer.part();
         let taken = self.parts.taken(job, part, len);
         let variant = self.variant(place)?;
-        let mut checking = self.check.then(|| op.checking(len));
-        job.each_part(input, part, |elements| {
-            reducer.next(elements)?;
-            if let Some(checking) = &mut checking {
-                checking.next(elements);
-            }
-            Ok(())
-        })?;
-        let us = reducer.us();
-        let output = reducer.finish();
-        if output.is_missing() {
-            let why = format!("the {} of no numbers is not defined: all {len} are NaN", self.op);
-            return Err(Usage(why).into());
-        }
-        let depth = reference::reduce_depth::<O>(len);
-        let check = checking.map(|checking| checking.check(output, depth));
-        Ok(Found { output, check, about, variant, us, part: taken })
+        let mut running = Running::new(op, self, len, reducer);
+        job.each_part(input, part, |elements| running.next(elements))?;
+        running.finish(self, By { about, variant, part: taken })
     }
 
     /// The type as which results for elements of type `dtype` are printed and written.
     fn result_type(&self, dtype: Dtype) -> Dtype {
-        match (self.op.as_str(), dtype) {
+        match (self.op(), dtype) {
             ("l1", Dtype::I64) => Dtype::U64,
             _ => dtype,
         }
@@ -458,7 +464,7 @@ impl Reduce {
         let result = output.number(shown);
         let wrapped = output.wrapped(shown);
         let value = output.value();
-        let op = self.op.clone();
+        let op = self.op().to_owned();
         let what = format!("{op} of {}", about.text("elements"));
         let exact = matches!(&*op, "sum" | "l1").then(|| wrapped.map(|sum| sum.to_string()));
         let fields = Fields::Reduce { op, result, value, exact, ranks: None, transport: None };

@@ -47,6 +47,11 @@ impl Cost {
     /// For work that needs a GPU or the emulator.
     pub(super) const KERNELS_ONLY: Self = Self { cpu: f64::INFINITY, gpu: 1.0 };
 
+    /// The cost of so many results of the same elements, which are copied to the GPU once.
+    pub(super) fn times(self, results: usize) -> Self {
+        Self { cpu: self.cpu * results as f64, ..self }
+    }
+
     /// The work of `elements` elements.
     pub(super) fn of(self, elements: usize) -> Work {
         let elements = elements as f64;

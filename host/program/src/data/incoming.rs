@@ -106,6 +106,11 @@ impl Incoming {
         self.len == 0
     }
 
+    /// Whether the file has the elements in C order, or in one that is the same.
+    pub fn is_in_c_order(&self) -> bool {
+        !self.is_fortran
+    }
+
     /// The same elements in the order of the file. This way, an array in Fortran order can be read
     /// piece by piece too; otherwise it has to be held whole.
     #[must_use]

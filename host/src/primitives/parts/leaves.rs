@@ -6,12 +6,14 @@
 //! on one device.
 
 use super::overflow::Again;
+use super::shared::{SharedPart, Uploaded};
 use super::together::{at_once, of_gpu, on_each};
 use super::{PartError, PartReducible};
 use crate::device::{Buffer, Device, DeviceError, Devices};
 use crate::primitives::{Reducer, carried};
 use crate::reference::{self, combine_leaves};
 use bytemuck::Pod;
+use cuda_std::memory::Scalar;
 use gridsync_entries::reduce::Reducible;
 use gridsync_kernels::grid::reduce::Shape;
 use gridsync_kernels::op::{Carried, MOST_WORDS, Operation};
@@ -33,12 +35,13 @@ impl Cut {
     /// at most 4 MiB.
     #[must_use]
     pub fn of<O: Operation>(len: usize) -> Self {
-        let shape = Shape::of::<O::Element>(len);
-        let unit = match O::EXACT {
-            true => 1,
-            false if shape.leaves_are_strips() => len.max(1),
-            false => shape.tile::<O::Element>(),
-        };
+        if O::EXACT { Self { len, unit: 1 } } else { Self::between_tiles::<O::Element>(len) }
+    }
+
+    /// The cut for all operations on elements of `T`.
+    pub(super) fn between_tiles<T: Scalar>(len: usize) -> Self {
+        let shape = Shape::of::<T>(len);
+        let unit = if shape.leaves_are_strips() { len.max(1) } else { shape.tile::<T>() };
         Self { len, unit }
     }
 
@@ -61,6 +64,11 @@ impl Cut {
         (0..count)
             .map(move |number| self.run(number, count))
             .map(|run| (run.clone(), &elements[run]))
+    }
+
+    /// Length of the array.
+    pub(super) fn len(self) -> usize {
+        self.len
     }
 
     /// Number of elements that stay together, at least 1.
@@ -115,6 +123,8 @@ pub struct Leaves<O: PartReducible> {
     on: On<O>,
     again: Again<O>,
     us: f64,
+    /// Room for a part, unless it is shared with other reductions.
+    own: Option<SharedPart<O::Element>>,
 }
 
 enum On<O: PartReducible> {
@@ -130,10 +140,9 @@ struct OnDevices<O: PartReducible> {
     leaves: Vec<O::Accumulator>,
 }
 
-/// A device, with room for its share of a part.
+/// A device, with room for the leaves of its share of a part.
 struct OnDevice<O: PartReducible> {
     reducer: Reducer<O>,
-    elements: Buffer<O::Element>,
     /// Length of the whole array.
     len: usize,
     /// The words of the leaves.
@@ -157,12 +166,9 @@ impl<O: PartReducible<Element: Pod>> Leaves<O> {
         run: Range<usize>,
         part: usize,
     ) -> Result<Self, PartError> {
-        let (devices, part) = (devices.into(), rounded::<O>(len, &run, part));
-        let longest = Cut::in_units(part, Cut::of::<O>(len).unit).longest(devices.len());
-        let each = devices.each(|_, device| OnDevice::new(op, device, len, longest))?;
-        let share = devices.sharing() > 1;
-        let on = On::Devices(OnDevices { each, share, leaves: Vec::new() });
-        Ok(Self { op, len, run, part, taken: 0, on, again: Again::new(), us: 0.0 })
+        let room = SharedPart::of_run(devices.into(), Cut::of::<O>(len), &run, part)?;
+        let leaves = Self::sharing(op, &room, run)?;
+        Ok(Self { own: Some(room), ..leaves })
     }
 
     /// The same leaves on all cores of the CPU, in parts of the same size.
@@ -171,9 +177,33 @@ impl<O: PartReducible<Element: Pod>> Leaves<O> {
     /// If `run` does not start and end between units.
     #[must_use]
     pub fn on_cpu(op: O, len: usize, run: Range<usize>, part: usize) -> Self {
-        let part = rounded::<O>(len, &run, part);
+        let room = SharedPart::of_run_on_cpu(Cut::of::<O>(len), &run, part);
         let on = On::Cpu(reference::Reduction::from(op, len, run.start));
-        Self { op, len, run, part, taken: 0, on, again: Again::new(), us: 0.0 }
+        let leaves = Self::on(op, on, &room, run);
+        Self { own: Some(room), ..leaves }
+    }
+
+    /// The leaves of the elements `run` of an array whose parts are in `room`.
+    pub(super) fn sharing(
+        op: O,
+        room: &SharedPart<O::Element>,
+        run: Range<usize>,
+    ) -> Result<Self, PartError> {
+        let len = room.array();
+        let on = match room.devices() {
+            None => On::Cpu(reference::Reduction::from(op, len, run.start)),
+            Some(devices) => {
+                let longest = room.longest_on_each(devices.len());
+                let each = devices.each(|_, device| OnDevice::new(op, device, len, longest))?;
+                On::Devices(OnDevices { each, share: devices.sharing() > 1, leaves: Vec::new() })
+            }
+        };
+        Ok(Self::on(op, on, room, run))
+    }
+
+    fn on(op: O, on: On<O>, room: &SharedPart<O::Element>, run: Range<usize>) -> Self {
+        let (len, part) = (room.array(), room.part());
+        Self { op, len, run, part, taken: 0, on, again: Again::new(), us: 0.0, own: None }
     }
 
     /// Length of every part except the last one, which has the rest.
@@ -190,14 +220,26 @@ impl<O: PartReducible<Element: Pod>> Leaves<O> {
     /// # Panics
     /// If it is longer than a [`part`](Self::part).
     pub fn next(&mut self, elements: &[O::Element]) -> Result<(), PartError> {
-        let len = elements.len();
-        assert!(len <= self.part, "{len} elements are not a part of {}", self.part);
-        if len == 0 {
+        let mut own = self.own.take().expect("the parts of this reduction are shared");
+        let done = own.upload(elements).and_then(|part| self.next_uploaded(&part));
+        self.own = Some(own);
+        done
+    }
+
+    /// Like [`next`](Self::next), for a part that other reductions get, too.
+    pub(super) fn next_uploaded(
+        &mut self,
+        part: &Uploaded<'_, O::Element>,
+    ) -> Result<(), PartError> {
+        let (room, elements) = (part.room(), part.elements());
+        let is_own = (room.array(), room.part()) == (self.len, self.part);
+        assert!(is_own, "the part is in the room of other reductions");
+        if elements.is_empty() {
             return Ok(());
         }
         let first = self.run.start + self.taken;
         self.us += match &mut self.on {
-            On::Devices(on) => on.next(self.op, elements, first)?,
+            On::Devices(on) => on.next(self.op, part, first)?,
             On::Cpu(reduction) => {
                 let start = Instant::now();
                 reduction.next(elements);
@@ -209,7 +251,7 @@ impl<O: PartReducible<Element: Pod>> Leaves<O> {
             On::Cpu(reduction) => reduction.leaves(),
         };
         self.again.next(self.op, (self.len, first), elements, so_far);
-        self.taken += len;
+        self.taken += elements.len();
         Ok(())
     }
 
@@ -257,15 +299,20 @@ impl<O: PartReducible<Element: Pod>> Leaves<O> {
 impl<O: PartReducible<Element: Pod>> OnDevices<O> {
     /// Adds the next part, which starts at element `start` of the array, and returns the device
     /// time in µs.
-    fn next(&mut self, op: O, elements: &[O::Element], start: usize) -> Result<f64, DeviceError> {
-        let unit = Cut::of::<O>(self.each[0].len).unit;
+    fn next(
+        &mut self,
+        op: O,
+        part: &Uploaded<'_, O::Element>,
+        start: usize,
+    ) -> Result<f64, DeviceError> {
         let count = self.each.len();
-        let runs = Cut::in_units(elements.len(), unit).runs(elements, count);
-        let shares = self.each.iter_mut().zip(runs).enumerate();
+        let on = part.room().devices().map_or(0, Devices::len);
+        assert_eq!(on, count, "devices that have the part");
+        let shares = self.each.iter_mut().zip(part.runs()).enumerate();
         let shares = shares.filter(|(_, (_, (run, _)))| !run.is_empty());
         let found = on_each(shares, |(gpu, (on, (run, elements)))| {
-            let found = on.next(elements, start + run.start);
-            found.map_err(|error| of_gpu(error, (gpu, count), on.elements.device()))
+            let found = on.next(elements, run.len(), start + run.start);
+            found.map_err(|error| of_gpu(error, (gpu, count), elements.device()))
         })?;
         let us = at_once(found.iter().map(|(us, _)| *us), self.share);
         let found = found.into_iter().flat_map(|(_, leaves)| leaves);
@@ -289,31 +336,25 @@ impl<O: PartReducible<Element: Pod>> OnDevice<O> {
         } else {
             share.div_ceil(Shape::of::<O::Element>(len).tile::<O::Element>()).max(1)
         };
-        Ok(Self {
-            reducer,
-            elements: device.alloc(share)?,
-            len,
-            results: device.alloc(tiles * O::Accumulator::WORDS)?,
-        })
+        Ok(Self { reducer, len, results: device.alloc(tiles * O::Accumulator::WORDS)? })
     }
 
-    /// Reduces elements that start at index `start` of the array. Returns the device time in µs and
-    /// their leaves.
+    /// Reduces the first `len` of `elements`, which start at index `start` of the array. Returns
+    /// the device time in µs and their leaves.
     fn next(
         &mut self,
-        elements: &[O::Element],
+        elements: &Buffer<O::Element>,
+        len: usize,
         start: usize,
     ) -> Result<(f64, Vec<O::Accumulator>), DeviceError> {
-        let len = elements.len();
-        self.elements.copy_part_from(0, elements)?;
         let (shape, values) = shape_of::<O>(self.len, len);
         let words = values * O::Accumulator::WORDS;
         let result = self.results.view().part(0, words);
-        let device = self.elements.device().clone();
+        let device = elements.device().clone();
         // SAFETY: the shape is made for the elements, or it is that of the whole array with as many
         // tiles as they fill; there are words for each of its tiles, and a dropped buffer waits for
         // the stream.
-        let launch = || unsafe { self.reducer.launch_in(shape, &self.elements, 0..len, result) };
+        let launch = || unsafe { self.reducer.launch_in(shape, elements, 0..len, result) };
         let us = device.time(launch)?;
         let leaf = |written: &[u32]| O::moved(carried(written), start as u64);
         let words = self.results.download_part(0..words)?;
@@ -373,23 +414,6 @@ pub fn leaves_from_bytes<A: Carried>(bytes: &[u8]) -> Option<Vec<A>> {
         A::from_words(words)
     };
     bytes.len().is_multiple_of(size).then(|| bytes.chunks_exact(size).map(leaf).collect())
-}
-
-/// The length of a part of `run`, if about `part` elements are requested. Small arrays are not
-/// split.
-fn rounded<O: Operation>(len: usize, run: &Range<usize>, part: usize) -> usize {
-    let unit = Cut::of::<O>(len).unit();
-    let is_small = Shape::of::<O::Element>(len).leaves_are_strips();
-    let between = |at: usize| at == len || at.is_multiple_of(unit);
-    assert!(
-        run.start <= run.end && run.end <= len && between(run.start) && between(run.end),
-        "a run {run:?} of {len} elements in units of {unit}"
-    );
-    if is_small || part >= run.len() {
-        run.len()
-    } else {
-        (part / unit).max(1).saturating_mul(unit).min(run.len())
-    }
 }
 
 #[cfg(test)]

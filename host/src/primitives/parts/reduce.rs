@@ -3,6 +3,7 @@
 use super::PartError;
 use super::leaves::{Leaves, from_leaves};
 use super::overflow::{self, Overflow, Scale};
+use super::shared::{SharedPart, Uploaded};
 use crate::device::Devices;
 use bytemuck::Pod;
 use gridsync_entries::reduce::Reducible;
@@ -117,6 +118,14 @@ impl<O: PartReducible<Element: Pod>> PartReducer<O> {
         Self { leaves: Leaves::on_cpu(op, len, 0..len, part) }
     }
 
+    /// A reduction that gets its parts from `room`, where others get them too.
+    ///
+    /// # Errors
+    /// If a device fails.
+    pub fn sharing(op: O, room: &SharedPart<O::Element>) -> Result<Self, PartError> {
+        Ok(Self { leaves: Leaves::sharing(op, room, 0..room.array())? })
+    }
+
     /// Length of every part except the last one, which has the rest.
     #[must_use]
     pub fn part(&self) -> usize {
@@ -129,9 +138,21 @@ impl<O: PartReducible<Element: Pod>> PartReducer<O> {
     /// If the device fails. Then the part was not added, and may be retried.
     ///
     /// # Panics
-    /// If it is longer than a [`part`](Self::part).
+    /// If it is longer than a [`part`](Self::part), or if the reduction [shares](Self::sharing) its
+    /// parts.
     pub fn next(&mut self, elements: &[O::Element]) -> Result<(), PartError> {
         self.leaves.next(elements)
+    }
+
+    /// Adds the next part, which the [room](Self::sharing) of the reduction has.
+    ///
+    /// # Errors
+    /// As for [`next`](Self::next).
+    ///
+    /// # Panics
+    /// If the part is in a room for another array, or for parts or devices of another number.
+    pub fn next_uploaded(&mut self, part: &Uploaded<'_, O::Element>) -> Result<(), PartError> {
+        self.leaves.next_uploaded(part)
     }
 
     /// µs that the kernels or the CPU have used so far.

@@ -76,6 +76,8 @@ fn results_match_their_schema() {
         (&["reduce", "big.npy", "--op", "sum"], "result"),
         (&["reduce", "inf.npy", "--op", "sum"], "result"),
         (&["reduce", "x.npy", "--op", "argmin"], "variant"),
+        (&["reduce", "x.npy", "--op", "sum,argmin"], "results"),
+        (&["reduce", "big.npy", "--op", "max,sum"], "op"),
         (&["reduce", "x.npy", "--op", "max", "--rows"], "columns"),
         (&["reduce", "x.npy", "--op", "max", "--rows", "-o", "o.npy"], "results"),
         (&["reduce", "big.npy", "--op", "sum", "--rows"], "rows"),

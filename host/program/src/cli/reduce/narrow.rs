@@ -1,7 +1,7 @@
 //! `gridsync reduce --op argmin` and `argmax` of narrow integers on the CPU, without widening them.
 
 use super::shown::Shown;
-use super::{Found, Given, Reduce};
+use super::{Found, Given, Reduce, is_index};
 use crate::cli::choice::Place;
 use crate::cli::job::{About, Done, Job};
 use crate::data::{Incoming, Narrow};
@@ -16,7 +16,7 @@ impl Reduce {
     /// If the elements can be reduced at the width they have in the file, makes `given.input`
     /// return them at that width, and returns their type.
     pub(super) fn narrow(&self, job: &Job<'_>, given: &mut Given<'_>) -> Option<Narrow> {
-        let finds_one = matches!(self.op.as_str(), "argmin" | "argmax");
+        let finds_one = is_index(self.op());
         let is_on_cpu = matches!(job.place(), Place::Cpu);
         if finds_one && is_on_cpu && given.share.is_none() { given.input.narrow() } else { None }
     }
@@ -30,7 +30,7 @@ impl Reduce {
     ) -> anyhow::Result<Done> {
         macro_rules! first {
             ($ty:ident in $wide:ident) => {
-                if self.op == "argmin" {
+                if self.op() == "argmin" {
                     self.first_extreme(ArgMin::<$wide>::new(), $ty::min, job, input)
                 } else {
                     self.first_extreme(ArgMax::<$wide>::new(), $ty::max, job, input)

@@ -28,7 +28,7 @@ const TIMEOUT: u64 = 60;
 /// pipe without data, or while a kernel runs.
 const GRACE: Duration = Duration::from_secs(5);
 
-#[derive(clap::Args)]
+#[derive(Clone, clap::Args)]
 pub(super) struct ByRanks {
     /// Reduce the array together with other processes, the ranks, which a launcher (torchrun,
     /// mpirun, srun) has started with the same arguments. Each reads its part of INPUT, which all
@@ -117,7 +117,7 @@ impl Reduce {
         };
         format!(
             "reduce --op {}{}{}{}{}{}{}",
-            self.op,
+            self.op(),
             flag("acc", self.acc.map(|acc| format!("{acc:?}").to_lowercase())),
             flag("modulus", self.modulus.map(|modulus| modulus.to_string())),
             flag("ddof", self.ddof.map(|ddof| ddof.to_string())),

@@ -153,9 +153,9 @@ impl Reduce {
             let why = format!("--variant tiles is for one value: leave it out with {flag}");
             return Err(Usage(why).into());
         }
-        let (op, dtype) = (&self.op, input.dtype());
+        let (op, dtype) = (self.op(), input.dtype());
         let lines = if self.skips_nan(dtype) { lines_of_numbers() } else { lines() };
-        if !lines.names().contains(&op.as_str()) {
+        if !lines.names().contains(&op) {
             let names = lines.names().join(" ");
             let skip = if self.skips_nan(dtype) { " with --skip-nan" } else { "" };
             return Err(Usage(format!("{flag}{skip} supports --op {names}, not {op}")).into());
@@ -181,14 +181,14 @@ impl Reduce {
         let along = lines_of.along;
         let lines = along.lines();
         // argmin, argmax, min, max and ptp need an element even without results, as in NumPy.
-        let is_defined = match self.op.as_str() {
+        let is_defined = match self.op() {
             "mean" | "var" | "std" => lines == 0,
             op => HAVE_AN_IDENTITY.contains(&op),
         };
         if along.is_empty() && !is_defined {
             return Err(Usage(format!(
                 "the {} of no elements is not defined: {} has none",
-                self.op,
+                self.op(),
                 self.axis.text(along)
             )));
         }
@@ -263,7 +263,7 @@ impl Reduce {
             }
             None => (Some(output::first(numbers.map(Number::text), "rows")), Vec::new()),
         };
-        let op = self.op.clone();
+        let op = self.op().to_owned();
         let what = format!("{op} of {} of {}", self.axis.text(along), about.text("elements"));
         let exact = |(row, sum): (usize, i128)| Wrapped { row, exact: sum.to_string() };
         let fields = Fields::Rows {
