@@ -90,7 +90,7 @@ enum Plan<T: SoftmaxElement> {
     /// One row per block.
     Middle { geometry: Geometry },
     /// A reduction, and then one run per warp.
-    Long { sums: RowReducer<T::Sum>, geometry: Geometry },
+    Long { sums: Box<RowReducer<T::Sum>>, geometry: Geometry },
 }
 
 impl<T: SoftmaxElement + Pod> Plan<T> {
@@ -114,6 +114,7 @@ impl<T: SoftmaxElement + Pod> Plan<T> {
         let grid = (runs.div_ceil(WARPS as usize) as u32, along_y as u32, along_z as u32);
         let geometry = Geometry::new(grid, WARPS * WARP_SIZE);
         let sums = RowReducer::new(T::Sum::default(), device, rows, columns)?;
+        let sums = Box::new(sums);
         Ok(Self::Long { sums, geometry })
     }
 }

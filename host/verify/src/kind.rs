@@ -51,7 +51,7 @@ pub enum Primitive {
 
 impl Primitive {
     /// All of them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Reduce,
         Self::Rows,
         Self::Scan,

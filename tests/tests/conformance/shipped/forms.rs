@@ -27,6 +27,7 @@ pub(crate) fn all(compute: u32) -> Vec<Other> {
     let mut all = Vec::new();
     let has_bulk = compute >= 90;
     macro_rules! of_operations {
+        (segments [$blocks:literal] $row:tt) => {};
         (segments $blocks:tt ($name:ident: $op:literal $ty:ty, $inputs:ident)) => {
             all.push(on_one(concat!("segments::", stringify!($name)), |device| {
                 scans(device, InSegments::<$ty>::new(Segments::rows(SEGMENT)), Input::$inputs);
