@@ -36,8 +36,11 @@ pub use gridsync_entries::softmax::{
 use gridsync_kernels::grid::reduce::{Batch, SMALL, Shape};
 use gridsync_kernels::grid::softmax::{Softmax, most_of_middle};
 
-/// Warps per block, except for middle rows.
+/// Warps per block for long rows.
 const WARPS: u32 = SMALL;
+
+/// Warps of a block for short rows, which need up to 254 registers: small blocks leave fewer unused.
+const FEW_WARPS: u32 = 4;
 
 /// The softmax of each row of `columns` elements of `input`, stored in row-major order, on its
 /// device. Does not wait for it.
@@ -101,8 +104,8 @@ impl<T: SoftmaxElement + Pod> Plan<T> {
         let runs = columns.div_ceil(Shape::run::<T>());
         // For more than 2^31 blocks along x, the rows would not fit in any memory.
         if let Some(batch) = Batch::of::<T>(columns) {
-            let blocks = rows.div_ceil(batch.rows()).div_ceil(WARPS as usize);
-            let geometry = Geometry::new(blocks as u32, WARPS * WARP_SIZE);
+            let blocks = rows.div_ceil(batch.rows()).div_ceil(FEW_WARPS as usize);
+            let geometry = Geometry::new(blocks as u32, FEW_WARPS * WARP_SIZE);
             return Ok(Self::Short { batch, geometry });
         }
         if columns <= most_of_middle::<T>() {

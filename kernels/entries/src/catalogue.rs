@@ -27,7 +27,7 @@
 /// | `scan` | an array to as many values, on one GPU and spread over several | blocks of 256 threads; `bulk` if there are also kernels with bulk copies |
 /// | `counted_reduce` | as `reduce`, with the length in memory | as for `reduce` |
 /// | `counted_scan` | as `scan`, with the length in memory | blocks of 256 threads |
-/// | `segments` | each segment to one value, and a scan of each segment | blocks of 256 threads, for the scan; `[N]` if there is only the reduction |
+/// | `segments` | each segment to one value, and a scan of each segment | blocks of 256 threads for the scan, or for the reduction `[N]`, if there is no scan |
 /// | `ranges` | the kernel of `scan`, and one for each type of sums | `float` or `integer`: how sums are checked |
 ///
 /// A number of blocks generates a separate kernel, `shared` uses that of the twin. The number
@@ -86,21 +86,21 @@ macro_rules! operations {
         (max_i64: "max" Max<i64>, Values) reduce 2, rows 2, scan 2, segments 2, counted_reduce 2;
         (max_u64: "max" Max<u64>, Values) reduce 2, rows 2, scan 2, segments 2, counted_reduce 2;
 
-        (argmin_f32: "argmin" ArgMin<f32>, Values) reduce 2, rows 2, segments [2];
+        (argmin_f32: "argmin" ArgMin<f32>, Values) reduce 2, rows 2, segments [3];
         (argmin_f64: "argmin" ArgMin<f64>, Values) reduce 2, rows 2;
         (argmin_f16_in_f32: "argmin" ArgMin<f16, f32>, Values) reduce 2, rows [2 1];
         (argmin_bf16_in_f32: "argmin" ArgMin<bf16, f32>, Values) reduce 2, rows [2 1];
-        (argmin_i32: "argmin" ArgMin<i32>, Values) reduce 2, rows 2, segments [2];
-        (argmin_u32: "argmin" ArgMin<u32>, Values) reduce 2, rows 2, segments [2];
+        (argmin_i32: "argmin" ArgMin<i32>, Values) reduce 2, rows 2, segments [3];
+        (argmin_u32: "argmin" ArgMin<u32>, Values) reduce 2, rows 2, segments [3];
         (argmin_i64: "argmin" ArgMin<i64>, Values) reduce 2, rows 2;
         (argmin_u64: "argmin" ArgMin<u64>, Values) reduce 2, rows 2;
 
-        (argmax_f32: "argmax" ArgMax<f32>, Values) reduce 2, rows 2, segments [2];
+        (argmax_f32: "argmax" ArgMax<f32>, Values) reduce 2, rows 2, segments [3];
         (argmax_f64: "argmax" ArgMax<f64>, Values) reduce 2, rows 2;
         (argmax_f16_in_f32: "argmax" ArgMax<f16, f32>, Values) reduce 2, rows [2 1];
         (argmax_bf16_in_f32: "argmax" ArgMax<bf16, f32>, Values) reduce 2, rows [2 1];
-        (argmax_i32: "argmax" ArgMax<i32>, Values) reduce 2, rows 2, segments [2];
-        (argmax_u32: "argmax" ArgMax<u32>, Values) reduce 2, rows 2, segments [2];
+        (argmax_i32: "argmax" ArgMax<i32>, Values) reduce 2, rows 2, segments [3];
+        (argmax_u32: "argmax" ArgMax<u32>, Values) reduce 2, rows 2, segments [3];
         (argmax_i64: "argmax" ArgMax<i64>, Values) reduce 2, rows 2;
         (argmax_u64: "argmax" ArgMax<u64>, Values) reduce 2, rows 2;
 
@@ -298,14 +298,15 @@ macro_rules! dotted_elements {
 }
 
 /// Calls the macro `$each` once for each element type of softmax, as
-/// `$each! { TYPE, SHORT BLOCKS, MIDDLE, LONG }`: the names of three kernels, and the blocks of 256
-/// threads on a multiprocessor.
+/// `$each! { TYPE, SHORT BLOCKS, MIDDLE BLOCKS, LONG BLOCKS }`: the names of three kernels, each with
+/// the blocks of 256 threads on a multiprocessor. With more blocks, ptxas spills registers (CUDA 13.5,
+/// November 2026).
 #[macro_export]
 macro_rules! softmax_elements {
     ($each:ident) => {
-        $each! { f32, softmax_short_rows_f32 3, softmax_middle_rows_f32, softmax_long_rows_f32 }
-        $each! { f64, softmax_short_rows_f64 2, softmax_middle_rows_f64, softmax_long_rows_f64 }
-        $each! { f16, softmax_short_rows_f16 2, softmax_middle_rows_f16, softmax_long_rows_f16 }
-        $each! { bf16, softmax_short_rows_bf16 2, softmax_middle_rows_bf16, softmax_long_rows_bf16 }
+        $each! { f32, softmax_short_rows_f32 1, softmax_middle_rows_f32 2, softmax_long_rows_f32 2 }
+        $each! { f64, softmax_short_rows_f64 2, softmax_middle_rows_f64 2, softmax_long_rows_f64 2 }
+        $each! { f16, softmax_short_rows_f16 1, softmax_middle_rows_f16 2, softmax_long_rows_f16 2 }
+        $each! { bf16, softmax_short_rows_bf16 1, softmax_middle_rows_bf16 2, softmax_long_rows_bf16 2 }
     };
 }

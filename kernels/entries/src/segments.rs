@@ -56,10 +56,10 @@ macro_rules! kernel {
         entry! { $row Common }
     };
     (segments [$blocks:literal] $row:tt) => {
-        kernel! { segments $blocks $row }
+        entry! { $row Common, reduce (prefix = "reduce_segments_", max_threads = 256, min_blocks = $blocks) "Reduces segments by", "grid::segments::reduce_segments" }
     };
-    (segments $blocks:literal $row:tt) => {
-        entry! { $row Common, reduce (prefix = "reduce_segments_", max_threads = 256, min_blocks = 4) "Reduces segments by", "grid::segments::reduce_segments" }
+    (segments $of_scan:literal $row:tt) => {
+        kernel! { segments [4] $row }
     };
     ($primitive:ident $value:tt $row:tt) => {};
 }

@@ -128,13 +128,11 @@ where
     type Sum = LogSumExp<T>;
 }
 
-// Two blocks of 256 threads leave a thread 128 registers: for the elements of eight packs and their
-// exponentials, which are f32 or f64.
 macro_rules! kernels {
-    ($ty:ident, $short:ident $blocks:literal, $middle:ident, $long:ident) => {
-        entry! { @ $short Rows<$ty> [] ShortArguments<$ty>, soften (max_threads = 256, min_blocks = $blocks) "Softmax of short rows:", "grid::softmax::softmax_short_rows" }
-        entry! { @ $middle Rows<$ty> [] MiddleArguments<$ty>, soften (max_threads = 256, min_blocks = $blocks) "Softmax of middle rows:", "grid::softmax::softmax_middle_rows" }
-        entry! { @ $long Rows<$ty> [] LongArguments<$ty>, soften (max_threads = 256, min_blocks = $blocks) "Softmax of long rows:", "grid::softmax::softmax_long_rows" }
+    ($ty:ident, $short:ident $of_short:literal, $middle:ident $of_middle:literal, $long:ident $of_long:literal) => {
+        entry! { @ $short Rows<$ty> [] ShortArguments<$ty>, soften (max_threads = 256, min_blocks = $of_short) "Softmax of short rows:", "grid::softmax::softmax_short_rows" }
+        entry! { @ $middle Rows<$ty> [] MiddleArguments<$ty>, soften (max_threads = 256, min_blocks = $of_middle) "Softmax of middle rows:", "grid::softmax::softmax_middle_rows" }
+        entry! { @ $long Rows<$ty> [] LongArguments<$ty>, soften (max_threads = 256, min_blocks = $of_long) "Softmax of long rows:", "grid::softmax::softmax_long_rows" }
     };
 }
 softmax_elements!(kernels);

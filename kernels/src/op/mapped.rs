@@ -145,8 +145,6 @@ impl<F, Y: Scalar> Zipped<F, Y> {
 impl<X: Scalar, Y: Scalar, F: Map<From = (X, Y)> + Default> Map for Zipped<F, Y> {
     type From = X;
     type To = F::To;
-    // A load for each element.
-    const LONG: bool = true;
 
     #[device]
     fn map(self, x: X, index: u64) -> F::To {

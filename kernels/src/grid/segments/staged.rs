@@ -3,6 +3,7 @@
 use super::path::{Part, Path, THREADS, steps};
 use crate::block::ThreadPosition;
 use crate::op::{Carried, for_each_word};
+use core::ops::Range;
 use cuda_std::memory::{Pack, Scalar};
 use cuda_std::prelude::*;
 
@@ -48,34 +49,38 @@ impl<T: Scalar> Staged<T> {
         let lead = (part.element + T::PACK - input.unaligned_head()) % T::PACK;
         let staged = Self { elements: elements.part(lead, elements.len() - lead), ends, part };
         let end = |place| (path.start(part.segment + place + 1) - part.element) as u32;
-        let copy_ends = || {
-            copy(part.segments, at, end, |place, end| ends.write(staged.place_of_end(place), end));
-        };
-
-        let packs = (lead + part.elements as usize).div_ceil(T::PACK);
+        let packs = (lead as u32 + part.elements).div_ceil(T::PACK as u32);
         let is_inside = part.element >= lead
-            && part.element - lead + packs * T::PACK <= input.len()
+            && part.element - lead + packs as usize * T::PACK <= input.len()
             && part.elements > 0;
         if is_inside {
-            let place = |i: usize| at.thread as usize + i * THREADS as usize;
-            let around = input.part(part.element - lead, packs * T::PACK);
+            let place = |i: usize| at.thread + i as u32 * THREADS;
+            let first_of = |pack: u32| (pack * T::PACK as u32) as usize;
+            let around = input.part(part.element - lead, first_of(packs));
+            // One end is in flight together with the packs: most tiles have no more for each thread.
+            let first = at.thread.min(part.segments.max(1) - 1) as usize;
+            let first_end = end(first);
             let loaded: [T::Pack<T>; PACKS] = Pack::from_fn(|i| {
                 // Without such a pack the last one: a branch around a load would delay the next load.
-                around.read_pack(place(i).min(packs - 1) * T::PACK, CacheHint::Streaming)
+                around.read_pack(first_of(place(i).min(packs - 1)), CacheHint::Streaming)
             });
-            // Their loads are in flight together with the packs.
-            copy_ends();
             loaded.for_each(|i, pack| {
                 if place(i) < packs {
-                    elements.write_pack(place(i) * T::PACK, pack, CacheHint::Default);
+                    elements.write_pack(first_of(place(i)), pack, CacheHint::Default);
                 }
             });
+            if at.thread < part.segments {
+                ends.write(staged.place_of_end(first), first_end);
+            }
         } else {
             // At the ends of the array a pack may extend past them.
             let element = |place| input.read(part.element + place);
-            copy(part.elements, at, element, |place, x| staged.elements.write(place, x));
-            copy_ends();
+            copy(0..part.elements, at, element, |place, x| staged.elements.write(place, x));
         }
+        let from = if is_inside { THREADS } else { 0 };
+        copy(from..part.segments, at, end, |place, end| {
+            ends.write(staged.place_of_end(place), end);
+        });
         staged
     }
 
@@ -151,15 +156,16 @@ impl<T: Scalar> Staged<T> {
     }
 }
 
-/// Stores `count` values, where adjacent threads load adjacent values.
+/// Stores the values `range`, where adjacent threads load adjacent values.
 #[device]
 fn copy<T: Scalar>(
-    count: u32,
+    range: Range<u32>,
     at: ThreadPosition,
     load: impl Fn(usize) -> T,
     store: impl Fn(usize, T),
 ) {
-    let mut first = at.thread;
+    let Range { start, end: count } = range;
+    let mut first = start + at.thread;
     while first < count {
         let place = |i: usize| first + i as u32 * THREADS;
         let loaded: [T; LOADS] =
