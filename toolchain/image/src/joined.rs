@@ -1,20 +1,30 @@
 //! Puts kernels together as one text that a compiler takes.
 
-use std::collections::{BTreeMap, HashSet};
+use crate::text::entry_length;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The text outside of the kernels, and then the kernels.
 ///
 /// PTX wants a name declared before it is used. So a kernel that another one mentions is declared
-/// before all of them. Functions that are declared and not called are left out.
+/// before all of them. Functions that are not called are left out.
 pub(crate) fn joined(prelude: &str, entries: &BTreeMap<String, String>) -> String {
     let mut mentioned = HashSet::new();
     for (kernel, entry) in entries {
         mentioned.extend(identifiers(entry).filter(|name| name != kernel));
     }
+    let parts: Vec<&str> = declarations(prelude).collect();
+    let functions: HashMap<&str, &str> =
+        parts.iter().filter_map(|part| Some((function(part)?, *part))).collect();
+    // A function that is called may call others.
+    let mut called: Vec<&str> = functions.keys().copied().collect();
+    called.retain(|name| mentioned.contains(name));
+    while let Some(name) = called.pop() {
+        let others = identifiers(functions[name]).filter(|other| functions.contains_key(other));
+        called.extend(others.filter(|other| mentioned.insert(other)));
+    }
     let mut text = String::new();
-    for part in declarations(prelude) {
-        let needless = function(part).is_some_and(|name| !mentioned.contains(name));
-        if !needless {
+    for part in parts {
+        if function(part).is_none_or(|name| mentioned.contains(name)) {
             text.push_str(part);
         }
     }
@@ -36,14 +46,21 @@ pub(crate) fn identifiers(ptx: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The lines of the prelude; the lines of an external function's declaration are one part.
+/// The lines of the prelude; the lines of a function are one part.
 fn declarations(prelude: &str) -> impl Iterator<Item = &str> {
     let mut rest = prelude;
     core::iter::from_fn(move || {
         let line = rest.split_inclusive('\n').next()?;
-        let end = match function(line) {
-            Some(_) => rest.find(";\n").map_or(rest.len(), |end| end + 2),
-            None => line.len(),
+        let end = if function(line).is_some() {
+            let is_defined = rest.find(['{', ';']).is_some_and(|at| rest[at..].starts_with('{'));
+            let end = if is_defined {
+                entry_length(rest)
+            } else {
+                rest.find(';').map_or(0, |end| end + 1)
+            };
+            rest[end..].find('\n').map_or(rest.len(), |line| end + line + 1)
+        } else {
+            line.len()
         };
         let part;
         (part, rest) = rest.split_at(end);
@@ -51,10 +68,11 @@ fn declarations(prelude: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The name of the external function that is declared here, as in
+/// The name of the function that is declared or defined here, as in
 /// `.extern .func (.param .b32 result) name`.
-fn function(declaration: &str) -> Option<&str> {
-    let rest = declaration.strip_prefix(".extern .func")?.trim_start();
+fn function(part: &str) -> Option<&str> {
+    let linking = [".extern ", ".visible ", ".weak "].iter().find_map(|by| part.strip_prefix(by));
+    let rest = linking.unwrap_or(part).strip_prefix(".func")?.trim_start();
     let rest = match rest.strip_prefix('(') {
         Some(result) => result.split_once(')')?.1,
         None => rest,
@@ -98,6 +116,24 @@ mod tests {
 {parent}{child}"
         );
         assert_eq!(joined(PRELUDE, &BTreeMap::from(entries)), expected);
+    }
+
+    #[test]
+    fn only_functions_that_are_called_are_in_a_module() {
+        let define = |name: &str, body: &str| {
+            format!(".func  (.param .b32 r) {name}(\n\t.param .b32 p\n)\n{{\n\t{{ {body} }}\n}}\n")
+        };
+        let [inner, outer, other] = [
+            define("inner", "ret;"),
+            define("outer", "call inner;"),
+            define("other", "call outer;"),
+        ];
+        let prelude = format!(".version 8.0\n{inner}{outer}{other}.address_size 64\n");
+        let module = |entry: &str| joined(&prelude, &BTreeMap::from([("a".into(), entry.into())]));
+        let entry = ".visible .entry a()\n{\n\tcall outer;\n}\n";
+        assert_eq!(module(entry), format!(".version 8.0\n{inner}{outer}.address_size 64\n{entry}"));
+        let entry = ".visible .entry a()\n{\n\tret;\n}\n";
+        assert_eq!(module(entry), format!(".version 8.0\n.address_size 64\n{entry}"));
     }
 
     #[test]

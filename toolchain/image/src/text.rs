@@ -56,9 +56,9 @@ fn entry_name(line: &str) -> Option<&str> {
     rest.split(|c: char| c == '(' || c.is_whitespace()).next()
 }
 
-/// The bytes up to the brace that closes the body of the first kernel, or all if no brace does.
+/// The bytes up to the brace that closes the body of the first kernel or function, or all if no brace does.
 /// Braces nest: blocks of inline assembly, vectors of registers. Braces in comments do not count.
-fn entry_length(text: &str) -> usize {
+pub(crate) fn entry_length(text: &str) -> usize {
     let (mut at, mut depth) = (0, 0);
     for line in text.split_inclusive('\n') {
         let code = line.split("//").next().unwrap_or_default();
