@@ -282,7 +282,7 @@ const WITH_SPILLS: [(&str, u32); 10] = [
     // Two blocks are resident. The cost of these spills was not measured.
     ("scan_spread_prod_mod_i32", 20),
     // On compute capability 8.0 only, so that four blocks are resident. The cost was not measured.
-    ("reduce_segments_", 24),
+    ("reduce_segments_", 44),
     // A pack of eight accumulators of three words each, for rows of f16 and bf16.
     ("reduce_short_rows_log_sum_exp_", 664),
     ("reduce_long_rows_log_sum_exp_", 216),
