@@ -67,6 +67,7 @@ const OTHERS: &[(&str, &str)] = &[
          scan_segments_min_u64 scan_segments_max_f32 scan_segments_max_f64 scan_segments_max_i32 \
          scan_segments_max_u32 scan_segments_max_i64 scan_segments_max_u64 scan_delayed_sum_u32",
     ),
+    ("scatter", "mark_starts_of_segments"),
     ("spin", "spin_naive spin_volatile spin_asm spin_acquire"),
     (
         "system",

@@ -134,7 +134,10 @@ fn arrays_that_do_not_match_are_refused_with_their_numbers() {
     refuses("group k.npy x.npy", &["there are 2 keys and 3 values"]);
     refuses("segments x.npy k.npy", &["k.npy: the first offset is 1"]);
     refuses("segments x.npy x.npy", &["x.npy: offsets are integers, not f32"]);
-    refuses("segments x.npy offsets.npy --op prod", &["sum min max mean", "not prod"]);
+    refuses(
+        "segments x.npy offsets.npy --op prod",
+        &["sum min max argmin argmax mean", "not prod"],
+    );
     refuses("group long.npy long.npy --op mean", &["f32 f64 i32 u32, not of i64"]);
     refuses("group x.npy x.npy --keys x.npy", &["x.npy"]);
 }

@@ -165,7 +165,8 @@ pub(super) fn kernels(device: &Properties, max_log2: u32, seeds: u64) -> Vec<Ker
     kernels
 }
 
-/// The name of a kind, with the accumulator if its type differs from the elements'.
+/// The name of a kind, with the accumulator if its type differs from the elements', and whether it skips
+/// NaN.
 fn name(kind: &Kind) -> String {
     let primitive = match kind.primitive {
         Primitive::Reduce => "reduce ",
@@ -182,8 +183,14 @@ fn name(kind: &Kind) -> String {
         | Primitive::Dot
         | Primitive::Softmax => "",
     };
-    let name = format!("{primitive}{} {}", kind.op, kind.element);
-    if kind.element == kind.accumulator { name } else { format!("{name} in {}", kind.accumulator) }
+    let mut name = format!("{primitive}{} {}", kind.op, kind.element);
+    if kind.element != kind.accumulator {
+        name += &format!(" in {}", kind.accumulator);
+    }
+    if kind.name.contains("_of_numbers_") {
+        name += ", skip NaN";
+    }
+    name
 }
 
 /// Rows and columns of a primitive's cases.
