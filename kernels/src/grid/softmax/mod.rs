@@ -1,8 +1,8 @@
 //! Softmax of each row of a matrix: e to the power of each element, divided by the sum of these.
 //!
 //! The greatest element is subtracted from each before e is raised to it, so nothing overflows. The
-//! sum of exponentials is f64, along the tree of a [reduction](super::reduce) of the row, so a row
-//! has the same bits at any position, in any matrix.
+//! sum of exponentials is f64, along the tree of a [reduction](mod@super::reduce) of the row, so
+//! a row has the same bits at any position, in any matrix.
 //!
 //! * A row of at most one run is **short**. A warp handles a batch of rows, as in a reduction of
 //!   [short rows](super::reduce::reduce_short_rows), and keeps them in registers.

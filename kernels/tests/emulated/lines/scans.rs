@@ -4,6 +4,7 @@ use super::{Add, On, on, scan_workspace};
 use crate::support::Zeros;
 use gridsync_kernels::grid;
 use gridsync_kernels::grid::scan::{self, Form, Mode, Shape, Stripes};
+use gridsync_kernels::grid::segments::Scattered;
 use gridsync_kernels::grid::select::{Outputs, Within};
 
 const MODE: Mode = Mode { form: Form::Inclusive, goes_on: true, leaves: true, in_second: false };
@@ -24,6 +25,7 @@ fn faults_in_scans_and_selections_name_the_caller() {
         positions: zeros.of(4, 3000),
         count: zeros.of::<u64>(2, 100).part(40, 1),
     };
+    let indices = |zeros: Zeros| Scattered { narrow: zeros.of(0, 1), wide: zeros.of(4, 0) };
     let few = Shape::with::<u32>(300, 2, 1, 4);
     let kept = Within::greater_than(7u32);
     walk! {
@@ -41,6 +43,10 @@ fn faults_in_scans_and_selections_name_the_caller() {
             grid::reduce_segments(op, zeros.of(0, 300), zeros.of(4, 20), zeros.of(3, 20), workspace(zeros));
         on(1, 256) => |zeros|
             grid::segments::mark_runs::<u32>(zeros.of(0, 300), zeros.of(3, 10), false);
+        on(1, 256) => |zeros|
+            grid::segments::mark_starts(zeros.of(4, 20), zeros.of(3, 10));
+        on(1, 256) => |zeros|
+            grid::segments::scatter(op, zeros.of(3, 1), indices(zeros), zeros.of(1, 40));
         on(few.tiles, 64) => |zeros|
             grid::select::unique::<u32>(zeros.of(0, 300), outputs(zeros), workspace(zeros), 1, 4);
     }
