@@ -14,7 +14,7 @@ use std::ops::Range;
 ///
 /// ```
 /// use gridsync::device::Device;
-/// use gridsync::kernels::op::{Max, Sum};
+/// use gridsync::op::{Max, Sum};
 /// use gridsync::primitives::parts::SharedPart;
 /// use gridsync::primitives::{PartError, PartReducer};
 ///

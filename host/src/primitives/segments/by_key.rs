@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use gridsync::device::{Device, DeviceError};
-//! use gridsync::kernels::op::{Max, Sum};
+//! use gridsync::op::{Max, Sum};
 //! use gridsync::primitives::segments::by_key::{Nans, group_by, reduce_by_key};
 //!
 //! let device = Device::emulator();

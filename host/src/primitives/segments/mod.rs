@@ -3,7 +3,7 @@
 //!
 //! ```
 //! use gridsync::device::{Device, DeviceError};
-//! use gridsync::kernels::op::Sum;
+//! use gridsync::op::Sum;
 //! use gridsync::primitives::segments::reduce_segments;
 //!
 //! let input = Device::emulator().upload(&[1.0f32, 2.0, 4.0, 8.0, 16.0])?;

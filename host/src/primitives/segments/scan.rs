@@ -19,7 +19,7 @@ use gridsync_kernels::op::{InSegments, Operation, Segments};
 ///
 /// ```
 /// use gridsync::device::{Device, DeviceError};
-/// use gridsync::kernels::op::Sum;
+/// use gridsync::op::Sum;
 /// use gridsync::primitives::scan::Form;
 /// use gridsync::primitives::segments::{Offsets, scan_segments};
 ///

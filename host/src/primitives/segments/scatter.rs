@@ -52,7 +52,7 @@ impl Index for u64 {
 ///
 /// ```
 /// use gridsync::device::{Device, DeviceError};
-/// use gridsync::kernels::op::Sum;
+/// use gridsync::op::Sum;
 /// use gridsync::primitives::segments::scatter::scatter_reduce;
 ///
 /// let device = Device::emulator();
