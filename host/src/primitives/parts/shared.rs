@@ -28,7 +28,7 @@ use std::ops::Range;
 ///     sum.next_uploaded(&part)?;
 ///     max.next_uploaded(&part)?;
 /// }
-/// assert_eq!((sum.finish(), max.finish()), (500_500.0, Some(1000.0)));
+/// assert_eq!((sum.finish(), max.finish()), (500_500.0, 1000.0));
 /// # Ok(())
 /// # }
 /// ```
