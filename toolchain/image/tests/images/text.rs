@@ -10,21 +10,18 @@ const FOUR_PARTS: &str = "// head\n.version 7.4\n\n.shared .b8 tile[16];\n\n\t//
      .maxntid 512, 1, 1\n{\n// no } here\n{\n.reg .b32 a;\n}\n\
      \tmov.b64 {%r1, %r2}, %rd1; // nor {\n}\n\
      .func helper()\n{\n\tret;\n}\n\
-     .entry second(){ret;}\n.weak .entry third()\n{\n}";
+     .entry second(){call helper;}\n.weak .entry third()\n{\n}";
 
 #[test]
-fn a_module_is_what_is_common_and_one_kernel() {
+fn a_module_is_what_is_common_the_functions_that_are_called_and_one_kernel() {
     let modules = of(&[PtxImage::text(75, FOUR_PARTS)], 75);
     assert_eq!(modules.kernels().collect::<Vec<_>>(), ["first", "second", "third"]);
-    let common = ".version 7.4\n.shared .b8 tile[16];\n.func helper()\n{\n\tret;\n}\n";
+    let common = ".version 7.4\n.shared .b8 tile[16];\n";
     let first = ".visible .entry first(\n\t.param .u32 first_param_0\n)\n\
                  .maxntid 512, 1, 1\n{\n// no } here\n{\n.reg .b32 a;\n}\n\
                  \tmov.b64 {%r1, %r2}, %rd1; // nor {\n}";
-    let entries = [
-        ("first", first),
-        ("second", ".entry second(){ret;}"),
-        ("third", ".weak .entry third()\n{\n}"),
-    ];
+    let second = ".func helper()\n{\n\tret;\n}\n.entry second(){call helper;}";
+    let entries = [("first", first), ("second", second), ("third", ".weak .entry third()\n{\n}")];
     for (name, entry) in entries {
         assert_eq!(module(&modules, name), (75, format!("{common}{entry}")));
     }
