@@ -8,6 +8,7 @@ mod sort;
 
 pub use reduce::{reduce, reduce_groups};
 pub use rows::{ROWS, reduce_rows, scan_rows};
+pub(crate) use scan::scan_segments;
 pub use scan::{before, scan, scan_each, scan_exclusive, total};
 pub use shuffle::{of_lane, swap};
 pub use sort::{ranks, sort};

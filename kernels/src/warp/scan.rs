@@ -44,6 +44,28 @@ pub fn scan_each<O: Operation, P: Pack<O::Accumulator>>(op: O, values: P) -> P {
     step(step(step(step(step(values, 1), 2), 4), 8), 16)
 }
 
+/// The inclusive scan within segments: lane i gets the values of the lanes from the last start up
+/// to i combined. Bit i of `starts` is set if a segment starts at lane i.
+///
+/// Called by all 32 lanes of the warp. Orders no memory. What is combined, and in which order, is
+/// as in a [`scan`] of values that carry the starts; but these are known to all lanes before, so
+/// only values are shuffled.
+#[device]
+pub(crate) fn scan_segments<O: Operation>(
+    op: O,
+    value: O::Accumulator,
+    starts: u32,
+    lane: u32,
+) -> O::Accumulator {
+    // The lanes between this one and the last start up to it. More than there are without a start.
+    let reach = (starts << (WARP_SIZE - 1 - lane)).leading_zeros();
+    let step = |own, distance| match of_below(own, distance) {
+        Some(earlier) if distance <= reach => op.combine(earlier, own),
+        _ => own,
+    };
+    step(step(step(step(step(value, 1), 2), 4), 8), 16)
+}
+
 /// Makes a [`scan`] exclusive: returns the value of the lane below, or the identity in lane 0.
 ///
 /// Called by all 32 lanes of the warp. Orders no memory.

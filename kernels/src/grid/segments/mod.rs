@@ -17,6 +17,7 @@
 
 mod marks;
 mod path;
+mod run;
 mod scatter;
 mod staged;
 mod tails;
@@ -29,10 +30,11 @@ pub use tails::Tails;
 use super::overlap::begin;
 use super::tiles::{self, MOST_GROUP, Tiles};
 use super::workspace::Workspace;
-use crate::block::{Prefix, ThreadPosition, scan_exclusive};
-use crate::op::{Carried, Operation, Segment, for_each_word};
+use crate::block::{Prefix, ThreadPosition};
+use crate::op::{Carried, Operation, for_each_word};
 use cuda_std::prelude::*;
 use path::{Part, Path};
+use run::Run;
 use staged::Staged;
 
 /// Words of the state of a workspace.
@@ -68,82 +70,28 @@ pub fn reduce_segments<O: Operation>(
     thread::sync_threads();
 
     let to = Results { staged, part, result };
-    let Run { segment, first, last } = run(op, staged, path, part, to, at);
-    let joined = Tails::new(op);
-    let Prefix { before, all } = scan_exclusive(joined, last);
-    let before = if tiles.is_alone() {
-        before
-    } else {
+    let Run { segment, first, last } = Run::of(op, path, to, at);
+    let Prefix { mut before, all } = tails::scan(op, last, at);
+    if !tiles.is_alone() {
         tiles.send(all, at);
-        let (prefix, _) = tiles.prefix(joined, all, joined.identity(), false, at);
+        // A tile in which no segment ends needs nothing of earlier tiles, except for the next group.
+        if part.segments > 0 || tiles.ends_a_group() {
+            let joined = Tails::new(op);
+            let prefix = match tiles.previous(joined.identity()) {
+                // What comes before it does not count.
+                Some(previous) if previous.starts => previous,
+                _ => tiles.prefix(joined, all, joined.identity(), false, at).0,
+            };
+            before = joined.combine(prefix, before);
+        }
         tiles.leave_for_next(workspace.state, at);
-        joined.combine(prefix, before)
-    };
+    }
     if last.starts {
         to.leave(segment, op.combine(before.value, first));
     }
     if const { Staged::<O::Element>::holds::<O::Accumulator>() } {
         staged.write_kept::<O::Accumulator>(result, at);
     }
-}
-
-/// The parts of two segments at the ends of a thread's run.
-struct Run<A> {
-    /// The segment of the tile in which the run begins.
-    segment: u32,
-    /// Its elements in this run. Meaningless unless it ends here.
-    first: A,
-    /// The elements after the last end, and whether there is an end.
-    last: Segment<A>,
-}
-
-/// Combines the elements of this thread's run. Leaves the results of the segments that begin and end
-/// in it. Called by all threads of the block. It contains a block barrier.
-#[device]
-fn run<O: Operation>(
-    op: O,
-    staged: Staged<O::Element>,
-    path: Path,
-    part: Part,
-    to: Results<O::Element>,
-    at: ThreadPosition,
-) -> Run<O::Accumulator> {
-    let each = steps::<O::Element>();
-    let begin = part.steps().min(at.thread * each);
-    let steps = each.min(part.steps() - begin);
-    let mut local = staged.ends_before(begin);
-    let mut element = begin - local;
-    let mut end = staged.end_or_none(local);
-    let segment = local;
-    let mut start = if local > 0 {
-        part.element + staged.end(local - 1) as usize
-    } else {
-        path.start(part.segment)
-    };
-    // From here on a thread reads only the ends of its run and the one after, which is the first of a
-    // later run: the result of that segment comes after the scan over the threads.
-    if const { Staged::<O::Element>::holds::<O::Accumulator>() } {
-        thread::sync_threads();
-    }
-
-    let (mut first, mut all, mut ended) = (op.identity(), op.identity(), false);
-    for _ in 0..steps {
-        let place = part.element + element as usize;
-        if element == end {
-            if ended {
-                to.leave(local, all);
-            } else {
-                first = all;
-            }
-            (ended, all, start) = (true, op.identity(), place);
-            local += 1;
-            end = staged.end_or_none(local);
-        } else {
-            all = op.take(all, staged.element(element), (place - start) as u64);
-            element += 1;
-        }
-    }
-    Run { segment, first, last: Segment { starts: ended, value: all } }
 }
 
 /// Where the results of a tile go: through shared memory if they fit there.

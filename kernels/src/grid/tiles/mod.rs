@@ -101,7 +101,7 @@ impl<R: Readers> Tiles<R> {
     /// Whether this is the last tile of its group and another group follows. Then it computes the
     /// base of that group.
     #[device]
-    fn ends_a_group(self) -> bool {
+    pub(super) fn ends_a_group(self) -> bool {
         self.in_group() == self.group - 1 && !self.is_last()
     }
 

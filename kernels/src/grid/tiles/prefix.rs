@@ -33,6 +33,19 @@ impl<R: Readers> Tiles<R> {
         sync_warp(FULL_MASK);
     }
 
+    /// Waits for the tile before this one, after [`send`](Self::send), and returns its aggregate:
+    /// `None` in a tile that needs all before it, because it is the first or last of a group or of
+    /// the array. Called by all lanes of a warp.
+    #[device]
+    pub(in crate::grid) fn previous<A: Carried>(self, otherwise: A) -> Option<A> {
+        let mine = self.in_group();
+        if mine == 0 || mine == self.group - 1 || self.is_last() {
+            return None;
+        }
+        let [previous] = self.values.wait(|_| Some(self.aggregate::<A>(self.tile - 1)), otherwise);
+        Some(previous)
+    }
+
     /// Waits for the tiles before this one, after [`send`](Self::send), and returns their combined
     /// value, starting with `start`, the value before the array. Also returns this value with the
     /// tile included; it is valid only in the last tile and if `leaves` is set. Called by all
