@@ -23,8 +23,6 @@ pub(super) struct Call {
     variants: &'static [&'static str],
     ops: &'static [&'static str],
     dtypes: &'static [Dtype],
-    /// Whether only one call alone is measured, not many in a row.
-    pub(super) is_alone: bool,
 }
 
 /// Floating-point types.
@@ -44,11 +42,11 @@ const CALLS: &[Call] = &[
     Call::new("torch.argsort", "sort", &["argsort"], FLOATS),
     Call::new("cupy.sort", "sort", SORTS, OF_CUPY),
     Call::new("cupy.argsort", "sort", &["argsort"], OF_CUPY),
-    Call::new("torch.topk", "rank", &["top-64", "top-4096"], FLOATS).alone(),
-    Call::new("torch.kthvalue", "rank", &["kth"], FLOATS).alone(),
-    Call::new("torch.median", "rank", &["median"], FLOATS).alone(),
-    Call::new("torch.quantile", "rank", &["median"], FLOATS).alone(),
-    Call::new("cupy.partition", "rank", &["kth"], FLOATS).alone(),
+    Call::new("torch.topk", "rank", &["top-64", "top-4096"], FLOATS),
+    Call::new("torch.kthvalue", "rank", &["kth"], FLOATS),
+    Call::new("torch.median", "rank", &["median"], FLOATS),
+    Call::new("torch.quantile", "rank", &["median"], FLOATS),
+    Call::new("cupy.partition", "rank", &["kth"], FLOATS),
     Call::new("torch.histc_256", "histogram", &["even"], FLOATS).of(&["256 bins"]),
     Call::new("torch.histc_65536", "histogram", &["even"], FLOATS).of(&["65536 bins"]),
     Call::new("torch.bincount_2048", "histogram", &["numbers"], &[Dtype::U32]),
@@ -74,17 +72,12 @@ impl Call {
         ops: &'static [&'static str],
         dtypes: &'static [Dtype],
     ) -> Self {
-        Self { mode, suite, variants: &[], ops, dtypes, is_alone: false }
+        Self { mode, suite, variants: &[], ops, dtypes }
     }
 
     /// The same call, as a peer of these variants only.
     const fn of(self, variants: &'static [&'static str]) -> Self {
         Self { variants, ..self }
-    }
-
-    /// The same call, of which only one alone is measured.
-    const fn alone(self) -> Self {
-        Self { is_alone: true, ..self }
     }
 
     /// The calls that do the work of `case` in `suite`.
