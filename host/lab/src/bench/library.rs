@@ -61,6 +61,9 @@ const CALLS: &[Call] = &[
     Call::new("cupy.sum", "reduce", &["sum"], OF_CUPY).of(&["tiles"]),
     Call::new("cupy.amin", "reduce", &["min"], OF_CUPY).of(&["tiles"]),
     Call::new("cupy.amax", "reduce", &["max"], OF_CUPY).of(&["tiles"]),
+    Call::new("torch.logsumexp", "reduce", &["lse"], FLOATS),
+    Call::new("torch.var", "reduce", &["var"], FLOATS).of(&["tiles"]),
+    Call::new("torch.dot", "reduce", &["dot"], FLOATS),
     Call::new("torch.cumsum", "scan", &["sum"], OF_TORCH).of(&["auto"]),
     Call::new("cupy.cumsum", "scan", &["sum"], OF_CUPY).of(&["auto"]),
 ];
@@ -202,6 +205,9 @@ mod tests {
         assert_eq!(modes(&HISTOGRAM, "edges", Dtype::F32), [["cupy.histogram_256"]]);
         let of_sum = modes(&REDUCE, "sum", Dtype::F32);
         assert_eq!(of_sum, [&["torch.sum", "cupy.sum"][..], &[], &[], &[]]);
+        let of_variance = modes(&REDUCE, "var", Dtype::F32);
+        assert_eq!(of_variance, [&["torch.var"][..], &[]]);
+        assert_eq!(modes(&REDUCE, "dot", Dtype::F32), [["torch.dot"]]);
         let of_scan = modes(&SCAN, "sum", Dtype::F64);
         assert_eq!(of_scan, [&["torch.cumsum", "cupy.cumsum"][..], &[], &[]]);
     }

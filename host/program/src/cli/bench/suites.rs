@@ -160,7 +160,9 @@ suites! {
     /// result there, for several operations, element types and lengths. Calls are timed in a row,
     /// as many in one graph as the table says, and alone. The peer is CUB's DeviceReduce; it also
     /// measures how long it takes to only read the elements. Others are the sums and extremes of
-    /// PyTorch and CuPy.
+    /// PyTorch and CuPy, and torch.var, logsumexp and dot. The operation dot reads two arrays of the
+    /// length; lse is the logarithm of the sum of exponentials, and stats what gridsync describe
+    /// prints.
     Reduce("reduce", Throughput = REDUCE, "--peers", "--ops sum,min --dtypes f32 --sizes 2^20");
     /// Each row of a matrix to one value
     ///
