@@ -35,6 +35,16 @@ const OF_CUPY: &[Dtype] = &[Dtype::F32, Dtype::F64, Dtype::I32, Dtype::U32, Dtyp
 /// The sorts of keys. PyTorch's also writes the indices.
 const SORTS: &[&str] = &["keys", "rows-16", "rows-1000", "rows-100000"];
 
+/// The softmax of rows of so many elements.
+const SOFTMAXES: &[&str] = &[
+    "softmax-16",
+    "softmax-128",
+    "softmax-1024",
+    "softmax-4096",
+    "softmax-32768",
+    "softmax-1048576",
+];
+
 /// All calls. PyTorch's median of an even number of elements is the lower of the two in the middle,
 /// and its quantile is their mean, as our median is.
 const CALLS: &[Call] = &[
@@ -64,6 +74,7 @@ const CALLS: &[Call] = &[
     Call::new("torch.logsumexp", "reduce", &["lse"], FLOATS),
     Call::new("torch.var", "reduce", &["var"], FLOATS).of(&["tiles"]),
     Call::new("torch.dot", "reduce", &["dot"], FLOATS),
+    Call::new("torch.softmax", "softmax", SOFTMAXES, FLOATS),
     Call::new("torch.cumsum", "scan", &["sum"], OF_TORCH).of(&["auto"]),
     Call::new("cupy.cumsum", "scan", &["sum"], OF_CUPY).of(&["auto"]),
 ];
@@ -178,7 +189,7 @@ impl Library {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::{HISTOGRAM, RANK, REDUCE, SCAN, SORT, Throughput};
+    use crate::bench::{HISTOGRAM, RANK, REDUCE, SCAN, SOFTMAX, SORT, Throughput};
 
     /// The modes of the calls of each case of an operation, in order.
     fn modes(suite: &Throughput, op: &str, dtype: Dtype) -> Vec<Vec<&'static str>> {
@@ -208,6 +219,7 @@ mod tests {
         let of_variance = modes(&REDUCE, "var", Dtype::F32);
         assert_eq!(of_variance, [&["torch.var"][..], &[]]);
         assert_eq!(modes(&REDUCE, "dot", Dtype::F32), [["torch.dot"]]);
+        assert_eq!(modes(&SOFTMAX, "softmax-16", Dtype::F32), [["torch.softmax"]]);
         let of_scan = modes(&SCAN, "sum", Dtype::F64);
         assert_eq!(of_scan, [&["torch.cumsum", "cupy.cumsum"][..], &[], &[]]);
     }
@@ -215,7 +227,7 @@ mod tests {
     #[test]
     fn every_call_is_of_a_case() {
         for call in CALLS {
-            let suites = [SORT, RANK, HISTOGRAM, REDUCE, SCAN];
+            let suites = [SORT, RANK, HISTOGRAM, REDUCE, SCAN, SOFTMAX];
             let suite = suites.iter().find(|suite| suite.name == call.suite).expect("a suite");
             for op in call.ops {
                 let is_its = |case: &&Case| {
