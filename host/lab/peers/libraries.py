@@ -1,5 +1,5 @@
-"""PyTorch or CuPy as a peer of gridsync's sorts, ranks, histograms, reductions and scans, measured by the same
-rules as the peers in CUDA C++ (throughput.cuh). The results are not checked.
+"""PyTorch or CuPy as a peer of gridsync's sorts, ranks, histograms, reductions, scans and softmaxes, measured
+by the same rules as the peers in CUDA C++ (throughput.cuh). The results are not checked.
 
     echo "keys f32 torch.sort 1048576 256 2000" | python3 libraries.py torch AT_LEAST AT_MOST UNCERTAINTY
 
@@ -28,8 +28,11 @@ DTYPES = {"f32": "float32", "f64": "float64", "i32": "int32", "u32": "uint32", "
 # The integers of a histogram of numbers.
 NUMBERS = 2048
 
-# The most elements that torch.quantile accepts.
-MOST_OF_QUANTILE = 1 << 24
+# The most elements that a call accepts.
+MOST = {"torch.quantile": 1 << 24, "torch.dot": (1 << 31) - 1}
+
+# The operations on small integers, besides softmax.
+ON_SMALL = ("sum", "min", "max", "var", "lse", "dot")
 
 def waits(name, op):
     """Whether the call waits for the GPU, so that a graph cannot capture it: for the greatest element, or
@@ -56,7 +59,7 @@ def small(dtype, i):
 def period(op, dtype, n):
     """The first of the `n` elements of an input, PERIOD at most."""
     i = numpy.arange(min(n, PERIOD), dtype="uint32")
-    if op in ("sum", "min", "max"):
+    if op in ON_SMALL or op.startswith("softmax-"):
         return small(dtype, i)
     if op in ("even", "edges"):
         return (peer.hashed(2 * i) >> 8).astype("float32") / numpy.float32(1 << 24)
@@ -115,8 +118,8 @@ class Torch:
     def call(self, name, _op, n, number):
         """The function of an array that is measured, or None."""
         torch = self.torch
-        if name == "torch.quantile" and n > MOST_OF_QUANTILE:
-            peer.note(f"torch.quantile accepts {MOST_OF_QUANTILE} elements, not {n}")
+        if n > MOST.get(name, n):
+            peer.note(f"{name} accepts {MOST[name]} elements, not {n}")
             return None
         return {
             "torch.sort": lambda x: torch.sort(x, dim=-1, stable=True),
@@ -130,6 +133,11 @@ class Torch:
             "torch.sum": torch.sum,
             "torch.amin": torch.amin,
             "torch.amax": torch.amax,
+            "torch.logsumexp": lambda x: torch.logsumexp(x, 0),
+            "torch.var": torch.var,
+            # Both arrays are in one.
+            "torch.dot": lambda x: torch.dot(x[:n], x[n:]),
+            "torch.softmax": lambda x: torch.softmax(x, dim=-1),
             "torch.cumsum": lambda x: torch.cumsum(x, 0, dtype=x.dtype),
         }.get(name)
 
@@ -259,17 +267,19 @@ def answer(bench, line):
     op, dtype, mode, n, calls, sample_us = line.split()
     n, calls, sample_us = int(n), int(calls), float(sample_us)
     library, name = bench.library, mode.rstrip("0123456789").rstrip("_")
-    # The greatest elements of "top-64", the rows of "rows-16", the bins of "torch.histc_256".
+    # The greatest elements of "top-64", the rows of "rows-16" and "softmax-16", the bins of "torch.histc_256".
     number = trailing(op) or trailing(mode)
     # An input of bytes has eight for each element.
     n *= 8 if op == "bytes" else 1
-    is_matrix = op.startswith("rows-")
+    # The arrays of an input.
+    arrays = 2 if op == "dot" else 1
+    is_matrix = op.startswith(("rows-", "softmax-"))
     call = library.call(name, op, n, number)
     if call is None or (is_matrix and n < number):
         return
     try:
         first = library.upload(period(op, dtype, n))
-        inputs = [library.repeat(first, n) for _ in range(calls)]
+        inputs = [library.repeat(first, arrays * n) for _ in range(calls)]
         if is_matrix:
             inputs = [x[: n - n % number].reshape(-1, number) for x in inputs]
         peer.answer_line(line, bench.time(call, inputs, sample_us, not waits(name, op)))

@@ -73,6 +73,8 @@ fn the_help_of_a_suite_has_exactly_the_flags_that_it_accepts() {
                 "partition",
                 "unique",
                 "segments",
+                "by-key",
+                "softmax",
                 "histogram",
                 "kendall",
             ],

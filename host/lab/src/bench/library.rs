@@ -23,8 +23,6 @@ pub(super) struct Call {
     variants: &'static [&'static str],
     ops: &'static [&'static str],
     dtypes: &'static [Dtype],
-    /// Whether only one call alone is measured, not many in a row.
-    pub(super) is_alone: bool,
 }
 
 /// Floating-point types.
@@ -37,6 +35,16 @@ const OF_CUPY: &[Dtype] = &[Dtype::F32, Dtype::F64, Dtype::I32, Dtype::U32, Dtyp
 /// The sorts of keys. PyTorch's also writes the indices.
 const SORTS: &[&str] = &["keys", "rows-16", "rows-1000", "rows-100000"];
 
+/// The softmax of rows of so many elements.
+const SOFTMAXES: &[&str] = &[
+    "softmax-16",
+    "softmax-128",
+    "softmax-1024",
+    "softmax-4096",
+    "softmax-32768",
+    "softmax-1048576",
+];
+
 /// All calls. PyTorch's median of an even number of elements is the lower of the two in the middle,
 /// and its quantile is their mean, as our median is.
 const CALLS: &[Call] = &[
@@ -44,11 +52,11 @@ const CALLS: &[Call] = &[
     Call::new("torch.argsort", "sort", &["argsort"], FLOATS),
     Call::new("cupy.sort", "sort", SORTS, OF_CUPY),
     Call::new("cupy.argsort", "sort", &["argsort"], OF_CUPY),
-    Call::new("torch.topk", "rank", &["top-64", "top-4096"], FLOATS).alone(),
-    Call::new("torch.kthvalue", "rank", &["kth"], FLOATS).alone(),
-    Call::new("torch.median", "rank", &["median"], FLOATS).alone(),
-    Call::new("torch.quantile", "rank", &["median"], FLOATS).alone(),
-    Call::new("cupy.partition", "rank", &["kth"], FLOATS).alone(),
+    Call::new("torch.topk", "rank", &["top-64", "top-4096"], FLOATS),
+    Call::new("torch.kthvalue", "rank", &["kth"], FLOATS),
+    Call::new("torch.median", "rank", &["median"], FLOATS),
+    Call::new("torch.quantile", "rank", &["median"], FLOATS),
+    Call::new("cupy.partition", "rank", &["kth"], FLOATS),
     Call::new("torch.histc_256", "histogram", &["even"], FLOATS).of(&["256 bins"]),
     Call::new("torch.histc_65536", "histogram", &["even"], FLOATS).of(&["65536 bins"]),
     Call::new("torch.bincount_2048", "histogram", &["numbers"], &[Dtype::U32]),
@@ -63,6 +71,10 @@ const CALLS: &[Call] = &[
     Call::new("cupy.sum", "reduce", &["sum"], OF_CUPY).of(&["tiles"]),
     Call::new("cupy.amin", "reduce", &["min"], OF_CUPY).of(&["tiles"]),
     Call::new("cupy.amax", "reduce", &["max"], OF_CUPY).of(&["tiles"]),
+    Call::new("torch.logsumexp", "reduce", &["lse"], FLOATS),
+    Call::new("torch.var", "reduce", &["var"], FLOATS).of(&["tiles"]),
+    Call::new("torch.dot", "reduce", &["dot"], FLOATS),
+    Call::new("torch.softmax", "softmax", SOFTMAXES, FLOATS),
     Call::new("torch.cumsum", "scan", &["sum"], OF_TORCH).of(&["auto"]),
     Call::new("cupy.cumsum", "scan", &["sum"], OF_CUPY).of(&["auto"]),
 ];
@@ -74,17 +86,12 @@ impl Call {
         ops: &'static [&'static str],
         dtypes: &'static [Dtype],
     ) -> Self {
-        Self { mode, suite, variants: &[], ops, dtypes, is_alone: false }
+        Self { mode, suite, variants: &[], ops, dtypes }
     }
 
     /// The same call, as a peer of these variants only.
     const fn of(self, variants: &'static [&'static str]) -> Self {
         Self { variants, ..self }
-    }
-
-    /// The same call, of which only one alone is measured.
-    const fn alone(self) -> Self {
-        Self { is_alone: true, ..self }
     }
 
     /// The calls that do the work of `case` in `suite`.
@@ -182,7 +189,7 @@ impl Library {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::{HISTOGRAM, RANK, REDUCE, SCAN, SORT, Throughput};
+    use crate::bench::{HISTOGRAM, RANK, REDUCE, SCAN, SOFTMAX, SORT, Throughput};
 
     /// The modes of the calls of each case of an operation, in order.
     fn modes(suite: &Throughput, op: &str, dtype: Dtype) -> Vec<Vec<&'static str>> {
@@ -209,6 +216,10 @@ mod tests {
         assert_eq!(modes(&HISTOGRAM, "edges", Dtype::F32), [["cupy.histogram_256"]]);
         let of_sum = modes(&REDUCE, "sum", Dtype::F32);
         assert_eq!(of_sum, [&["torch.sum", "cupy.sum"][..], &[], &[], &[]]);
+        let of_variance = modes(&REDUCE, "var", Dtype::F32);
+        assert_eq!(of_variance, [&["torch.var"][..], &[]]);
+        assert_eq!(modes(&REDUCE, "dot", Dtype::F32), [["torch.dot"]]);
+        assert_eq!(modes(&SOFTMAX, "softmax-16", Dtype::F32), [["torch.softmax"]]);
         let of_scan = modes(&SCAN, "sum", Dtype::F64);
         assert_eq!(of_scan, [&["torch.cumsum", "cupy.cumsum"][..], &[], &[]]);
     }
@@ -216,7 +227,7 @@ mod tests {
     #[test]
     fn every_call_is_of_a_case() {
         for call in CALLS {
-            let suites = [SORT, RANK, HISTOGRAM, REDUCE, SCAN];
+            let suites = [SORT, RANK, HISTOGRAM, REDUCE, SCAN, SOFTMAX];
             let suite = suites.iter().find(|suite| suite.name == call.suite).expect("a suite");
             for op in call.ops {
                 let is_its = |case: &&Case| {

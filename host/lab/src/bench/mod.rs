@@ -17,6 +17,8 @@
 //!   input. There are between 1 and 256 calls, which read and write 2 GiB in all. If that is 16
 //!   times the L2, the graph is replayed until a sample lasts 2 ms. The peer follows the same
 //!   plans.
+//! * Calls that wait for the GPU or allocate are only measured alone. Their time includes that: the
+//!   host waits, and copies results, between the two events.
 //! * Each call **writes** to a different output. Small outputs may still be in the L2 when the last
 //!   call ends, ours and the peer's.
 //! * The **results** of scans are checked after each measurement, and so are the peer's. Results of
@@ -40,6 +42,7 @@
 mod all_reduce;
 mod barrier;
 mod build_peers;
+mod by_key;
 mod calls;
 mod chain;
 mod histogram;
@@ -61,6 +64,7 @@ mod scan_threads;
 mod segments;
 mod select;
 mod slope;
+mod softmax;
 mod sort;
 mod spread;
 mod suite;
@@ -71,6 +75,7 @@ mod warning;
 pub use all_reduce::ALL_REDUCE;
 pub use barrier::BARRIER;
 pub use build_peers::build_peers;
+pub use by_key::BY_KEY;
 pub use calls::{
     Call, CallError, PEER as CALLS_PEER, call_points, peer_calls, run_calls, sum_in_a_process,
 };
@@ -94,6 +99,7 @@ pub use scan_threads::SCAN_THREADS;
 pub use segments::SEGMENTS;
 pub use select::{PARTITION, SELECT, UNIQUE};
 pub use slope::slope;
+pub use softmax::SOFTMAX;
 pub use sort::SORT;
 pub use spread::Spread;
 pub use suite::{Absent, Design, FEW, MANY, Run, Shape, Suite, THREADS, default_blocks};

@@ -18,12 +18,12 @@ use gridsync::primitives::value_counts::{ValueCounter, ValueCounts, value_counts
 pub const RANK: Throughput = Throughput {
     name: "rank",
     cases: &[
-        Case::new::<f32>("sampled", "top-64", &[], |bench, load| top(bench, load, 64)),
-        Case::new::<f32>("sampled", "top-4096", &[], |bench, load| top(bench, load, 4096)),
-        Case::new::<f32>("sampled", "kth", &[], kth),
-        Case::new::<f32>("sampled", "median", &[], median),
-        Case::new::<f32>("sorted", "top-8-rows", &[], top_of_rows),
-        Case::new::<u32>("sorted", "values", &[], values),
+        Case::new::<f32>("sampled", "top-64", &[], |bench, load| top(bench, load, 64)).alone(),
+        Case::new::<f32>("sampled", "top-4096", &[], |bench, load| top(bench, load, 4096)).alone(),
+        Case::new::<f32>("sampled", "kth", &[], kth).alone(),
+        Case::new::<f32>("sampled", "median", &[], median).alone(),
+        Case::new::<f32>("sorted", "top-8-rows", &[], top_of_rows).alone(),
+        Case::new::<u32>("sorted", "values", &[], values).alone(),
     ],
     sizes: &[1 << 16, 1 << 20, 1 << 24, 1 << 28],
     ceiling: Ceiling::Read,
@@ -45,7 +45,7 @@ type Measured = Result<Option<Measurement>, MeasureError>;
 
 /// µs of the `k` greatest elements of an array, with their indices, in order.
 fn top(bench: &mut Bench<'_>, load: &Load, k: usize) -> Measured {
-    if !load.is_alone() || k > load.n {
+    if k > load.n {
         return Ok(None);
     }
     let inputs = bench.stock.hashed(bench.device, load.n, 1, f32::of_hashes)?;
@@ -65,9 +65,6 @@ fn top(bench: &mut Bench<'_>, load: &Load, k: usize) -> Measured {
 
 /// µs of the element at a quarter of the ranks, and its index.
 fn kth(bench: &mut Bench<'_>, load: &Load) -> Measured {
-    if !load.is_alone() {
-        return Ok(None);
-    }
     let inputs = bench.stock.hashed(bench.device, load.n, 1, f32::of_hashes)?;
     let mut ranker = Ranker::new(bench.device, load.n)?;
     let (order, rank) = (Order::ASCENDING, load.n / 4);
@@ -85,9 +82,6 @@ fn kth(bench: &mut Bench<'_>, load: &Load) -> Measured {
 
 /// µs of the median.
 fn median(bench: &mut Bench<'_>, load: &Load) -> Measured {
-    if !load.is_alone() {
-        return Ok(None);
-    }
     let inputs = bench.stock.hashed(bench.device, load.n, 1, f32::of_hashes)?;
     let mut ranker = Ranker::new(bench.device, load.n)?;
     let mut found = None;
@@ -105,7 +99,7 @@ fn median(bench: &mut Bench<'_>, load: &Load) -> Measured {
 /// are left over are not searched.
 fn top_of_rows(bench: &mut Bench<'_>, load: &Load) -> Measured {
     let rows = load.n / COLUMNS;
-    if !load.is_alone() || rows == 0 {
+    if rows == 0 {
         return Ok(None);
     }
     let (shape, kept) = ((rows, COLUMNS), rows * OF_ROW);
@@ -125,9 +119,6 @@ fn top_of_rows(bench: &mut Bench<'_>, load: &Load) -> Measured {
 
 /// µs of the distinct values of an array, with the count and the first index of each, on the host.
 fn values(bench: &mut Bench<'_>, load: &Load) -> Measured {
-    if !load.is_alone() {
-        return Ok(None);
-    }
     let inputs = bench.stock.hashed(bench.device, load.n, 1, |[hash, _]| hash % VALUES)?;
     let mut counter = ValueCounter::new(bench.device, load.n)?;
     let mut found = ValueCounts::default();

@@ -2,16 +2,24 @@
 
 use super::throughput::{Bench, Element, Load, time_cold};
 use super::{Case, Ceiling, MeasureError, Measurement, PeerProgram, SIZES, Throughput};
+use gridsync::device::DeviceError;
 use gridsync::primitives::Reducer;
+use gridsync::primitives::dot::DotProduct;
 use gridsync_entries::reduce::Reducible;
 use gridsync_kernels::op::{
-    ArgMin, CompensatedSum, Compose, Max, Min, PeakToPeak, SkipNan, Sum, SumOfSquares, Variance,
-    WideSum,
+    ArgMin, CompensatedSum, Compose, Describe, LogSumExp, Max, Min, PeakToPeak, SkipNan, Sum,
+    SumOfSquares, Variance, WideSum,
 };
 
 /// The suite.
 ///
-/// We sum i32 in i64, so that a sum does not silently wrap around. CUB sums i32 in i32.
+/// We sum i32 in i64, so that a sum does not silently wrap around. CUB sums i32 in i32. `lse` is the
+/// logarithm of the sum of exponentials, and `stats` is all that [`describe`] finds in one read.
+///
+/// `dot` reads two arrays, so a call moves twice the bytes of the others, which is in its throughput.
+/// Calls in a row are as many as those of the others.
+///
+/// [`describe`]: gridsync::primitives::describe()
 pub const REDUCE: Throughput = Throughput {
     name: "reduce",
     cases: &[
@@ -38,6 +46,10 @@ pub const REDUCE: Throughput = Throughput {
         of::<SkipNan<Variance<f32>>>("skip NaN", "var", NONE),
         of::<SumOfSquares<f32>>("tiles", "squares", NONE),
         of::<PeakToPeak<f32>>("tiles", "ptp", NONE),
+        of::<LogSumExp<f32>>("tiles", "lse", NONE),
+        of::<Describe<f32>>("tiles", "stats", NONE),
+        // The second array is read, not written, but counts as much.
+        Case::new::<f32>("tiles", "dot", NONE, dot).writing(100),
     ],
     sizes: &SIZES,
     ceiling: Ceiling::Read,
@@ -86,4 +98,39 @@ where
     // Inputs and reducer outlive the measurement.
     let measured = unsafe { time_cold(bench.device, plan, bench.sampling, reduce) }?;
     Ok(Some(measured))
+}
+
+/// µs of one dot product of two arrays of `n` elements each. No two calls share an array. `None` if
+/// memory has room for one array only, where the other cases can be measured.
+fn dot(bench: &mut Bench<'_>, load: &Load) -> Result<Option<Measurement>, MeasureError> {
+    let Load { n, plan } = *load;
+    let inputs = match bench.stock.inputs::<f32>(bench.device, n, 2 * plan.calls) {
+        Err(DeviceError::OutOfMemory { .. }) => return Ok(None),
+        inputs => inputs?,
+    };
+    let mut product = DotProduct::new(bench.device)?;
+    let multiply = |i: usize| product.launch(&inputs[2 * i], &inputs[2 * i + 1]);
+    // SAFETY: as for a reduction of one array.
+    let measured = unsafe { time_cold(bench.device, &plan, bench.sampling, multiply) }?;
+    Ok(Some(measured))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_case_is_measured() {
+        for case in REDUCE.cases {
+            let what = format!("{} {} {}", case.variant, case.op, case.dtype);
+            assert!(case.alone_in_emulator(3000).is_some(), "{what}");
+        }
+    }
+
+    #[test]
+    fn a_dot_product_reads_two_arrays() {
+        let of_op = |op| REDUCE.cases.iter().filter(move |case| case.op == op);
+        let moved = |op| of_op(op).map(|case| case.moved(100, REDUCE.ceiling)).collect::<Vec<_>>();
+        assert_eq!((moved("dot"), moved("lse")), (vec![200], vec![100]));
+    }
 }

@@ -89,6 +89,8 @@ pub struct Case {
     pub dtype: Dtype,
     /// Bytes that it writes, as a percentage of its input, if the ceiling differs from that.
     written: Option<u64>,
+    /// Whether only one call alone is measured, not many in a row.
+    is_alone: bool,
     /// The modes of the peer to compare with.
     pub peer_modes: &'static [&'static str],
     pub(super) measure: Measure,
@@ -156,11 +158,6 @@ impl Load {
     /// Whether to check the results, which needs seconds, in this measurement. It is done once for
     /// each case and length, where one call is measured alone.
     pub(super) fn is_checked(&self) -> bool {
-        self.is_alone()
-    }
-
-    /// Whether one call is measured alone, not many in a row.
-    pub(super) fn is_alone(&self) -> bool {
         self.plan == Plan::ALONE
     }
 }
@@ -201,6 +198,10 @@ impl Throughput {
         let mut first = None;
         for (dtype, n) in lengths(cases, sizes) {
             'plans: for plan in self.plans(dtype, n, l2_bytes) {
+                let here = timed(cases, dtype, plan);
+                if here.is_empty() {
+                    continue;
+                }
                 let load = Load { n, plan };
                 let ceiling = self.ceiling_record(&bench, dtype, &load, peers);
                 keep(&mut records, ceiling, &mut step);
@@ -210,7 +211,7 @@ impl Throughput {
                     let of_cpu = self.on_cpu_record(&bench, &on_cpu, n, peers);
                     keep(&mut records, of_cpu, &mut step);
                 }
-                for case in cases.iter().filter(|case| case.dtype == dtype) {
+                for case in here {
                     step(Step::Next((case, n)));
                     let measured = match (case.measure)(&mut bench, &load) {
                         Err(MeasureError::Device(error @ DeviceError::OutOfMemory { .. })) => {
@@ -315,7 +316,13 @@ impl Case {
         peer_modes: &'static [&'static str],
         measure: Measure,
     ) -> Self {
-        Self { variant, op, dtype: T::DTYPE, written: None, peer_modes, measure }
+        Self { variant, op, dtype: T::DTYPE, written: None, is_alone: false, peer_modes, measure }
+    }
+
+    /// The same case, of which only one call alone is measured. Calls that wait for the device or
+    /// allocate cannot be put in a graph.
+    pub(super) const fn alone(self) -> Self {
+        Self { is_alone: true, ..self }
     }
 
     /// The same case, but it writes `percent` percent of the bytes that it reads.
@@ -353,6 +360,12 @@ fn params(op: &str, dtype: Dtype, load: &Load, peer_mode: Option<&str>) -> Value
         "calls": load.plan.calls,
         "peer_mode": peer_mode,
     })
+}
+
+/// Those of `cases` on elements of `dtype` that are timed by this plan.
+fn timed(cases: &[Case], dtype: Dtype, plan: Plan) -> Vec<&Case> {
+    let is_timed = |case: &&Case| case.dtype == dtype && (!case.is_alone || plan == Plan::ALONE);
+    cases.iter().filter(is_timed).collect()
 }
 
 /// Each element type of `cases` with each of `sizes`, in this order, so that cases of one type

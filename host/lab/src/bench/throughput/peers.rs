@@ -1,6 +1,6 @@
 //! The questions to the peers of a suite, and their answers.
 
-use super::{Case, Ceiling, OnCpu, Plan, Throughput, bytes, lengths};
+use super::{Case, Ceiling, OnCpu, Plan, Throughput, bytes, lengths, timed};
 use crate::bench::library::{Call, Library};
 use crate::bench::peer::interpreter;
 use crate::bench::{Answers, PeerError, PeerKind, PeerKinds, Sampling, Spread};
@@ -102,13 +102,16 @@ impl Throughput {
     }
 
     /// The questions to the peer in CUDA C++, each once.
-    fn questions(&self, cases: &[Case], sizes: &[usize], l2_bytes: u32) -> Vec<String> {
+    pub(super) fn questions(&self, cases: &[Case], sizes: &[usize], l2_bytes: u32) -> Vec<String> {
         let mut questions = Vec::new();
         for (dtype, n) in lengths(cases, sizes) {
             for plan in self.plans(dtype, n, l2_bytes) {
+                let here = timed(cases, dtype, plan);
+                if here.is_empty() {
+                    continue;
+                }
                 questions.push(self.ceiling.question(bytes(dtype, n), &plan));
-                let of_type = cases.iter().filter(|case| case.dtype == dtype);
-                questions.extend(of_type.flat_map(|case| {
+                questions.extend(here.into_iter().flat_map(|case| {
                     let modes = case.peer_modes.iter();
                     modes.map(move |mode| case.question(mode, n, &plan))
                 }));
@@ -128,10 +131,9 @@ impl Throughput {
         let mut questions = Vec::new();
         for (dtype, n) in lengths(cases, sizes) {
             for plan in self.plans(dtype, n, l2_bytes) {
-                for case in cases.iter().filter(|case| case.dtype == dtype) {
-                    let calls = Call::of_case(self.name, case).filter(|call| {
-                        call.library() == library && (!call.is_alone || plan == Plan::ALONE)
-                    });
+                for case in timed(cases, dtype, plan) {
+                    let calls =
+                        Call::of_case(self.name, case).filter(|call| call.library() == library);
                     questions.extend(calls.map(|call| case.question(call.mode, n, &plan)));
                 }
             }

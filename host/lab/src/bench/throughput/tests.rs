@@ -1,6 +1,8 @@
 use super::*;
 use crate::bench::library::Library;
-use crate::bench::{KENDALL, PeerKind, PeerKinds, RANK, REDUCE, SCAN, SORT, Spread};
+use crate::bench::{
+    BY_KEY, KENDALL, PeerKind, PeerKinds, RANK, REDUCE, SCAN, SOFTMAX, SORT, Spread,
+};
 use gridsync::device::{Emulator, EmulatorConfig};
 
 const ONCE: Sampling = Sampling { at_least: 1, at_most: 1, uncertainty: 0.005 };
@@ -226,8 +228,17 @@ fn a_library_gets_each_question_once_and_only_those_that_we_measure() {
 }
 
 #[test]
+fn the_peer_of_calls_that_are_only_measured_alone_measures_no_others() {
+    let asked = BY_KEY.questions(&BY_KEY.cases[..2], &[1 << 20], 60 << 20);
+    let cases = ["reduce-2", "reduce-16"].map(|op| format!("{op} f32 default 1048576 1 0"));
+    assert_eq!(asked[0], "read u8 plain 8388608 1 0", "keys and values");
+    assert_eq!(asked[1..], cases);
+}
+
+#[test]
 fn a_suite_has_the_kinds_of_its_peers() {
     use PeerKind::{Cpu, Cuda, Cupy, Torch};
+    assert_eq!(SOFTMAX.kinds(), [Cuda, Torch]);
     assert_eq!(SCAN.kinds(), [Cuda, Cpu, Torch, Cupy]);
     assert_eq!((RANK.kinds(), KENDALL.kinds()), (vec![Torch, Cupy], vec![Cpu]));
     let none = SORT.peers(SORT.cases, &[10], 60 << 20, &ONCE, &PeerKinds::None);

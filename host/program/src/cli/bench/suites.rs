@@ -9,9 +9,9 @@ use crate::data::{Output, write_raw};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, Args, Command, Subcommand};
 use gridsync_lab::bench::{
-    ALL_REDUCE, BARRIER, HISTOGRAM, KENDALL, PARTITION, PeerKind, PeerKinds, PeerProgram, RANK,
-    REDUCE, REDUCE_ROWS, Record, SCAN, SCAN_THREADS, SEGMENTS, SELECT, SORT, Suite, Throughput,
-    UNIQUE,
+    ALL_REDUCE, BARRIER, BY_KEY, HISTOGRAM, KENDALL, PARTITION, PeerKind, PeerKinds, PeerProgram,
+    RANK, REDUCE, REDUCE_ROWS, Record, SCAN, SCAN_THREADS, SEGMENTS, SELECT, SOFTMAX, SORT, Suite,
+    Throughput, UNIQUE,
 };
 use serde_json::Value;
 
@@ -160,7 +160,9 @@ suites! {
     /// result there, for several operations, element types and lengths. Calls are timed in a row,
     /// as many in one graph as the table says, and alone. The peer is CUB's DeviceReduce; it also
     /// measures how long it takes to only read the elements. Others are the sums and extremes of
-    /// PyTorch and CuPy.
+    /// PyTorch and CuPy, and torch.var, logsumexp and dot. The operation dot reads two arrays of the
+    /// length; lse is the logarithm of the sum of exponentials, and stats what gridsync describe
+    /// prints.
     Reduce("reduce", Throughput = REDUCE, "--peers", "--ops sum,min --dtypes f32 --sizes 2^20");
     /// Each row of a matrix to one value
     ///
@@ -199,6 +201,22 @@ suites! {
     /// segments of which one has half of all elements and each other one has one. The offsets are on the
     /// device before. The peer is CUB's DeviceSegmentedReduce. The results are checked.
     Segments("segments", Throughput = SEGMENTS, "--peers", "--ops sum-16 --sizes 2^20,2^28");
+    /// Runs of equal keys
+    ///
+    /// The time of the sum of each run of equal u32 keys, of the sums up to each value, and of the
+    /// first value of each run, where values are f32 and runs have 2, 16 or 1024 keys. Each call
+    /// allocates its buffers, and the host waits; the keys, sums and first values of the runs are
+    /// copied to the host. So one call is measured alone. The results are checked.
+    ///
+    /// The peers are CUB's DeviceReduce::ReduceByKey, DeviceScan::InclusiveSumByKey and
+    /// DeviceSelect::UniqueByKey. They leave their results on the GPU.
+    ByKey("by-key", Throughput = BY_KEY, "--peers", "--ops reduce-16,scan-16 --sizes 2^20");
+    /// The softmax of each row of a matrix
+    ///
+    /// The time, as in bench reduce, of the softmax of the rows of f32 matrices, for rows of 16 to
+    /// 2^20 elements. The results are checked. The peer is torch.softmax. The program in CUDA C++
+    /// only measures how long it takes to copy the elements.
+    Softmax("softmax", Throughput = SOFTMAX, "--peers=cuda,torch", "--ops softmax-1024 --sizes 2^20");
     /// An array in order
     ///
     /// The time, as in bench reduce, of sorting keys of which every digit differs, alone and with

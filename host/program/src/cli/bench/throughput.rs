@@ -153,8 +153,8 @@ fn of_ceiling(records: &[Record], record: &Record) -> Option<f64> {
 mod tests {
     use super::*;
     use gridsync_lab::bench::{
-        HISTOGRAM, KENDALL, Measurement, PARTITION, Peer, RANK, REDUCE, REDUCE_ROWS, SCAN,
-        SEGMENTS, SELECT, SORT, Spread, UNIQUE,
+        BY_KEY, HISTOGRAM, KENDALL, Measurement, PARTITION, Peer, RANK, REDUCE, REDUCE_ROWS, SCAN,
+        SEGMENTS, SELECT, SOFTMAX, SORT, Spread, UNIQUE,
     };
     use serde_json::json;
 
@@ -200,6 +200,8 @@ mod tests {
             &PARTITION,
             &UNIQUE,
             &SEGMENTS,
+            &BY_KEY,
+            &SOFTMAX,
             &SORT,
             &HISTOGRAM,
             &RANK,
