@@ -27,7 +27,7 @@
 /// | `scan` | an array to as many values, on one GPU and spread over several | blocks of 256 threads; `bulk` if there are also kernels with bulk copies |
 /// | `counted_reduce` | as `reduce`, with the length in memory | as for `reduce` |
 /// | `counted_scan` | as `scan`, with the length in memory | blocks of 256 threads |
-/// | `segments` | each segment to one value, and a scan of each segment | blocks of 256 threads for the scan, or for the reduction `[N]`, if there is no scan |
+/// | `segments` | each segment to one value, and a scan of each segment | blocks of 256 threads for the scan; `[N reduce M]` if M, not 4, blocks of 256 reduce; `[M]` if there is no scan |
 /// | `ranges` | the kernel of `scan`, and one for each type of sums | `float` or `integer`: how sums are checked |
 ///
 /// A number of blocks generates a separate kernel, `shared` uses that of the twin. The number
@@ -38,7 +38,7 @@
 #[macro_export]
 macro_rules! operations {
     ($each:ident) => { $crate::operations! { @ $each
-        (sum_f32: "sum" Sum<f32>, Values) reduce 2, mean shared, rows 2, mean_rows shared, scan [2 bulk], segments 2, ranges float, counted_reduce 2, counted_scan 2;
+        (sum_f32: "sum" Sum<f32>, Values) reduce 2, mean shared, rows 2, mean_rows shared, scan [2 bulk], segments [2 reduce 5], ranges float, counted_reduce 2, counted_scan 2;
         (sum_f32_in_f64: "sum" Sum<f32, f64>, Values) reduce 2, mean shared, scan 2, segments 2, ranges float, counted_reduce 2, counted_scan 2;
         (sum_compensated_f32: "sum" CompensatedSum<f32>, Values) reduce 2, mean shared, scan 2;
         (sum_f64: "sum" Sum<f64>, Values) reduce 2, mean shared, rows 2, mean_rows shared, scan [2 bulk], segments 2, ranges float, counted_reduce 2, counted_scan 2;
@@ -68,21 +68,21 @@ macro_rules! operations {
         (prod_i64: "prod" Product<i64> as Product<u64>, Factors) reduce shared, scan shared;
         (prod_u64: "prod" Product<u64>, Factors) reduce 2, scan 2;
 
-        (min_f32: "min" Min<f32>, Values) reduce 2, rows 2, scan 2, segments 2, counted_reduce 2;
+        (min_f32: "min" Min<f32>, Values) reduce 2, rows 2, scan 2, segments [2 reduce 5], counted_reduce 2;
         (min_f64: "min" Min<f64>, Values) reduce 2, rows 2, scan 2, segments 2, counted_reduce 2;
         (min_f16_in_f32: "min" Min<f16, f32>, Values) reduce 2, rows 2, scan 2;
         (min_bf16_in_f32: "min" Min<bf16, f32>, Values) reduce 2, rows 2, scan 2;
-        (min_i32: "min" Min<i32>, Values) reduce 2, rows 2, scan 2, segments 2, counted_reduce 2;
-        (min_u32: "min" Min<u32>, Values) reduce 2, rows 2, scan 2, segments 2, counted_reduce 2;
+        (min_i32: "min" Min<i32>, Values) reduce 2, rows 2, scan 2, segments [2 reduce 5], counted_reduce 2;
+        (min_u32: "min" Min<u32>, Values) reduce 2, rows 2, scan 2, segments [2 reduce 5], counted_reduce 2;
         (min_i64: "min" Min<i64>, Values) reduce 2, rows 2, scan 2, segments 2, counted_reduce 2;
         (min_u64: "min" Min<u64>, Values) reduce 2, rows 2, scan 2, segments 2, counted_reduce 2;
 
-        (max_f32: "max" Max<f32>, Values) reduce 2, rows 2, scan 2, segments 2, counted_reduce 2;
+        (max_f32: "max" Max<f32>, Values) reduce 2, rows 2, scan 2, segments [2 reduce 5], counted_reduce 2;
         (max_f64: "max" Max<f64>, Values) reduce 2, rows 2, scan 2, segments 2, counted_reduce 2;
         (max_f16_in_f32: "max" Max<f16, f32>, Values) reduce 2, rows 2, scan 2;
         (max_bf16_in_f32: "max" Max<bf16, f32>, Values) reduce 2, rows 2, scan 2;
-        (max_i32: "max" Max<i32>, Values) reduce 2, rows 2, scan 2, segments 2, counted_reduce 2;
-        (max_u32: "max" Max<u32>, Values) reduce 2, rows 2, scan 2, segments 2, counted_reduce 2;
+        (max_i32: "max" Max<i32>, Values) reduce 2, rows 2, scan 2, segments [2 reduce 5], counted_reduce 2;
+        (max_u32: "max" Max<u32>, Values) reduce 2, rows 2, scan 2, segments [2 reduce 5], counted_reduce 2;
         (max_i64: "max" Max<i64>, Values) reduce 2, rows 2, scan 2, segments 2, counted_reduce 2;
         (max_u64: "max" Max<u64>, Values) reduce 2, rows 2, scan 2, segments 2, counted_reduce 2;
 

@@ -151,6 +151,9 @@ pub mod segments {
     }
 
     macro_rules! kernel {
+        (segments [$blocks:literal reduce $of_reduction:literal] $row:tt) => {
+            kernel! { segments $blocks $row }
+        };
         (segments $blocks:literal ($name:ident: $op:literal $ty:ty, $inputs:ident)) => {
             entry! { @ $name InSegments<$ty> [op] Common<InSegments<$ty>>, scan (prefix = "scan_segments_", max_threads = 256, min_blocks = $blocks) "Scans by", "grid::scan()" }
         };

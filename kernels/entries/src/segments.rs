@@ -61,6 +61,9 @@ macro_rules! kernel {
     (segments $of_scan:literal $row:tt) => {
         kernel! { segments [4] $row }
     };
+    (segments [$of_scan:literal reduce $blocks:literal] $row:tt) => {
+        kernel! { segments [$blocks] $row }
+    };
     ($primitive:ident $value:tt $row:tt) => {};
 }
 operations!(kernel);

@@ -6,6 +6,7 @@ mod scan;
 mod shuffle;
 mod sort;
 
+pub(crate) use reduce::among_lanes;
 pub use reduce::{reduce, reduce_groups};
 pub use rows::{ROWS, reduce_rows, scan_rows};
 pub(crate) use scan::scan_segments;

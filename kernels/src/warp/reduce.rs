@@ -1,7 +1,7 @@
 //! The reduction of one value per lane.
 
 use super::shuffle::swap;
-use crate::op::Operation;
+use crate::op::{Carried, Operation};
 use cuda_std::device;
 use cuda_std::warp::{WARP_SIZE, lane_id};
 
@@ -31,6 +31,23 @@ pub fn reduce_groups<O: Operation, const LANES: u32>(
         } else {
             op.combine(other, value)
         };
+        apart *= 2;
+    }
+    value
+}
+
+/// Combines one value per lane within each group of `lanes` adjacent lanes, a power of two, by an
+/// operation that commutes, neighbours first as in [`reduce`]. Called by all 32 lanes; all get the
+/// result of their group.
+#[device]
+pub(crate) fn among_lanes<A: Carried>(mut value: A, lanes: u32, combine: impl Fn(A, A) -> A) -> A {
+    let mut apart = 1;
+    while apart < WARP_SIZE {
+        let other = swap(value, apart);
+        // An unused shuffle costs less than a branch around it.
+        if apart < lanes {
+            value = combine(value, other);
+        }
         apart *= 2;
     }
     value

@@ -135,6 +135,10 @@ fn the_mean_of_large_integers_does_not_wrap(device: &Device) {
     assert_eq!(mean, Some(-4.082_417_399_004_763_6e18));
     let mean = result_of(device, Mean::new(WideSum::<i64>::new()), &[i64::MAX, 1]);
     assert_eq!(mean, Some(2f64.powi(62)));
+    // A negative mean in pandas (pandas#10155).
+    let host = [20_150_515_061_816_532; 500];
+    let mean = result_of(device, Mean::new(WideSum::<i64>::new()), &host);
+    assert_eq!(mean, Some(20_150_515_061_816_532.0));
 }
 
 /// A constant array, whose deviation pandas with Bottleneck gave as 0.229 (bottleneck#443).

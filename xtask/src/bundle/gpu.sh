@@ -171,9 +171,9 @@ reduce --sizes 2^10,2^12,2^16,2^20,2^24,2^28
 reduce-rows
 scan --sizes 2^10,2^12,2^16,2^20,2^24,2^28
 select --sizes 2^16,2^20,2^28
-partition --sizes 2^16,2^20,2^28
-unique --sizes 2^16,2^20,2^28
-segments --sizes 2^16,2^24
+partition --sizes 2^16,2^20,2^24
+unique --sizes 2^16,2^20,2^24
+segments --sizes 2^16,2^24,2^28
 by-key --ops reduce-16,reduce-1024,scan-2,scan-16,scan-1024,unique-16 --sizes 2^20,2^28
 softmax --sizes 2^20,2^28
 sort --sizes 2^16,2^20,2^24,2^28

@@ -5,7 +5,7 @@ use crate::block::Slots;
 use crate::grid::guarded::read_pack_within;
 use crate::grid::reduce::{RUN_ROWS as ROWS, SMALL, Shifted, is_aligned};
 use crate::op::{Carried, Exponent};
-use crate::warp::swap;
+use crate::warp::among_lanes;
 use cuda_std::memory::Pack;
 use cuda_std::prelude::*;
 use cuda_std::warp::WARP_SIZE;
@@ -177,22 +177,6 @@ impl Run {
         let share = |group: usize, at| T::share(exponentials[group][at], factors[group]);
         self.store(output, columns, share);
     }
-}
-
-/// Combines one value per lane within each group of `lanes` lanes, a power of two, neighbours
-/// first. Called by all lanes of a warp; all get the result of their group.
-#[device]
-fn among_lanes<A: Carried>(mut value: A, lanes: u32, combine: impl Fn(A, A) -> A) -> A {
-    let mut apart = 1;
-    while apart < WARP_SIZE {
-        let other = swap(value, apart);
-        // An unused shuffle costs less than a branch around it.
-        if apart < lanes {
-            value = combine(value, other);
-        }
-        apart *= 2;
-    }
-    value
 }
 
 shared_array! {

@@ -9,7 +9,7 @@ use crate::grid::reduce::shape::{ROWS, RUN, Shape};
 use crate::grid::reduce::strip::Places;
 use crate::grid::reduce::write;
 use crate::op::{Carried, Operation};
-use crate::warp::swap;
+use crate::warp::among_lanes;
 use cuda_std::memory::Pack;
 use cuda_std::prelude::*;
 use cuda_std::warp::WARP_SIZE;
@@ -133,7 +133,8 @@ impl Taken {
                 // Rows end at the end of a group of 32 packs, one per lane.
                 let is_row = (place + WARP_SIZE - self.lane) & (packs - 1) == 0;
                 if is_row {
-                    let all = combine_lanes(op, places.fold(|a, b| op.combine(a, b)), lanes);
+                    let of_lane = places.fold(|a, b| op.combine(a, b));
+                    let all = among_lanes(of_lane, lanes, |a, b| op.combine(a, b));
                     let row = place >> self.log_packs;
                     if self.lane & (lanes - 1) == 0 && row < self.rows {
                         let words = O::Accumulator::WORDS;
@@ -144,22 +145,6 @@ impl Taken {
             },
         );
     }
-}
-
-/// Combines one value per lane within each group of `lanes` lanes, a power of two, neighbours first
-/// as in [`warp::reduce`](crate::warp::reduce). Called by all lanes of a warp; all get the result.
-#[device]
-fn combine_lanes<O: Operation>(op: O, mut value: O::Accumulator, lanes: u32) -> O::Accumulator {
-    let mut apart = 1;
-    while apart < WARP_SIZE {
-        let other = swap(value, apart);
-        // An unused shuffle costs less than a branch around it.
-        if apart < lanes {
-            value = op.combine(value, other);
-        }
-        apart *= 2;
-    }
-    value
 }
 
 #[cfg(all(test, not(target_arch = "nvptx64")))]
