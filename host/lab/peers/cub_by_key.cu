@@ -6,8 +6,8 @@
 //   echo "reduce-16 f32 default 16777216 1 0" | ./cub_by_key AT_LEAST AT_MOST UNCERTAINTY
 //
 // Operations: "reduce-N", "scan-N" and "unique-N", where each run has N keys, and the last may have
-// fewer. Keys are u32. All calls have the same keys, so only one call alone finds them in no cache.
-// Everything stays in device memory.
+// fewer. Keys are u32. Each call of a replay has its own keys, which are alike. Everything stays in device
+// memory.
 
 #include <cub/device/device_reduce.cuh>
 #include <cub/device/device_scan.cuh>
@@ -50,19 +50,24 @@ void verify(const char* what, const T* written, size_t count, Expected expected)
   }
 }
 
-// The keys, and what a call finds about their runs.
+// The keys of each call, and what a call finds about their runs.
 struct Runs {
-  Runs(size_t len, size_t of_each)
-      : n(len),
+  Runs(const Load& load, size_t of_each)
+      : n(load.n),
         each(of_each),
-        count((len + of_each - 1) / of_each),
-        keys(peer::alloc<uint32_t>(len)),
+        count((load.n + of_each - 1) / of_each),
         firsts(peer::alloc<uint32_t>(count)),
         counted(peer::alloc<int64_t>(1)) {
-    fill_keys<<<peer::FILL_BLOCKS, 256>>>(keys.get(), n, each);
-    check(cudaGetLastError());
+    for (int i = 0; i < load.calls; ++i) {
+      keys.push_back(peer::alloc<uint32_t>(n));
+      fill_keys<<<peer::FILL_BLOCKS, 256>>>(keys.back().get(), n, each);
+      check(cudaGetLastError());
+    }
     check(cudaDeviceSynchronize());
   }
+
+  // The keys of the next call.
+  const uint32_t* next() const { return keys[called++ % keys.size()].get(); }
 
   // Ends the program if the keys of the runs or their number are wrong.
   void verify_firsts() const {
@@ -71,23 +76,28 @@ struct Runs {
   }
 
   size_t n, each, count;
-  Memory<uint32_t> keys, firsts;
+  std::vector<Memory<uint32_t>> keys;
+  Memory<uint32_t> firsts;
   Memory<int64_t> counted;
+
+ private:
+  mutable size_t called = 0;
 };
 
-// µs of one two-step call of CUB, `call(storage, bytes, values, output, n, stream)`, which writes
+// µs of one two-step call of CUB, `call(storage, bytes, keys, values, output, n, stream)`, which writes
 // `written` elements.
 template <typename Call, typename Verify>
-std::optional<Spread> in_two_steps(const Bench& bench, const Load& load, size_t written, Call call,
-                                   Verify verify) {
+std::optional<Spread> in_two_steps(const Bench& bench, const Load& load, const Runs& runs, size_t written,
+                                   Call call, Verify verify) {
   Storage storage;
   return peer::with_count(load.n, [&](auto n) {
     return bench.time_into<float, float>(
         load, written, peer::SmallIntegers{},
         [&](const float* values, float* out, cudaStream_t stream) {
+          const uint32_t* keys = runs.next();
           size_t bytes = 0;
-          check(call(nullptr, bytes, values, out, n, stream));
-          check(call(storage.at_least(bytes), bytes, values, out, n, stream));
+          check(call(nullptr, bytes, keys, values, out, n, stream));
+          check(call(storage.at_least(bytes), bytes, keys, values, out, n, stream));
         },
         verify);
   });
@@ -96,9 +106,10 @@ std::optional<Spread> in_two_steps(const Bench& bench, const Load& load, size_t 
 // µs of the key and the sum of each run.
 std::optional<Spread> reduce(const Bench& bench, const Load& load, const Runs& runs) {
   return in_two_steps(
-      bench, load, runs.count,
-      [&](void* storage, size_t& bytes, const float* values, float* sums, auto n, cudaStream_t stream) {
-        return cub::DeviceReduce::ReduceByKey(storage, bytes, runs.keys.get(), runs.firsts.get(), values, sums,
+      bench, load, runs, runs.count,
+      [&](void* storage, size_t& bytes, const uint32_t* keys, const float* values, float* sums, auto n,
+          cudaStream_t stream) {
+        return cub::DeviceReduce::ReduceByKey(storage, bytes, keys, runs.firsts.get(), values, sums,
                                               runs.counted.get(), cuda::std::plus<>{}, n, stream);
       },
       [&](const float* sums) {
@@ -114,9 +125,10 @@ std::optional<Spread> reduce(const Bench& bench, const Load& load, const Runs& r
 // µs of the inclusive sums of each run.
 std::optional<Spread> scan(const Bench& bench, const Load& load, const Runs& runs) {
   return in_two_steps(
-      bench, load, load.n,
-      [&](void* storage, size_t& bytes, const float* values, float* sums, auto n, cudaStream_t stream) {
-        return cub::DeviceScan::InclusiveSumByKey(storage, bytes, runs.keys.get(), values, sums, n,
+      bench, load, runs, load.n,
+      [&](void* storage, size_t& bytes, const uint32_t* keys, const float* values, float* sums, auto n,
+          cudaStream_t stream) {
+        return cub::DeviceScan::InclusiveSumByKey(storage, bytes, keys, values, sums, n,
                                                   cuda::std::equal_to<>{}, stream);
       },
       [&](const float* sums) {
@@ -131,9 +143,10 @@ std::optional<Spread> scan(const Bench& bench, const Load& load, const Runs& run
 // µs of the key and the first value of each run.
 std::optional<Spread> unique(const Bench& bench, const Load& load, const Runs& runs) {
   return in_two_steps(
-      bench, load, runs.count,
-      [&](void* storage, size_t& bytes, const float* values, float* kept, auto n, cudaStream_t stream) {
-        return cub::DeviceSelect::UniqueByKey(storage, bytes, runs.keys.get(), values, runs.firsts.get(), kept,
+      bench, load, runs, runs.count,
+      [&](void* storage, size_t& bytes, const uint32_t* keys, const float* values, float* kept, auto n,
+          cudaStream_t stream) {
+        return cub::DeviceSelect::UniqueByKey(storage, bytes, keys, values, runs.firsts.get(), kept,
                                               runs.counted.get(), n, stream);
       },
       [&](const float* kept) {
@@ -152,7 +165,7 @@ int main(int argc, char** argv) {
         const size_t each = std::strtoull(op.c_str() + hyphen + 1, nullptr, 10);
         if (each == 0) return std::nullopt;
         const std::string does = op.substr(0, hyphen);
-        const Runs runs(load.n, each);
+        const Runs runs(load, each);
         if (does == "reduce") return reduce(bench, load, runs);
         if (does == "scan") return scan(bench, load, runs);
         if (does == "unique") return unique(bench, load, runs);

@@ -158,7 +158,6 @@ bench() {
     peers=()
     skip peers 'no nvcc'
   fi
-  # By key, sums of runs of two copy gigabytes to the host at the greatest length, which takes too long.
   while read -r suite arguments; do
     # shellcheck disable=SC2086
     step "bench-$suite" 150 "$gridsync" bench $suite $arguments "${peers[@]}" --device cuda -o "$records/$suite.jsonl"
@@ -174,7 +173,7 @@ select --sizes 2^16,2^20,2^28
 partition --sizes 2^16,2^20,2^24
 unique --sizes 2^16,2^20,2^24
 segments --sizes 2^16,2^24,2^28
-by-key --ops reduce-16,reduce-1024,scan-2,scan-16,scan-1024,unique-16 --sizes 2^20,2^28
+by-key --sizes 2^20,2^28
 softmax --sizes 2^20,2^28
 sort --sizes 2^16,2^20,2^24,2^28
 histogram

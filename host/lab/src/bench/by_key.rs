@@ -7,7 +7,7 @@ use bytemuck::Pod;
 use gridsync::device::{Buffer, DeviceError};
 use gridsync::primitives::scan::Form;
 use gridsync::primitives::segments::by_key::{
-    Nans, reduce_by_key, runs_on_cpu, scan_by_key, scan_by_key_on_cpu, unique_by_key,
+    Nans, RunReducer, RunScanner, runs_on_cpu, scan_by_key_on_cpu, unique_by_key,
     unique_by_key_on_cpu,
 };
 use gridsync::primitives::segments::reduce_segments_on_cpu;
@@ -16,24 +16,26 @@ use gridsync_kernels::op::Sum;
 /// The suite: runs of 2, 16 and 1024 equal keys of u32, each with a value of f32. The values of a
 /// run are summed, or all of its sums up to each value are written, or its first value is kept.
 ///
-/// The library has no object to keep for this. Each of its functions allocates buffers and frees them,
-/// and the host waits inside: a reduction and a selection for the number of runs, and then for their
-/// keys and results, which they copy to the host; a scan until its working memory can be freed. So one
-/// call is measured alone, and all of this is in its time, as a program would find it. CUB is lent its
-/// memory, and leaves everything on the GPU: where there are many runs, the copy is most of the
-/// difference.
+/// Reductions and scans keep their memory, and leave what they find on the GPU, as CUB's do. In a
+/// reduction the host waits for the number of runs, for which the reduction of their values is
+/// launched. So one call is measured alone, with the wait in its time. Scans do not wait, and are
+/// measured in a row too, each with keys, values and sums of its own.
+///
+/// There is no object to keep for the first values. The function allocates buffers and frees them, and
+/// copies keys and values of all runs to the host. All of this is in the time of a call, which is
+/// measured alone, as a program would find it.
 ///
 /// The bytes are those of the keys and the values, and of the sums of a scan.
 pub const BY_KEY: Throughput = Throughput {
     name: "by-key",
     cases: &[
-        of("reduce-2", reduce::<2>),
-        of("reduce-16", reduce::<16>),
-        of("reduce-1024", reduce::<1024>),
+        of("reduce-2", reduce::<2>).alone(),
+        of("reduce-16", reduce::<16>).alone(),
+        of("reduce-1024", reduce::<1024>).alone(),
         of("scan-2", scan::<2>).writing(SCANNED),
         of("scan-16", scan::<16>).writing(SCANNED),
         of("scan-1024", scan::<1024>).writing(SCANNED),
-        of("unique-16", unique::<16>),
+        of("unique-16", unique::<16>).alone(),
     ],
     sizes: &[1 << 20, 1 << 24, 1 << 28],
     ceiling: Ceiling::ReadBoth,
@@ -53,77 +55,74 @@ type Measured = Result<Option<Measurement>, MeasureError>;
 
 /// An operation, compared with the peer.
 const fn of(op: &'static str, measure: Measure) -> Case {
-    Case::new::<f32>("runs", op, &["default"], measure).alone()
+    Case::new::<f32>("runs", op, &["default"], measure)
 }
 
 /// µs of the key and the sum of each run of `EACH` elements. The last one may be shorter.
 fn reduce<const EACH: usize>(bench: &mut Bench<'_>, load: &Load) -> Measured {
-    let op = Sum::<f32>::new();
-    measure(
-        bench,
-        load,
-        EACH,
-        |keys, values| reduce_by_key(op, keys, values, Nans::Apart),
-        |(firsts, sums), keys, values| {
-            let (right, offsets) = runs_on_cpu(keys, Nans::Apart);
-            check("the keys of the runs", &firsts, &right)?;
-            check("the sums of the runs", &sums, &reduce_segments_on_cpu(op, values, &offsets))
-        },
-    )
+    let (device, op) = (bench.device, Sum::<f32>::new());
+    let values = &bench.stock.inputs::<f32>(device, load.n, 1)?[0];
+    let host = keys(load.n, EACH);
+    let keys = device.upload(&host)?;
+    let mut reducer = RunReducer::new(op, device, load.n)?;
+    let call = |_| reducer.reduce(&keys, values).map(drop);
+    // SAFETY: a call only reads both arrays, and leaves the memory of the reducer ready for the next
+    // one. All of them outlive the measurement.
+    let measured = unsafe { time_cold(device, &load.plan, bench.sampling, call) }?;
+    let values = values.download()?;
+    let (right, offsets) = runs_on_cpu(&host, Nans::Apart);
+    check("the keys of the runs", &reducer.keys()?, &right)?;
+    let right = reduce_segments_on_cpu(op, &values, &offsets);
+    check("the sums of the runs", &reducer.results()?, &right)?;
+    Ok(Some(measured))
 }
 
-/// µs of the inclusive sums of each run.
+/// µs of the inclusive sums of each run of `EACH` elements. The last one may be shorter.
 fn scan<const EACH: usize>(bench: &mut Bench<'_>, load: &Load) -> Measured {
-    let (form, nans) = (Form::Inclusive, Nans::Apart);
-    measure(
-        bench,
-        load,
-        EACH,
-        |keys, values| scan_by_key::<Sum<f32>, _>(keys, values, form, nans),
-        |sums, keys, values| {
-            let right = scan_by_key_on_cpu::<Sum<f32>, _>(keys, values, form, nans);
-            check("the sums up to each value", &sums.download()?, &right)
-        },
-    )
+    let Load { n, plan } = *load;
+    let (device, form, nans) = (bench.device, Form::Inclusive, Nans::Apart);
+    let values = bench.stock.inputs::<f32>(device, n, plan.calls)?;
+    let host = keys(n, EACH);
+    let keys: Vec<Buffer<u32>> =
+        (0..plan.calls).map(|_| device.upload(&host)).collect::<Result<_, DeviceError>>()?;
+    let mut sums: Vec<Buffer<f32>> =
+        (0..plan.calls).map(|_| device.alloc(n)).collect::<Result<_, DeviceError>>()?;
+    let mut scanner = RunScanner::<u32, Sum<f32>>::new(device, n)?;
+    let call = |i: usize| scanner.launch(&keys[i], &values[i], &mut sums[i], form, nans);
+    // SAFETY: a scan only reads keys and values, writes its sums and leaves its working memory ready
+    // for the next one. All of them outlive the measurement.
+    let measured = unsafe { time_cold(device, &plan, bench.sampling, call) }?;
+    if load.is_checked() {
+        let right = scan_by_key_on_cpu::<Sum<f32>, _>(&host, &values[0].download()?, form, nans);
+        check("the sums up to each value", &sums[0].download()?, &right)?;
+    }
+    Ok(Some(measured))
 }
 
-/// µs of the key and the first value of each run.
+/// µs of the key and the first value of each run of `EACH` elements. The last one may be shorter. Each
+/// call drops what the one before it found, as a program would in the end.
 fn unique<const EACH: usize>(bench: &mut Bench<'_>, load: &Load) -> Measured {
-    measure(
-        bench,
-        load,
-        EACH,
-        |keys, values| unique_by_key(keys, values, Nans::Apart),
-        |(firsts, kept), keys, values| {
-            let (right, first_values) = unique_by_key_on_cpu(keys, values, Nans::Apart);
-            check("the keys of the runs", &firsts, &right)?;
-            check("the first values of the runs", &kept, &first_values)
-        },
-    )
-}
-
-/// µs of one `call(keys, values)`, where each run has `each` keys. Then `verify` gets what the last
-/// call found, the keys and the values. Each call drops what the one before it found, as a program
-/// would in the end.
-fn measure<T>(
-    bench: &mut Bench<'_>,
-    load: &Load,
-    each: usize,
-    call: impl Fn(&Buffer<u32>, &Buffer<f32>) -> Result<T, DeviceError>,
-    verify: impl FnOnce(T, &[u32], &[f32]) -> Result<(), MeasureError>,
-) -> Measured {
-    let values = &bench.stock.inputs::<f32>(bench.device, load.n, 1)?[0];
-    let host: Vec<u32> = (0..load.n).map(|i| (i / each) as u32).collect();
-    let keys = bench.device.upload(&host)?;
+    let device = bench.device;
+    let values = &bench.stock.inputs::<f32>(device, load.n, 1)?[0];
+    let host = keys(load.n, EACH);
+    let keys = device.upload(&host)?;
     let mut found = None;
-    let timed = |_| {
-        found = Some(call(&keys, values)?);
+    let call = |_| {
+        found = Some(unique_by_key(&keys, values, Nans::Apart)?);
         Ok(())
     };
     // SAFETY: a call only reads both arrays, which outlive the measurement, and writes new ones.
-    let measured = unsafe { time_cold(bench.device, &load.plan, bench.sampling, timed) }?;
-    verify(found.expect("there was a call"), &host, &values.download()?)?;
+    let measured = unsafe { time_cold(device, &load.plan, bench.sampling, call) }?;
+    let (firsts, kept) = found.expect("there was a call");
+    let (right, first_values) = unique_by_key_on_cpu(&host, &values.download()?, Nans::Apart);
+    check("the keys of the runs", &firsts, &right)?;
+    check("the first values of the runs", &kept, &first_values)?;
     Ok(Some(measured))
+}
+
+/// `n` keys in runs of `each`.
+fn keys(n: usize, each: usize) -> Vec<u32> {
+    (0..n).map(|i| (i / each) as u32).collect()
 }
 
 /// Compares every bit.
@@ -148,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_is_measured_alone_and_reads_keys_and_values() {
+    fn keys_and_values_are_read_and_only_scans_are_measured_in_a_row() {
         let records = BY_KEY.in_emulator(&BY_KEY.cases[2..4], 100);
         let told: Vec<_> = records
             .iter()
@@ -156,8 +155,8 @@ mod tests {
                 (record.params["op"].as_str(), record.params["calls"].as_u64(), record.bytes)
             })
             .collect();
-        let of = |op, arrays: u64| (Some(op), Some(1), Some(arrays * 4 * 100));
-        assert_eq!(told, [of("reduce-1024", 2), of("scan-2", 3)]);
+        let of = |op, calls, arrays: u64| (Some(op), Some(calls), Some(arrays * 4 * 100));
+        assert_eq!(told, [of("scan-2", 256, 3), of("reduce-1024", 1, 2), of("scan-2", 1, 3)]);
     }
 
     #[test]

@@ -129,6 +129,11 @@ where
         })
     }
 
+    /// The operation of the next launches. Its accumulators are the same, so the memory fits.
+    pub(super) fn set_op(&mut self, op: O) {
+        self.op = op;
+    }
+
     /// Always scans by `design`, instead of choosing the faster design for the length. Arrays of 1
     /// MiB and less, and arrays that do not start at multiples of 16 bytes, are still scanned in
     /// registers.

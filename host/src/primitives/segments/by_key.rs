@@ -21,7 +21,9 @@
 //! # Ok::<(), DeviceError>(())
 //! ```
 
-use super::scan::scan_marked;
+pub use super::run_reducer::RunReducer;
+pub use super::run_scanner::RunScanner;
+
 use super::{Offsets, SegmentReducer, SegmentReducible, reduce_segments_on_cpu};
 use crate::device::{Buffer, Device, DeviceError, Geometry};
 use crate::primitives::scan::{Form, Scannable};
@@ -30,12 +32,10 @@ use crate::primitives::sort::{Key, Order, Sorter};
 use crate::reference::{self, argsort, run_starts};
 use bytemuck::Pod;
 use cuda_std::memory::Global;
-use cuda_std::warp::WARP_SIZE;
 use gridsync_entries::rank::Taking;
 use gridsync_entries::segments::{Marking, Runs as RunsOf};
 use gridsync_entries::{Entry, KernelOf};
 use gridsync_kernels::grid::rank::{Places, THREADS as TAKERS};
-use gridsync_kernels::grid::segments::{MARKED, THREADS};
 use gridsync_kernels::op::{InSegments, Operation};
 
 /// Whether adjacent NaNs are equal keys.
@@ -103,7 +103,7 @@ fn join<K: RunKey>(firsts: &mut Vec<K>, starts: &mut Vec<u64>) {
 /// The key of each run, and its values combined by `op`. Waits for the results.
 ///
 /// One launch finds the runs, and another reduces their values. The bits of a floating-point result
-/// depend on the keys and values only.
+/// depend on the keys and values only. To reduce more than once, keep a [`RunReducer`].
 ///
 /// # Errors
 /// [`DeviceError::LengthMismatch`] if there are not as many values as keys,
@@ -269,7 +269,8 @@ impl GroupsOnCpu {
 
 /// Scans the values of each run of equal keys by `O`, on their device, into a new buffer.
 ///
-/// One launch marks where the runs start, and another scans.
+/// One launch marks where the runs start, and another scans. To scan more than once, keep a
+/// [`RunScanner`].
 ///
 /// # Errors
 /// As for [`reduce_by_key`].
@@ -284,23 +285,10 @@ where
     InSegments<O>: Scannable<Element = O::Element, Output = O::Output>,
 {
     let device = expect_pairs(keys, values)?;
-    let marks = device.alloc::<u32>(keys.len().div_ceil(32))?;
-    let common = Marking {
-        keys: keys.view(),
-        marks: marks.view(),
-        joins_nans: u32::from(nans == Nans::Together),
-    };
-    let warps = keys.len().div_ceil(MARKED);
-    let blocks = warps.div_ceil((THREADS / WARP_SIZE) as usize);
-    if blocks > 0 {
-        let grid = Geometry::new(blocks as u32, THREADS);
-        let args = K::Runs::default().arguments(common);
-        // SAFETY: there is a warp for each 1024 keys, and a bit for each key; a dropped buffer waits
-        // for the stream; `Entry` promises that the kernel marks runs, after the wait for the
-        // previous kernel.
-        unsafe { device.launch_in_a_row::<KernelOf<K::Runs, Marking<K>>>(&grid, args)? };
-    }
-    scan_marked::<O>(values, &marks, form)
+    let mut output = device.alloc(values.len())?;
+    let mut scanner = RunScanner::<K, O>::new(device, keys.len())?;
+    scanner.launch(keys, values, &mut output, form, nans)?;
+    Ok(output)
 }
 
 /// The same on all cores of the CPU, with the same bits.

@@ -13,6 +13,8 @@
 //! ```
 
 pub mod by_key;
+mod run_reducer;
+mod run_scanner;
 mod scan;
 pub mod scatter;
 #[cfg(test)]
@@ -193,10 +195,7 @@ impl<O: SegmentReducible<Element: Pod>> SegmentReducer<O> {
         starts: Global<u64>,
     ) -> Result<(), DeviceError> {
         if !starts.is_empty() {
-            let tiles = tiles::<O::Element>(input.len(), starts.len());
-            let of_tile = Segment::<O::Accumulator>::WORDS;
-            self.words.fit(places(tiles) * of_tile)?;
-            self.results.fit(starts.len() * O::Accumulator::WORDS)?;
+            let tiles = self.fit(input.len(), starts.len())?;
             let (words, state) = (self.words.view(), self.state.view());
             let common = Arguments { input, starts, result: self.results.view(), words, state };
             let args = self.op.arguments(common);
@@ -212,6 +211,15 @@ impl<O: SegmentReducible<Element: Pod>> SegmentReducer<O> {
         Ok(())
     }
 
+    /// Makes room for a reduction of `segments` segments of `elements` elements together, and returns
+    /// its number of tiles.
+    fn fit(&mut self, elements: usize, segments: usize) -> Result<u32, DeviceError> {
+        let tiles = tiles::<O::Element>(elements, segments);
+        self.words.fit(places(tiles) * Segment::<O::Accumulator>::WORDS)?;
+        self.results.fit(segments * O::Accumulator::WORDS)?;
+        Ok(tiles)
+    }
+
     /// The results of the last [`launch`](Self::launch), which had these offsets. Waits for them.
     ///
     /// # Errors
@@ -219,16 +227,24 @@ impl<O: SegmentReducible<Element: Pod>> SegmentReducer<O> {
     /// [`DeviceError::LengthMismatch`] if it had another number of segments, and if the stream
     /// fails.
     pub fn results(&self, offsets: &Offsets) -> Result<Vec<O::Output>, DeviceError> {
-        let count = offsets.count();
-        let Some(launched) = self.launched else {
+        let given = offsets.count();
+        match self.launched {
+            Some(buffer) if buffer != given => Err(DeviceError::LengthMismatch { buffer, given }),
+            _ => self.results_of(offsets.lengths()),
+        }
+    }
+
+    /// The results of the last launch, whose segments had these lengths. Waits for them.
+    fn results_of(
+        &self,
+        lengths: impl IntoIterator<Item = u64>,
+    ) -> Result<Vec<O::Output>, DeviceError> {
+        let Some(count) = self.launched else {
             return Err(DeviceError::NoResult { what: "result of a reduction of segments" });
         };
-        if launched != count {
-            return Err(DeviceError::LengthMismatch { buffer: launched, given: count });
-        }
         let words = O::Accumulator::WORDS;
         let all = self.results.download_part(0..count * words)?;
-        let segments = all.chunks_exact(words).zip(offsets.lengths());
+        let segments = all.chunks_exact(words).zip(lengths);
         Ok(segments.map(|(all, len)| self.op.finish_of(carried(all), len)).collect())
     }
 }

@@ -1,7 +1,7 @@
 //! Scans of each segment of an array.
 
 use super::Offsets;
-use crate::device::{Buffer, Device, DeviceError, Geometry};
+use crate::device::{Buffer, DeviceError, Geometry};
 use crate::primitives::scan::{Form, Scannable, Scanner};
 use crate::primitives::sort::check_offsets;
 use crate::reference;
@@ -55,7 +55,13 @@ where
         // for the stream; the kernel starts with the wait for the previous one.
         unsafe { device.launch_in_a_row::<KernelOf<Starts, MarkingStarts>>(&grid, args)? };
     }
-    scan_marked::<O>(input, &marks, form)
+    let mut output = device.alloc(input.len())?;
+    // SAFETY: there is a bit for each element, written by the launch before; a dropped buffer waits
+    // for the stream.
+    let segments = unsafe { Segments::marked(marks.view()) };
+    let op = InSegments::<O>::new(segments);
+    Scanner::new(op, device, input.len())?.launch(input, &mut output, form)?;
+    Ok(output)
 }
 
 /// The same on all cores of the CPU, with the same bits.
@@ -70,25 +76,4 @@ where
     check_offsets(offsets).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(offsets.last(), Some(&(input.len() as u64)), "the last is the number of elements");
     reference::scan_segments(O::default(), input, offsets, form)
-}
-
-/// Scans the segments that start at the elements whose bits are set in `marks`, which has a bit for
-/// each element.
-pub(super) fn scan_marked<O>(
-    input: &Buffer<O::Element>,
-    marks: &Buffer<u32>,
-    form: Form,
-) -> Result<Buffer<O::Output>, DeviceError>
-where
-    O: Operation<Element: Pod, Output: Pod> + Default,
-    InSegments<O>: Scannable<Element = O::Element, Output = O::Output>,
-{
-    let device: &Device = input.device();
-    let mut output = device.alloc(input.len())?;
-    // SAFETY: there is a bit for each element, written by the launch before; a dropped buffer waits
-    // for the stream.
-    let segments = unsafe { Segments::marked(marks.view()) };
-    let op = InSegments::<O>::new(segments);
-    Scanner::new(op, device, input.len())?.launch(input, &mut output, form)?;
-    Ok(output)
 }

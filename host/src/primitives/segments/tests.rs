@@ -1,3 +1,5 @@
+mod kept;
+
 use super::by_key::*;
 use super::scatter::{scatter_reduce, scatter_reduce_on_cpu};
 use super::*;
@@ -18,6 +20,18 @@ fn offsets(len: usize, count: usize) -> Vec<u64> {
     offsets.extend(inner);
     offsets.push(len as u64);
     offsets
+}
+
+/// Runs of at most `most` keys, some of NaNs.
+fn keys(len: usize, most: u64) -> Vec<f64> {
+    let random = |i: usize| (i as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 33;
+    let mut keys: Vec<f64> = Vec::with_capacity(len);
+    while keys.len() < len {
+        let (key, run) = (random(keys.len()) % 50, random(keys.len() + 7) % most + 1);
+        let key = if key == 0 { f64::NAN } else { key as f64 - 25.0 };
+        keys.extend((0..run.min((len - keys.len()) as u64)).map(|_| key));
+    }
+    keys
 }
 
 fn bits(values: &[f32]) -> Vec<u32> {
@@ -89,13 +103,7 @@ fn nans_are_separate_runs_or_one() {
 fn runs_and_groups_have_the_same_bits_as_on_the_cpu() {
     let device = Device::emulator();
     for (len, most) in [(0, 1), (1, 1), (5000, 2), (20_000, 300), (20_000, 1)] {
-        let random = |i: usize| (i as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 33;
-        let mut keys: Vec<f64> = Vec::with_capacity(len);
-        while keys.len() < len {
-            let (key, run) = (random(keys.len()) % 50, random(keys.len() + 7) % most + 1);
-            let key = if key == 0 { f64::NAN } else { key as f64 - 25.0 };
-            keys.extend((0..run.min((len - keys.len()) as u64)).map(|_| key));
-        }
+        let keys = keys(len, most);
         let host = values(len);
         let (on_device, input) = (device.upload(&keys), device.upload(&host));
         let (on_device, input) = (on_device.expect("room"), input.expect("room"));
