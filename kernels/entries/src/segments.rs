@@ -112,7 +112,9 @@ pub mod scatter {
         (segments shared $row:tt) => {
             entry! { $row ScatterCommon }
         };
-        (segments $blocks:literal $row:tt) => {
+        // Extremes with an index combine with no element of an array.
+        (segments [$blocks:literal] $row:tt) => {};
+        (segments $blocks:tt $row:tt) => {
             entry! { $row ScatterCommon, scatter (prefix = "scatter_", max_threads = 256) "Scatters results of", "grid::segments::scatter()" }
         };
         ($primitive:ident $value:tt $row:tt) => {};

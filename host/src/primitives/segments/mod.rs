@@ -13,6 +13,7 @@
 //! ```
 
 pub mod by_key;
+mod groups;
 mod run_reducer;
 mod run_scanner;
 mod scan;

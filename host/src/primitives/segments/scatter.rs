@@ -1,9 +1,9 @@
 //! Values combined with the elements of an array at some indices.
 
 use super::SegmentReducer;
-use super::by_key::{RunKey, expect_pairs, gather, sort_with_order};
+use super::by_key::{RunKey, expect_pairs};
+use super::groups::{gather, group_by_on_cpu, sort_with_order};
 use crate::device::{Buffer, DeviceError, Geometry};
-use crate::primitives::segments::by_key::group_by_on_cpu;
 use crate::primitives::select::select_with_positions;
 use crate::primitives::sort::Key;
 use bytemuck::Pod;
