@@ -57,7 +57,7 @@ impl Groups {
     /// floating-point result depend on the keys and values only.
     ///
     /// # Errors
-    /// As for [`reduce_by_key`].
+    /// As for [`reduce_by_key`](super::by_key::reduce_by_key).
     pub fn reduce<O: SegmentReducible<Element: Key>>(
         &self,
         op: O,
