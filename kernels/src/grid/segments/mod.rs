@@ -49,10 +49,10 @@ pub const STATE: usize = tiles::STATE;
 /// for an empty one. [`lift`](Operation::lift) gets the index of an element in its segment.
 ///
 /// No views overlap. Nothing else accesses the result, or writes `input` and `starts`, while the
-/// kernel runs. The workspace has [`STATE`] words of state, and the words of a [`Segment`] of
-/// accumulators, at most four, for each of the [`places`]. Later work on the stream sees the
-/// results. The blocks need not be co-resident. The launch may [overlap](cuda_std::dependent) the
-/// kernel before it.
+/// kernel runs. The workspace has [`STATE`] words of state, and the words of a
+/// [`Segment`](crate::op::Segment) of accumulators, at most four, for each of the [`places`]. Later
+/// work on the stream sees the results. The blocks need not be co-resident. The launch may
+/// [overlap](cuda_std::dependent) the kernel before it.
 #[device(protocol = "the reduction of segments")]
 pub fn reduce_segments<O: Operation>(
     op: O,

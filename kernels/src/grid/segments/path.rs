@@ -11,8 +11,8 @@ pub const THREADS: u32 = 256;
 /// Steps of the path that a thread takes, for elements of `T`.
 ///
 /// An odd number keeps the lanes of a warp out of each other's banks of shared memory. A tile needs
-/// 30 or 31 KiB of it, so the four blocks for which there are registers fit on a multiprocessor.
-/// Other numbers have not been measured.
+/// 30 or 31 KiB of it, so the four or five blocks for which there are registers fit on a
+/// multiprocessor. Other numbers have not been measured.
 #[inline(always)]
 #[must_use]
 pub const fn steps<T: Scalar>() -> u32 {
