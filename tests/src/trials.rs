@@ -180,9 +180,12 @@ impl Trials {
         self.list.sort_by(|a, b| a.name().cmp(b.name()));
         if let Some(Part { number, of }) = call.part {
             self.list.retain(|trial| !call.harness.is_filtered_out(trial));
-            // Neighbours in the list are similar, so each process gets the same number of each
-            // kind.
-            let mut turns = (1..=of).cycle();
+            // Neighbours in the list are similar, so each process gets the same number of each kind. The
+            // turns shift, or one process would get all tests of one length.
+            let mut turns = (0..).flat_map(|round| {
+                let shift = round * (round + 1) / 2;
+                (0..of).map(move |turn| (turn + shift) % of + 1)
+            });
             self.list.retain(|_| turns.next() == Some(number));
         }
         let is_left =

@@ -78,8 +78,11 @@ fn add_row(trials: &mut Trials, kind: &'static Kind) {
         });
     });
     for len in LONG {
+        // Of the longest arrays, the CPU sorts one for a second or two.
+        let step = if len > 1 << 20 && ty != "f32" { 4 } else { 1 };
         trials.test(format!("{ty}::on_cuda::len_{len}"), move || {
-            with_cuda(|cuda| (0..14).for_each(|number| case(cuda, kind, len, number, number / 3)));
+            let numbers = (0..14).step_by(step);
+            with_cuda(|cuda| numbers.for_each(|number| case(cuda, kind, len, number, number / 3)));
         });
     }
     for (number, shape) in SHORT_ROWS.into_iter().enumerate() {

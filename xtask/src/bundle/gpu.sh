@@ -84,7 +84,7 @@ tests() {
     [ "$example" = examples/cpu_sum ] && continue
     [ -x "$example" ] && step "example-$(basename "$example")" 30 "$example"
   done
-  step verify 150 "$gridsync" verify --device cuda --max-log2 12
+  step verify 220 "$gridsync" verify --device cuda --max-log2 12
   sanitize
   wait
 }
