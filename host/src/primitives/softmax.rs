@@ -86,7 +86,7 @@ pub struct RowSoftmax<T: SoftmaxElement> {
 
 /// How the rows are distributed.
 enum Plan<T: SoftmaxElement> {
-    /// There are no elements.
+    /// The matrix is empty.
     Nothing,
     /// One batch of rows per warp.
     Short { batch: Batch, geometry: Geometry },

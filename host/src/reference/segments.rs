@@ -69,7 +69,7 @@ pub fn reduce_segments<O: Operation>(
     results
 }
 
-/// What a tile has of the segments that it does not contain whole.
+/// The parts of segments that a tile does not contain whole.
 #[derive(Clone, Copy)]
 struct Tile<A> {
     /// All of it, for the later tiles.

@@ -19,9 +19,9 @@ use gridsync_kernels::op::Sum;
 /// Reductions and scans keep their memory, and leave what they find on the GPU, as CUB's do. In a
 /// reduction the host waits for the number of runs, for which the reduction of their values is
 /// launched. So one call is measured alone, with the wait in its time. Scans do not wait, and are
-/// measured in a row too, each with keys, values and sums of its own.
+/// measured in a row too, each with separate keys, values and sums.
 ///
-/// There is no object to keep for the first values. The function allocates buffers and frees them, and
+/// The first values come from a function that keeps nothing: it allocates buffers and frees them, and
 /// copies keys and values of all runs to the host. All of this is in the time of a call, which is
 /// measured alone, as a program would find it.
 ///
@@ -47,7 +47,7 @@ pub const BY_KEY: Throughput = Throughput {
     on_cpu: None,
 };
 
-/// What a scan moves besides its values, as a percentage of them: keys and sums.
+/// The keys and sums that a scan moves, as a percentage of its values.
 const SCANNED: u64 = 200;
 
 /// The result of a measurement.

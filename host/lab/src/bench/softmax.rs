@@ -31,7 +31,7 @@ pub const SOFTMAX: Throughput = Throughput {
 };
 
 /// µs of one softmax of all rows of `COLUMNS` elements in device memory to another matrix. `None` if
-/// there is no whole row.
+/// the matrix has less than a whole row.
 fn measure<const COLUMNS: usize>(
     bench: &mut Bench<'_>,
     load: &Load,

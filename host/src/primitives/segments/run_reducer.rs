@@ -81,7 +81,7 @@ impl<K: RunKey, O: SegmentReducible<Element: Pod>> RunReducer<K, O> {
     /// # Errors
     /// [`DeviceError::LengthMismatch`] if there are not as many values as keys,
     /// [`DeviceError::OtherDevice`] if they are not on the device of this reducer, and if the device
-    /// fails. After an error there are no keys and results.
+    /// fails. An error leaves neither keys nor results.
     pub fn reduce(
         &mut self,
         keys: &Buffer<K>,
@@ -141,7 +141,7 @@ impl<K: RunKey, O: SegmentReducible<Element: Pod>> RunReducer<K, O> {
     /// the device.
     ///
     /// # Errors
-    /// [`DeviceError::NoResult`] if there was no reduction or the last one failed, and if the device
+    /// [`DeviceError::NoResult`] before the first reduction and after a failed one, and if the device
     /// fails.
     pub fn keys(&self) -> Result<Vec<K>, DeviceError> {
         self.firsts.download_part(0..self.found()?.runs)

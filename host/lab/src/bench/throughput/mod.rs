@@ -362,7 +362,7 @@ fn params(op: &str, dtype: Dtype, load: &Load, peer_mode: Option<&str>) -> Value
     })
 }
 
-/// Those of `cases` on elements of `dtype` that are timed by this plan.
+/// The cases on elements of `dtype` that this plan times.
 fn timed(cases: &[Case], dtype: Dtype, plan: Plan) -> Vec<&Case> {
     let is_timed = |case: &&Case| case.dtype == dtype && (!case.is_alone || plan == Plan::ALONE);
     cases.iter().filter(is_timed).collect()
