@@ -7,8 +7,7 @@ use bytemuck::Pod;
 use gridsync::device::{Buffer, DeviceError};
 use gridsync::primitives::scan::Form;
 use gridsync::primitives::segments::by_key::{
-    Nans, RunReducer, RunScanner, runs_on_cpu, scan_by_key_on_cpu, unique_by_key,
-    unique_by_key_on_cpu,
+    Nans, RunFirsts, RunReducer, RunScanner, runs_on_cpu, scan_by_key_on_cpu, unique_by_key_on_cpu,
 };
 use gridsync::primitives::segments::reduce_segments_on_cpu;
 use gridsync_kernels::op::Sum;
@@ -16,14 +15,10 @@ use gridsync_kernels::op::Sum;
 /// The suite: runs of 2, 16 and 1024 equal keys of u32, each with a value of f32. The values of a
 /// run are summed, or all of its sums up to each value are written, or its first value is kept.
 ///
-/// Reductions and scans keep their memory, and leave what they find on the GPU, as CUB's do. In a
-/// reduction the host waits for the number of runs, for which the reduction of their values is
-/// launched. So one call is measured alone, with the wait in its time. Scans do not wait, and are
-/// measured in a row too, each with separate keys, values and sums.
-///
-/// The first values come from a function that keeps nothing: it allocates buffers and frees them, and
-/// copies keys and values of all runs to the host. All of this is in the time of a call, which is
-/// measured alone, as a program would find it.
+/// All keep their memory, and leave what they find on the GPU, as CUB's do. For the sums and the
+/// first values the host waits for the number of runs, before it launches what reads their values. So
+/// one call is measured alone, with the wait in its time. Scans do not wait, and are measured in a
+/// row too, each with separate keys, values and sums.
 ///
 /// The bytes are those of the keys and the values, and of the sums of a scan.
 pub const BY_KEY: Throughput = Throughput {
@@ -99,23 +94,20 @@ fn scan<const EACH: usize>(bench: &mut Bench<'_>, load: &Load) -> Measured {
     Ok(Some(measured))
 }
 
-/// µs of the key and the first value of each run of `EACH` elements. The last one may be shorter. Each
-/// call drops what the one before it found, as a program would in the end.
+/// µs of the key and the first value of each run of `EACH` elements. The last one may be shorter.
 fn unique<const EACH: usize>(bench: &mut Bench<'_>, load: &Load) -> Measured {
     let device = bench.device;
     let values = &bench.stock.inputs::<f32>(device, load.n, 1)?[0];
     let host = keys(load.n, EACH);
     let keys = device.upload(&host)?;
-    let mut found = None;
-    let call = |_| {
-        found = Some(unique_by_key(&keys, values, Nans::Apart)?);
-        Ok(())
-    };
-    // SAFETY: a call only reads both arrays, which outlive the measurement, and writes new ones.
+    let mut firsts = RunFirsts::new(device, load.n)?;
+    let call = |_| firsts.find(&keys, values).map(drop);
+    // SAFETY: a call only reads both arrays, and leaves its memory ready for the next one. All of
+    // them outlive the measurement.
     let measured = unsafe { time_cold(device, &load.plan, bench.sampling, call) }?;
-    let (firsts, kept) = found.expect("there was a call");
     let (right, first_values) = unique_by_key_on_cpu(&host, &values.download()?, Nans::Apart);
-    check("the keys of the runs", &firsts, &right)?;
+    check("the keys of the runs", &firsts.keys().download_part(0..right.len())?, &right)?;
+    let kept = firsts.values().download_part(0..right.len())?;
     check("the first values of the runs", &kept, &first_values)?;
     Ok(Some(measured))
 }

@@ -22,6 +22,7 @@
 //! ```
 
 pub use super::groups::{Groups, GroupsOnCpu, group_by, group_by_on_cpu};
+pub use super::run_firsts::RunFirsts;
 pub use super::run_reducer::RunReducer;
 pub use super::run_scanner::RunScanner;
 
@@ -118,7 +119,8 @@ pub fn reduce_by_key<K: RunKey, O: SegmentReducible<Element: Pod>>(
     Ok((firsts, SegmentReducer::new(op, device)?.reduce(values, &offsets)?))
 }
 
-/// The key and the first value of each run. Waits for the device.
+/// The key and the first value of each run. Waits for the device. To find them more than once, or to
+/// leave them on the device, keep a [`RunFirsts`].
 ///
 /// # Errors
 /// As for [`reduce_by_key`].

@@ -79,23 +79,33 @@ pub(super) fn gather<V: Key>(
     values: &Buffer<V>,
     places: Global<u64>,
 ) -> Result<Buffer<V>, DeviceError> {
-    let device = values.device();
-    let gathered = device.alloc(places.len())?;
-    if !gathered.is_empty() {
-        let taking = Taking {
-            input: values.view().cast(),
-            places: Places { sorted: places, positions: [places.part(0, 0); 2], first: 0 },
-            elements: gathered.view().cast(),
-            indices: places,
-        };
-        let grid = Geometry::new(places.len().div_ceil(THREADS as usize) as u32, THREADS);
-        let args = V::Keys::default().arguments(taking);
-        // SAFETY: the grid has a thread for each place, all are below the number of values, and each
-        // that is written is the one that is read; a dropped buffer waits for the stream; the kernel
-        // starts with the wait for the previous one.
-        unsafe { device.launch_in_a_row::<Taker<V>>(&grid, args)? };
-    }
+    let mut gathered = values.device().alloc(places.len())?;
+    gather_into(values, places, &mut gathered)?;
     Ok(gathered)
+}
+
+/// Writes the elements of `values` at `places` to the beginning of `gathered`, which is on the same
+/// device and at least as long as the places. Otherwise as [`gather`].
+pub(super) fn gather_into<V: Key>(
+    values: &Buffer<V>,
+    places: Global<u64>,
+    gathered: &mut Buffer<V>,
+) -> Result<(), DeviceError> {
+    if places.is_empty() {
+        return Ok(());
+    }
+    let taking = Taking {
+        input: values.view().cast(),
+        places: Places { sorted: places, positions: [places.part(0, 0); 2], first: 0 },
+        elements: gathered.view().part(0, places.len()).cast(),
+        indices: places,
+    };
+    let grid = Geometry::new(places.len().div_ceil(THREADS as usize) as u32, THREADS);
+    let args = V::Keys::default().arguments(taking);
+    // SAFETY: the grid has a thread for each place, all are below the number of values, and each
+    // that is written is the one that is read; a dropped buffer waits for the stream; the kernel
+    // starts with the wait for the previous one.
+    unsafe { values.device().launch_in_a_row::<Taker<V>>(&grid, args) }
 }
 
 /// Groups of elements with equal keys, on the CPU.

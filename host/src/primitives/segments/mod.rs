@@ -14,6 +14,8 @@
 
 pub mod by_key;
 mod groups;
+mod run_finder;
+mod run_firsts;
 mod run_reducer;
 mod run_scanner;
 mod scan;

@@ -1,12 +1,11 @@
 //! Reductions of runs of equal keys, again and again.
 
 use super::by_key::{RunKey, expect_pairs};
+use super::run_finder::RunFinder;
 use super::{SegmentReducer, SegmentReducible};
 use crate::device::{Buffer, Device, DeviceError};
-use crate::primitives::select::Selector;
 use crate::reference::run_lengths;
 use bytemuck::Pod;
-use gridsync_kernels::grid::select::Outputs;
 
 /// Reduces the values of each run of equal keys by one operation on one device, and keeps the memory:
 /// for each key its size and 8 bytes, and 4 bytes for each word of an accumulator.
@@ -31,11 +30,7 @@ use gridsync_kernels::grid::select::Outputs;
 /// ```
 pub struct RunReducer<K: RunKey, O: SegmentReducible> {
     device: Device,
-    selector: Selector<K::Firsts>,
-    /// The first key of each run, where the runs start, and their number.
-    firsts: Buffer<K>,
-    starts: Buffer<u64>,
-    count: Buffer<u64>,
+    finder: RunFinder<K>,
     reducer: SegmentReducer<O>,
     found: Option<Found>,
 }
@@ -62,10 +57,7 @@ impl<K: RunKey, O: SegmentReducible<Element: Pod>> RunReducer<K, O> {
         reducer.fit(longest, longest)?;
         Ok(Self {
             device: device.clone(),
-            selector: Selector::new(K::Firsts::default(), device, longest)?,
-            firsts: device.alloc(longest)?,
-            starts: device.alloc(longest)?,
-            count: device.alloc(1)?,
+            finder: RunFinder::new(device, longest)?,
             reducer,
             found: None,
         })
@@ -90,51 +82,27 @@ impl<K: RunKey, O: SegmentReducible<Element: Pod>> RunReducer<K, O> {
         self.found = None;
         self.device.expect_own(keys)?;
         expect_pairs(keys, values)?;
-        let runs = self.find(keys)?;
-        let starts = self.starts.view().part(0, runs);
+        let starts = self.finder.find(keys)?;
         // SAFETY: the values are on this device, and so are the starts, which ascend from 0 and are
         // indices of keys, of which there are as many; `&mut self` and the stream order keep other
         // launches off the starts, and a dropped buffer waits for the stream.
         unsafe { self.reducer.launch_view(values.view(), starts)? };
-        self.found = Some(Found { runs, keys: keys.len() });
-        Ok(runs)
-    }
-
-    /// Finds the runs of `keys`, and waits for their number.
-    fn find(&mut self, keys: &Buffer<K>) -> Result<usize, DeviceError> {
-        let len = keys.len();
-        if len == 0 {
-            return Ok(0);
-        }
-        if len > self.firsts.len() {
-            self.firsts = self.device.alloc(len)?;
-        }
-        if len > self.starts.len() {
-            self.starts = self.device.alloc(len)?;
-        }
-        let (firsts, positions) =
-            (self.firsts.view().part(0, len), self.starts.view().part(0, len));
-        let count = self.count.view();
-        let outputs = Outputs { kept: firsts, rest: firsts.part(0, 0), positions, count };
-        // SAFETY: all are on this device and different buffers, and the outputs are as long as the
-        // keys, which are not empty; `&mut self` and the stream order keep other launches off the
-        // outputs, and a dropped buffer waits for the stream.
-        unsafe { self.selector.select_view(keys.view(), outputs)? };
-        Ok(self.count.download()?[0] as usize)
+        self.found = Some(Found { runs: starts.len(), keys: keys.len() });
+        Ok(starts.len())
     }
 
     /// The buffer that begins with the first key of each run of the last [`reduce`](Self::reduce).
     /// The elements after as many as there are runs are undefined.
     #[must_use]
     pub fn firsts(&self) -> &Buffer<K> {
-        &self.firsts
+        &self.finder.firsts
     }
 
     /// The buffer that begins with the index at which each run of the last [`reduce`](Self::reduce)
     /// starts. The elements after as many as there are runs are undefined.
     #[must_use]
     pub fn starts(&self) -> &Buffer<u64> {
-        &self.starts
+        &self.finder.starts
     }
 
     /// Copies the first key of each run of the last [`reduce`](Self::reduce) to the host. Waits for
@@ -144,7 +112,7 @@ impl<K: RunKey, O: SegmentReducible<Element: Pod>> RunReducer<K, O> {
     /// [`DeviceError::NoResult`] before the first reduction and after a failed one, and if the device
     /// fails.
     pub fn keys(&self) -> Result<Vec<K>, DeviceError> {
-        self.firsts.download_part(0..self.found()?.runs)
+        self.finder.firsts.download_part(0..self.found()?.runs)
     }
 
     /// The values of each run of the last [`reduce`](Self::reduce), combined. Waits for them, and
@@ -154,7 +122,7 @@ impl<K: RunKey, O: SegmentReducible<Element: Pod>> RunReducer<K, O> {
     /// As for [`keys`](Self::keys).
     pub fn results(&self) -> Result<Vec<O::Output>, DeviceError> {
         let Found { runs, keys } = self.found()?;
-        let starts = self.starts.download_part(0..runs)?;
+        let starts = self.finder.starts.download_part(0..runs)?;
         self.reducer.results_of(run_lengths(&starts, keys))
     }
 

@@ -82,3 +82,22 @@ fn a_kept_object_refuses_arrays_of_other_lengths_and_devices() {
     assert_eq!(reducer.reduce(&keys, &values), Ok(1));
     assert_eq!(reducer.results(), Ok(vec![2.0]));
 }
+
+#[test]
+fn kept_memory_for_first_values_grows_with_the_keys() {
+    let device = Device::emulator();
+    let mut firsts = RunFirsts::new(&device, 1).expect("there is room");
+    for (len, most) in [(0, 1), (1, 1), (5000, 300), (33, 2)] {
+        let (keys, host) = (keys(len, most), values(len));
+        let on_device = (device.upload(&keys).expect("room"), device.upload(&host).expect("room"));
+        let runs = firsts.find(&on_device.0, &on_device.1).expect("it should run");
+        let (of_runs, kept) = unique_by_key_on_cpu(&keys, &host, Nans::Apart);
+        let found = firsts.keys().download_part(0..runs).expect("they are there");
+        assert_eq!(key_bits(&found), key_bits(&of_runs));
+        let found = firsts.values().download_part(0..runs).expect("they are there");
+        assert_eq!(bits(&found), bits(&kept), "{len} keys");
+    }
+    let (keys, values) = (device.upload(&[1.0f64]).expect("room"), device.alloc(2).expect("room"));
+    let error = firsts.find(&keys, &values).expect_err("a key is missing");
+    assert!(matches!(error, DeviceError::LengthMismatch { .. }), "{error}");
+}
