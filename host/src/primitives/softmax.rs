@@ -13,7 +13,7 @@
 //!
 //! The error of a result, relative to the true one, is at most u · (m − x + ln n + 2.2 · d + 8),
 //! where m is the greatest element of the row, x the element, n the number of columns, u is 2⁻²⁴,
-//! or 2⁻⁵³ for f64, and d is 1 for rows of at most 32 KiB, and for longer ones the
+//! or 2⁻⁵³ for f64, and d is 1 for rows of at most 128 KiB, 64 for f16 and bf16, and for longer ones the
 //! [depth](crate::reference::reduce_depth) of their reduction. For f16 and bf16 the result is then
 //! rounded to that type. Results below the least normal number have this error relative to that
 //! number.
@@ -39,7 +39,7 @@ use gridsync_kernels::grid::softmax::{Softmax, most_of_middle};
 /// Warps per block for long rows.
 const WARPS: u32 = SMALL;
 
-/// Warps of a block for short rows, which need up to 254 registers: small blocks leave fewer unused.
+/// Warps of a block for short rows.
 const FEW_WARPS: u32 = 4;
 
 /// The softmax of each row of `columns` elements of `input`, stored in row-major order, on its
@@ -74,7 +74,7 @@ pub fn softmax_rows_on_cpu<T: Softmax>(input: &[T], columns: usize) -> Vec<T> {
 
 /// Softmax of the rows of matrices of one size on one device: its plan and its working memory.
 ///
-/// One launch per matrix, or two if rows are longer than 32 KiB. A row has the same bits in any
+/// One launch per matrix, or two if rows are longer than 128 KiB, or 64 for f16 and bf16. A row has the same bits in any
 /// matrix of as many columns. Rows that start at multiples of 16 bytes are read and written with
 /// fewer accesses than others.
 pub struct RowSoftmax<T: SoftmaxElement> {
@@ -123,8 +123,8 @@ impl<T: SoftmaxElement + Pod> Plan<T> {
 }
 
 impl<T: SoftmaxElement + Pod> RowSoftmax<T> {
-    /// Plans the softmax of `rows` rows of `columns` elements on `device`. If rows are longer than
-    /// 32 KiB, allocates the working memory of their reduction: see [`RowReducer::new`].
+    /// Plans the softmax of `rows` rows of `columns` elements on `device`. If rows are
+    /// long, allocates the working memory of their reduction: see [`RowReducer::new`].
     ///
     /// # Errors
     /// If the device fails.

@@ -129,9 +129,9 @@ where
 }
 
 macro_rules! kernels {
-    ($ty:ident, $short:ident $of_short:literal, $middle:ident $of_middle:literal, $long:ident $of_long:literal) => {
-        entry! { @ $short Rows<$ty> [] ShortArguments<$ty>, soften (max_threads = 256, min_blocks = $of_short) "Softmax of short rows:", "grid::softmax::softmax_short_rows" }
-        entry! { @ $middle Rows<$ty> [] MiddleArguments<$ty>, soften (max_threads = 256, min_blocks = $of_middle) "Softmax of middle rows:", "grid::softmax::softmax_middle_rows" }
+    ($ty:ident, $short:ident $of_short:literal, $middle:ident $threads:literal, $long:ident $of_long:literal) => {
+        entry! { @ $short Rows<$ty> [] ShortArguments<$ty>, soften (max_threads = 128, min_blocks = $of_short) "Softmax of short rows:", "grid::softmax::softmax_short_rows" }
+        entry! { @ $middle Rows<$ty> [] MiddleArguments<$ty>, soften (max_threads = $threads) "Softmax of middle rows:", "grid::softmax::softmax_middle_rows" }
         entry! { @ $long Rows<$ty> [] LongArguments<$ty>, soften (max_threads = 256, min_blocks = $of_long) "Softmax of long rows:", "grid::softmax::softmax_long_rows" }
     };
 }

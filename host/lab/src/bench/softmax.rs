@@ -14,9 +14,9 @@ macro_rules! rows_of {
 
 /// The suite: rows for each of the library's kernels.
 ///
-/// The bytes are those of reading and writing each element once. Rows of more than 32 KiB are read
-/// twice. Sizes are those of the whole matrix; elements that are left over are in no row. The program
-/// in CUDA C++ only measures the ceiling.
+/// The bytes are those of reading and writing each element once. Rows of more than 128 KiB are
+/// read twice. Sizes are those of the whole matrix; elements that are left over are in no row. The
+/// program in CUDA C++ only measures the ceiling.
 pub const SOFTMAX: Throughput = Throughput {
     name: "softmax",
     cases: rows_of![16, 128, 1024, 4096, 32_768, 1_048_576],

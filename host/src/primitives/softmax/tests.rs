@@ -4,9 +4,9 @@ use cuda_std::{bf16, f16};
 use std::fmt::Debug;
 
 /// Columns around the edges of packs, warps, runs and tiles of every type.
-const COLUMNS: [usize; 24] = [
+const COLUMNS: [usize; 25] = [
     1, 2, 3, 7, 8, 9, 31, 32, 33, 64, 100, 127, 129, 511, 512, 513, 1023, 1024, 1025, 2049, 4096,
-    4097, 8193, 16_385,
+    4097, 8193, 16_385, 32_769,
 ];
 
 fn emulator() -> Device {

@@ -7,6 +7,10 @@ use cuda_std::{bf16, f16};
 
 /// An element whose rows have a softmax.
 pub trait Softmax: Exponent {
+    /// The most warps of the block of a middle row: 32, or 16 where a thread needs more than 64
+    /// registers for its elements of a run.
+    const WARPS: u32;
+
     /// The greater number. Either, if one is NaN.
     fn greater(a: Self::Wide, b: Self::Wide) -> Self::Wide;
 
@@ -22,8 +26,10 @@ pub trait Softmax: Exponent {
 }
 
 macro_rules! elements {
-    ($($ty:ident as $wide:ident: $narrow:expr;)*) => {$(
+    ($($ty:ident as $wide:ident, $warps:literal: $narrow:expr;)*) => {$(
         impl Softmax for $ty {
+            const WARPS: u32 = $warps;
+
             #[inline(always)]
             fn greater(a: $wide, b: $wide) -> $wide {
                 a.max(b)
@@ -49,10 +55,10 @@ macro_rules! elements {
     )*};
 }
 elements! {
-    f32 as f32: |y| y;
-    f64 as f64: |y| y;
-    f16 as f32: f32_to_f16;
-    bf16 as f32: f32_to_bf16;
+    f32 as f32, 32: |y| y;
+    f64 as f64, 32: |y| y;
+    f16 as f32, 16: f32_to_f16;
+    bf16 as f32, 16: f32_to_bf16;
 }
 
 #[cfg(all(test, not(target_arch = "nvptx64")))]

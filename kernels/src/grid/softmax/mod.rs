@@ -6,8 +6,8 @@
 //!
 //! * A row of at most one run is **short**. A warp handles a batch of rows, as in a reduction of
 //!   [short rows](super::reduce::reduce_short_rows), and keeps them in registers.
-//! * A row of at most one tile of eight warps, 32 KiB, is **middle**. It has a block, with a warp
-//!   per run, which keeps it in registers.
+//! * A row of at most [`WARPS`](Softmax::WARPS) runs, 128 KiB or 64 KiB for elements of 2 bytes, is **middle**. It has a block,
+//!   with a warp per run, which keeps it in registers.
 //! * For a **long** row, [`LogSumExp`](crate::op::LogSumExp) finds the greatest element and the
 //!   sum in a launch of [`reduce_long_rows`](super::reduce::reduce_long_rows), and a second launch
 //!   reads the elements again.
@@ -26,19 +26,20 @@ mod run;
 pub use element::Softmax;
 
 use super::overlap::begin;
-use super::reduce::{Batch, SMALL, Shape};
+use super::reduce::{Batch, RUN_ROWS as ROWS, Shape};
 use crate::block::ThreadPosition;
 use crate::op::{Carried, Exponentials, from_each_word};
 use cuda_std::prelude::*;
+use cuda_std::warp::WARP_SIZE;
 use run::{Run, Values};
 
-/// Log2 of the packs of a run.
-const LOG_RUN: u32 = Shape::run::<u32>().ilog2() - 2;
+/// Log2 of the packs of a group: one per lane.
+const LOG_GROUP: u32 = WARP_SIZE.ilog2();
 
 /// The most elements of a middle row.
 #[must_use]
-pub const fn most_of_middle<T: Scalar>() -> usize {
-    SMALL as usize * Shape::run::<T>()
+pub const fn most_of_middle<T: Softmax>() -> usize {
+    T::WARPS as usize * Shape::run::<T>()
 }
 
 /// Writes the softmax of each of `rows` short rows of `columns` elements of `input` to `output`.
@@ -57,6 +58,25 @@ pub fn softmax_short_rows<T: Softmax>(
     batch: Batch,
 ) {
     begin();
+    // The same for the whole grid. With the number of groups known to the compiler there are far
+    // fewer instructions.
+    match batch.log_packs {
+        8 => batch_of::<T, 8>(input, output, rows, columns, batch),
+        7 => batch_of::<T, 4>(input, output, rows, columns, batch),
+        6 => batch_of::<T, 2>(input, output, rows, columns, batch),
+        _ => batch_of::<T, 1>(input, output, rows, columns, batch),
+    }
+}
+
+/// [`softmax_short_rows`] of the batch of this warp, of rows of `GROUPS` groups of packs.
+#[device]
+fn batch_of<T: Softmax, const GROUPS: usize>(
+    input: Global<T>,
+    output: Global<T>,
+    rows: usize,
+    columns: u32,
+    batch: Batch,
+) {
     let at = ThreadPosition::here();
     let number = thread::block_idx_x() as usize * at.warps as usize + at.warp as usize;
     let first = number * batch.rows();
@@ -64,11 +84,11 @@ pub fn softmax_short_rows<T: Softmax>(
     if first >= rows {
         return;
     }
-    let run = Run {
+    let run = Run::<GROUPS> {
         start: first * columns as usize,
         rows: batch.rows().min(rows - first) as u32,
         len: columns,
-        log_packs: batch.log_packs,
+        log_packs: if GROUPS == 1 { batch.log_packs } else { LOG_GROUP },
         lane: at.lane,
     };
     run.soften::<T, false>(input, output, columns as usize);
@@ -123,13 +143,13 @@ pub fn softmax_long_rows<T: Softmax>(
 
 /// Run `number` of the row at element `start`, if it has so many.
 #[device]
-fn of_row<T: Scalar>(start: usize, columns: usize, number: usize, lane: u32) -> Option<Run> {
+fn of_row<T: Scalar>(start: usize, columns: usize, number: usize, lane: u32) -> Option<Run<ROWS>> {
     let begin = number * Shape::run::<T>();
     (begin < columns).then(|| Run {
         start: start + begin,
         rows: 1,
         len: (columns - begin).min(Shape::run::<T>()) as u32,
-        log_packs: LOG_RUN,
+        log_packs: LOG_GROUP,
         lane,
     })
 }

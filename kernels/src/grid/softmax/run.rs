@@ -1,9 +1,9 @@
 //! What a warp does with a run of the matrix: it keeps it in registers.
 
 use super::Softmax;
-use crate::block::Slots;
+use crate::block::{Slots, ThreadPosition};
 use crate::grid::guarded::read_pack_within;
-use crate::grid::reduce::{RUN_ROWS as ROWS, SMALL, Shifted, is_aligned};
+use crate::grid::reduce::{RUN_ROWS as ROWS, Shifted, is_aligned};
 use crate::op::{Carried, Exponent};
 use crate::warp::among_lanes;
 use cuda_std::memory::Pack;
@@ -14,15 +14,16 @@ use cuda_std::warp::WARP_SIZE;
 pub(super) type Values<T, A> = [<T as Scalar>::Pack<A>; ROWS];
 
 /// The elements of a warp: whole rows, or a run of one row. They begin at element `start` of the
-/// matrix.
+/// matrix. A row has room for `GROUPS` groups of 32 packs, one per lane, or for part of a group if
+/// that is 1.
 #[derive(Clone, Copy)]
-pub(super) struct Run {
+pub(super) struct Run<const GROUPS: usize> {
     pub(super) start: usize,
     /// The number of rows, at least 1.
     pub(super) rows: u32,
     /// The number of elements of a row that are in the run, at least 1.
     pub(super) len: u32,
-    /// Log2 of a row's space in the run, in packs.
+    /// Log2 of a row's space in packs, of at most a group.
     pub(super) log_packs: u32,
     pub(super) lane: u32,
 }
@@ -36,18 +37,23 @@ struct Place {
     left: u32,
 }
 
-impl Run {
-    /// The place of a lane's pack `group`. Without such a row or pack it is the last one, of which
-    /// no elements are left: a branch around a load would delay the next load.
+impl<const GROUPS: usize> Run<GROUPS> {
+    /// The place of a lane's pack `group`. Without such a row or pack it is one that exists, of
+    /// which no elements are left: a branch around a load would delay the next load.
     #[device]
     fn place<T: Scalar>(self, group: usize) -> Place {
-        let (width, packs) = (T::PACK as u32, 1 << self.log_packs);
-        let place = group as u32 * WARP_SIZE + self.lane;
-        let (row, pack) = (place >> self.log_packs, place & (packs - 1));
-        let last_pack = (self.len - 1) / width;
-        let first = row.min(self.rows - 1) * self.len + pack.min(last_pack) * width;
-        let left = if row < self.rows { self.len.saturating_sub(pack * width) } else { 0 };
-        Place { first: first as usize, left }
+        let width = T::PACK as u32;
+        let in_group = WARP_SIZE >> self.log_packs;
+        let row = (group / GROUPS) as u32 * in_group + (self.lane >> self.log_packs);
+        let lane = self.lane & ((1 << self.log_packs) - 1);
+        let pack = (group % GROUPS) as u32 * WARP_SIZE + lane;
+        let first = pack.min((self.len - 1) / width) * width;
+        if row < self.rows {
+            let left = self.len.saturating_sub(pack * width);
+            Place { first: (row * self.len + first) as usize, left }
+        } else {
+            Place { first: first as usize, left: 0 }
+        }
     }
 
     /// The elements. Those that do not exist are −∞, which changes neither a maximum nor a sum of
@@ -99,12 +105,6 @@ impl Run {
         });
     }
 
-    /// Whether rows end with this group of 32 packs, one per lane.
-    #[device]
-    fn ends(self, group: usize) -> bool {
-        ((group as u32 + 1) * WARP_SIZE).trailing_zeros() >= self.log_packs
-    }
-
     /// Combines `of(group, at)` of each row in the order of a reduction, and returns
     /// `finish(group, all)` for each group. All groups of a row have the same result.
     #[device]
@@ -115,27 +115,20 @@ impl Run {
         combine: impl Fn(A, A) -> A,
         finish: impl Fn(usize, A) -> B,
     ) -> [B; ROWS] {
+        let ends = |group: usize| (group + 1).is_multiple_of(GROUPS);
+        let lanes = 1 << self.log_packs;
         let mut places = <T::Pack<A>>::splat(none);
         let ended: [B; ROWS] = Pack::from_fn(|group| {
             let taken = <T::Pack<A>>::from_fn(|at| combine(places[at], of(group, at)));
-            let ends = self.ends(group);
-            // One by one: a choice between two packs would put both into local memory.
-            places = <T::Pack<A>>::from_fn(|at| if ends { none } else { taken[at] });
-            if ends {
-                let lane = taken.fold(&combine);
-                finish(group, among_lanes(lane, (1 << self.log_packs).min(WARP_SIZE), &combine))
+            if ends(group) {
+                places = <T::Pack<A>>::splat(none);
+                finish(group, among_lanes(taken.fold(&combine), lanes, &combine))
             } else {
+                places = taken;
                 nothing
             }
         });
-        // From the last group to the first.
-        let mut of_row = nothing;
-        let backwards: [B; ROWS] = Pack::from_fn(|after| {
-            let group = ROWS - 1 - after;
-            of_row = if self.ends(group) { ended[group] } else { of_row };
-            of_row
-        });
-        Pack::from_fn(|group| backwards[ROWS - 1 - group])
+        Pack::from_fn(|group| ended[group / GROUPS * GROUPS + GROUPS - 1])
     }
 
     /// Writes the softmax of rows that the run has whole, or of one whose runs the warps of the
@@ -181,13 +174,13 @@ impl Run {
 
 shared_array! {
     /// The greatest element of each warp.
-    fn gridsync_softmax_greatest() -> [u32; 2 * SMALL as usize];
+    fn gridsync_softmax_greatest() -> [u32; 2 * WARP_SIZE as usize];
     /// The sum of exponentials of each warp.
-    fn gridsync_softmax_sums() -> [u32; 2 * SMALL as usize];
+    fn gridsync_softmax_sums() -> [u32; 2 * WARP_SIZE as usize];
 }
 
-/// Combines one value per warp of a block of at most [`SMALL`] warps, neighbours first. Called by
-/// all threads of the block, once for each memory; all get the result.
+/// Combines one value per warp of the block, neighbours first. Called by all threads of the block,
+/// once for each memory; all get the result.
 #[device]
 fn among_warps<A: Carried>(
     memory: Shared<u32>,
@@ -196,12 +189,11 @@ fn among_warps<A: Carried>(
     combine: impl Fn(A, A) -> A,
 ) -> A {
     let values = Slots::<2>::new(memory);
-    let (thread, warps) = (thread::thread_idx_x(), thread::block_dim_x() / WARP_SIZE);
-    if thread % WARP_SIZE == 0 {
-        values.write((thread / WARP_SIZE) as usize, value);
+    let at = ThreadPosition::here();
+    if at.lane == 0 {
+        values.write(at.warp as usize, value);
     }
     thread::sync_threads();
-    let warp = thread % SMALL;
-    let value = if warp < warps { values.read(warp as usize) } else { none };
-    among_lanes(value, SMALL, combine)
+    let value = if at.lane < at.warps { values.read(at.lane as usize) } else { none };
+    among_lanes(value, WARP_SIZE, combine)
 }
