@@ -35,26 +35,28 @@
 /// enough for eight loads and most accumulators, and for four loads of two-byte elements with an
 /// index each. With 56 registers, but not with 64, ptxas also keeps the eight loads of a sum of u64
 /// together (CUDA 13.5, November 2026). `cargo xtask audit` checks the loads.
+///
+/// Scans of runs of 2^28 f32, µs on an H200, 2026-11-29: with 3 blocks 1105, with 4 920, with 5 947.
 #[macro_export]
 macro_rules! operations {
     ($each:ident) => { $crate::operations! { @ $each
-        (sum_f32: "sum" Sum<f32>, Values) reduce 2, mean shared, rows 2, mean_rows shared, scan [2 bulk], segments [2 reduce 5], ranges float, counted_reduce 2, counted_scan 2;
-        (sum_f32_in_f64: "sum" Sum<f32, f64>, Values) reduce 2, mean shared, scan 2, segments 2, ranges float, counted_reduce 2, counted_scan 2;
+        (sum_f32: "sum" Sum<f32>, Values) reduce 2, mean shared, rows 2, mean_rows shared, scan [2 bulk], segments [4 reduce 5], ranges float, counted_reduce 2, counted_scan 2;
+        (sum_f32_in_f64: "sum" Sum<f32, f64>, Values) reduce 2, mean shared, scan 2, segments 4, ranges float, counted_reduce 2, counted_scan 2;
         (sum_compensated_f32: "sum" CompensatedSum<f32>, Values) reduce 2, mean shared, scan 2;
-        (sum_f64: "sum" Sum<f64>, Values) reduce 2, mean shared, rows 2, mean_rows shared, scan [2 bulk], segments 2, ranges float, counted_reduce 2, counted_scan 2;
+        (sum_f64: "sum" Sum<f64>, Values) reduce 2, mean shared, rows 2, mean_rows shared, scan [2 bulk], segments 4, ranges float, counted_reduce 2, counted_scan 2;
         (sum_compensated_f64: "sum" CompensatedSum<f64>, Values) reduce 2, mean shared, scan 2;
         (sum_f16_in_f32: "sum" Sum<f16, f32>, Values) reduce 2, mean shared, rows 2, mean_rows shared, scan 2, ranges float;
         (sum_f16_in_f64: "sum" Sum<f16, f64>, Values) reduce 2, mean shared, scan 2, ranges float;
         (sum_bf16_in_f32: "sum" Sum<bf16, f32>, Values) reduce 2, mean shared, rows 2, mean_rows shared, scan 2, ranges float;
         (sum_bf16_in_f64: "sum" Sum<bf16, f64>, Values) reduce 2, mean shared, scan 2, ranges float;
-        (sum_i32_in_i64: "sum" Sum<i32, i64>, Values) reduce 2, mean shared, rows 1, mean_rows shared, scan 2, segments 2, ranges integer, counted_reduce 2, counted_scan 2;
-        (sum_u32_in_u64: "sum" Sum<u32, u64>, Values) reduce 2, mean shared, rows 1, mean_rows shared, scan 2, segments 2, ranges integer, counted_reduce 2, counted_scan 2;
+        (sum_i32_in_i64: "sum" Sum<i32, i64>, Values) reduce 2, mean shared, rows 1, mean_rows shared, scan 2, segments 4, ranges integer, counted_reduce 2, counted_scan 2;
+        (sum_u32_in_u64: "sum" Sum<u32, u64>, Values) reduce 2, mean shared, rows 1, mean_rows shared, scan 2, segments 4, ranges integer, counted_reduce 2, counted_scan 2;
         (sum_i32: "sum" Sum<i32> as Sum<u32>, Values) scan [shared bulk];
         (sum_u32: "sum" Sum<u32>, Values) scan [2 bulk];
         (sum_i64_in_i128: "sum" WideSum<i64>, Values) reduce 2, mean shared;
         (sum_u64_in_i128: "sum" WideSum<u64>, Values) reduce 2, mean shared;
         (sum_i64: "sum" Sum<i64> as Sum<u64>, Values) reduce shared, rows shared, mean_rows shared, scan [shared bulk], segments shared, ranges integer, counted_reduce shared, counted_scan shared;
-        (sum_u64: "sum" Sum<u64>, Values) reduce [registers 56], rows 2, mean_rows shared, scan [2 bulk], segments 2, ranges integer, counted_reduce [registers 56], counted_scan 2;
+        (sum_u64: "sum" Sum<u64>, Values) reduce [registers 56], rows 2, mean_rows shared, scan [2 bulk], segments 4, ranges integer, counted_reduce [registers 56], counted_scan 2;
 
         (prod_f32: "prod" Product<f32>, Factors) reduce 2, scan 2;
         (prod_f32_in_f64: "prod" Product<f32, f64>, Factors) reduce 2, scan 2;
@@ -68,23 +70,23 @@ macro_rules! operations {
         (prod_i64: "prod" Product<i64> as Product<u64>, Factors) reduce shared, scan shared;
         (prod_u64: "prod" Product<u64>, Factors) reduce 2, scan 2;
 
-        (min_f32: "min" Min<f32>, Values) reduce 2, rows 2, scan 2, segments [2 reduce 5], counted_reduce 2;
-        (min_f64: "min" Min<f64>, Values) reduce 2, rows 2, scan 2, segments 2, counted_reduce 2;
+        (min_f32: "min" Min<f32>, Values) reduce 2, rows 2, scan 2, segments [4 reduce 5], counted_reduce 2;
+        (min_f64: "min" Min<f64>, Values) reduce 2, rows 2, scan 2, segments 4, counted_reduce 2;
         (min_f16_in_f32: "min" Min<f16, f32>, Values) reduce 2, rows 2, scan 2;
         (min_bf16_in_f32: "min" Min<bf16, f32>, Values) reduce 2, rows 2, scan 2;
-        (min_i32: "min" Min<i32>, Values) reduce 2, rows 2, scan 2, segments [2 reduce 5], counted_reduce 2;
-        (min_u32: "min" Min<u32>, Values) reduce 2, rows 2, scan 2, segments [2 reduce 5], counted_reduce 2;
-        (min_i64: "min" Min<i64>, Values) reduce 2, rows 2, scan 2, segments 2, counted_reduce 2;
-        (min_u64: "min" Min<u64>, Values) reduce 2, rows 2, scan 2, segments 2, counted_reduce 2;
+        (min_i32: "min" Min<i32>, Values) reduce 2, rows 2, scan 2, segments [4 reduce 5], counted_reduce 2;
+        (min_u32: "min" Min<u32>, Values) reduce 2, rows 2, scan 2, segments [4 reduce 5], counted_reduce 2;
+        (min_i64: "min" Min<i64>, Values) reduce 2, rows 2, scan 2, segments 4, counted_reduce 2;
+        (min_u64: "min" Min<u64>, Values) reduce 2, rows 2, scan 2, segments 4, counted_reduce 2;
 
-        (max_f32: "max" Max<f32>, Values) reduce 2, rows 2, scan 2, segments [2 reduce 5], counted_reduce 2;
-        (max_f64: "max" Max<f64>, Values) reduce 2, rows 2, scan 2, segments 2, counted_reduce 2;
+        (max_f32: "max" Max<f32>, Values) reduce 2, rows 2, scan 2, segments [4 reduce 5], counted_reduce 2;
+        (max_f64: "max" Max<f64>, Values) reduce 2, rows 2, scan 2, segments 4, counted_reduce 2;
         (max_f16_in_f32: "max" Max<f16, f32>, Values) reduce 2, rows 2, scan 2;
         (max_bf16_in_f32: "max" Max<bf16, f32>, Values) reduce 2, rows 2, scan 2;
-        (max_i32: "max" Max<i32>, Values) reduce 2, rows 2, scan 2, segments [2 reduce 5], counted_reduce 2;
-        (max_u32: "max" Max<u32>, Values) reduce 2, rows 2, scan 2, segments [2 reduce 5], counted_reduce 2;
-        (max_i64: "max" Max<i64>, Values) reduce 2, rows 2, scan 2, segments 2, counted_reduce 2;
-        (max_u64: "max" Max<u64>, Values) reduce 2, rows 2, scan 2, segments 2, counted_reduce 2;
+        (max_i32: "max" Max<i32>, Values) reduce 2, rows 2, scan 2, segments [4 reduce 5], counted_reduce 2;
+        (max_u32: "max" Max<u32>, Values) reduce 2, rows 2, scan 2, segments [4 reduce 5], counted_reduce 2;
+        (max_i64: "max" Max<i64>, Values) reduce 2, rows 2, scan 2, segments 4, counted_reduce 2;
+        (max_u64: "max" Max<u64>, Values) reduce 2, rows 2, scan 2, segments 4, counted_reduce 2;
 
         (argmin_f32: "argmin" ArgMin<f32>, Values) reduce 2, rows 2, segments [3];
         (argmin_f64: "argmin" ArgMin<f64>, Values) reduce 2, rows 2;
@@ -298,15 +300,19 @@ macro_rules! dotted_elements {
 }
 
 /// Calls the macro `$each` once for each element type of softmax, as
-/// `$each! { TYPE, SHORT BLOCKS, MIDDLE BLOCKS, LONG BLOCKS }`: the names of three kernels, each with
-/// the blocks of 256 threads on a multiprocessor. With more blocks, ptxas spills registers (CUDA 13.5,
-/// November 2026).
+/// `$each! { TYPE, SHORT BLOCKS, MIDDLE THREADS, LONG BLOCKS }`: the names of three kernels, with the
+/// blocks of 128 threads on a multiprocessor, the most threads of a block, and the blocks of 256.
+///
+/// Softmax of 2^28 f32 in short rows of 16, 128, 256 and 1024, µs on an H200, 2026-11-29: with 4
+/// blocks 651, 662, 563, 545; with 6, and 32 bytes of spills, 589, 591, 530, 530; with 8 and more
+/// spills 654, 652, 551, 531. A copy takes 506. The others were not measured: they have as many
+/// blocks as need no more than 28 bytes.
 #[macro_export]
 macro_rules! softmax_elements {
     ($each:ident) => {
-        $each! { f32, softmax_short_rows_f32 1, softmax_middle_rows_f32 2, softmax_long_rows_f32 2 }
-        $each! { f64, softmax_short_rows_f64 2, softmax_middle_rows_f64 2, softmax_long_rows_f64 2 }
-        $each! { f16, softmax_short_rows_f16 1, softmax_middle_rows_f16 2, softmax_long_rows_f16 2 }
-        $each! { bf16, softmax_short_rows_bf16 1, softmax_middle_rows_bf16 2, softmax_long_rows_bf16 2 }
+        $each! { f32, softmax_short_rows_f32 6, softmax_middle_rows_f32 1024, softmax_long_rows_f32 2 }
+        $each! { f64, softmax_short_rows_f64 4, softmax_middle_rows_f64 1024, softmax_long_rows_f64 2 }
+        $each! { f16, softmax_short_rows_f16 4, softmax_middle_rows_f16 512, softmax_long_rows_f16 2 }
+        $each! { bf16, softmax_short_rows_bf16 4, softmax_middle_rows_bf16 512, softmax_long_rows_bf16 2 }
     };
 }

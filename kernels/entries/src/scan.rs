@@ -12,10 +12,10 @@ use gridsync_kernels::grid;
 use gridsync_kernels::grid::Workspace;
 #[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
 use gridsync_kernels::grid::scan::BulkOperation;
-use gridsync_kernels::grid::scan::{Mode, ScanOperation};
+use gridsync_kernels::grid::scan::{Mode, ScanOperation, scan_segments};
 use gridsync_kernels::op::{
-    And, CompensatedSum, Count, LogSumExp, Max, Min, Or, Product, ProductModulo, Recurrence,
-    SkipNan, Sum, Xor,
+    And, CompensatedSum, Count, InSegments, LogSumExp, Max, Min, Or, Product, ProductModulo,
+    Recurrence, SkipNan, Sum, Xor,
 };
 
 /// The common arguments, as in [`grid::scan()`]. An operation with a parameter comes after them.
@@ -48,6 +48,18 @@ impl<T: Scalar, A: Scalar> Arguments<T, A> {
         let workspace = Workspace { words: self.words, state: self.state };
         let (rows, group, mode) = (self.rows, self.group, Mode::of(self.mode));
         grid::scan(op, self.input, self.output, workspace, rows, group, mode);
+    }
+
+    /// Scans each segment: [`grid::scan::scan_segments`].
+    #[device]
+    pub fn scan_segments<O>(self, op: InSegments<O>)
+    where
+        O: ScanOperation<Element = T, Output = A> + Default,
+    {
+        let workspace = Workspace { words: self.words, state: self.state };
+        let (rows, group, mode) = (self.rows, self.group, Mode::of(self.mode));
+        let segments = op.segments();
+        scan_segments::<O>(segments, self.input, self.output, workspace, rows, group, mode);
     }
 }
 
@@ -137,7 +149,6 @@ pub mod bulk {
 /// The scans of segments.
 pub mod segments {
     use super::*;
-    use gridsync_kernels::op::InSegments;
 
     // SAFETY: no kernel is launched.
     #[cfg(not(target_arch = "nvptx64"))]
@@ -155,7 +166,7 @@ pub mod segments {
             kernel! { segments $blocks $row }
         };
         (segments $blocks:literal ($name:ident: $op:literal $ty:ty, $inputs:ident)) => {
-            entry! { @ $name InSegments<$ty> [op] Common<InSegments<$ty>>, scan (prefix = "scan_segments_", max_threads = 256, min_blocks = $blocks) "Scans by", "grid::scan()" }
+            entry! { @ $name InSegments<$ty> [op] Common<InSegments<$ty>>, scan_segments (prefix = "scan_segments_", max_threads = 256, min_blocks = $blocks) "Scans by", "grid::scan::scan_segments" }
         };
         (segments shared ($name:ident: $op:literal $ty:ty as $twin:ty, $inputs:ident)) => {
             entry! { @ InSegments<$ty> as InSegments<$twin>, Common<InSegments<$ty>> as Common<InSegments<$twin>> }

@@ -5,7 +5,7 @@ use super::{Carried, Operation, Words};
 use core::marker::PhantomData;
 use cuda_std::device;
 use cuda_std::launch::KernelArg;
-use cuda_std::memory::Global;
+use cuda_std::memory::{Global, Pack, Scalar};
 
 /// Where the segments of an array start. Element 0 always starts one.
 #[derive(Clone, Copy, Debug)]
@@ -59,15 +59,50 @@ impl Segments {
     #[device]
     #[must_use]
     pub fn starts(self, index: u64) -> bool {
+        if self.len == 0 { self.marks(index) & 1 != 0 } else { self.rest(index) == 0 }
+    }
+
+    /// Which elements of a pack of `T` start a segment, if the first has index `first`: bit i is set
+    /// if element i does. Higher bits are arbitrary.
+    #[device]
+    pub(crate) fn starts_of_pack<T: Scalar>(self, first: u64) -> u32 {
         if self.len == 0 {
-            // A scan also calls this with indices past the end of its array.
-            let word = (index / 32) as usize;
-            return word < self.marks.len() && self.marks.read(word) >> (index % 32) & 1 != 0;
+            return self.marks(first);
         }
+        let (mut rest, mut starts) = (self.rest(first), 0);
+        T::Pack::splat(()).for_each(|place, ()| {
+            starts |= u32::from(rest == 0) << place;
+            rest += 1;
+            if rest == self.len {
+                rest = 0;
+            }
+        });
+        starts
+    }
+
+    /// The words of marks from that of element `index` on, and the bit of the element in it. `None`
+    /// for rows.
+    #[device]
+    pub(crate) fn marks_from(self, index: usize) -> Option<(Global<u32>, u32)> {
+        let word = index / 32;
+        (self.len == 0).then(|| (self.marks.part(word, self.marks.len() - word), index as u32 % 32))
+    }
+
+    /// The marks of element `index`, in bit 0, and of later elements in its word.
+    #[device]
+    fn marks(self, index: u64) -> u32 {
+        // A scan also calls this with indices past the end of its array.
+        let word = (index / 32) as usize;
+        if word < self.marks.len() { self.marks.read(word) >> (index % 32) } else { 0 }
+    }
+
+    /// The number of elements between the start of the row of element `index` and it.
+    #[device]
+    fn rest(self, index: u64) -> u64 {
         // At most 1 too small for indices below 2^63. A division needs about 100 instructions.
         let row = ((u128::from(index) * u128::from(self.reciprocal)) >> 64) as u64;
         let rest = index - row * self.len;
-        rest == 0 || rest == self.len
+        if rest == self.len { 0 } else { rest }
     }
 }
 

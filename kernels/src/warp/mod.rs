@@ -3,14 +3,15 @@
 mod reduce;
 mod rows;
 mod scan;
+mod segmented;
 mod shuffle;
 mod sort;
 
 pub(crate) use reduce::among_lanes;
 pub use reduce::{reduce, reduce_groups};
 pub use rows::{ROWS, reduce_rows, scan_rows};
-pub(crate) use scan::scan_segments;
 pub use scan::{before, scan, scan_each, scan_exclusive, total};
+pub(crate) use segmented::Segmented;
 pub use shuffle::{of_lane, swap};
 pub use sort::{ranks, sort};
 

@@ -67,24 +67,42 @@ impl Strip {
         [Places<O>; ROWS]: Pack<Places<O>>,
         [O::Accumulator; ROWS]: Pack<O::Accumulator>,
     {
+        let by_packs = self.writes_packs::<O>(output);
+        held.results(op, prefix, |row, results| {
+            self.store_row::<O>(output, row, results, by_packs);
+        });
+    }
+
+    /// Whether all results of the strip are written by packs.
+    #[device]
+    pub(super) fn writes_packs<O: ScanOperation>(self, output: Global<O::Output>) -> bool {
         let narrows = size_of::<O::Output>() < size_of::<O::Element>();
         let is_aligned = output.unaligned_head() == 0 && !narrows;
-        let by_packs = is_aligned && self.is_whole(output.len());
-        held.results(op, prefix, |row, results| {
-            if row >= self.rows {
-                return;
-            }
-            let at = self.pack(row);
-            if by_packs {
-                write_packs::<O>(output, at, results);
-            } else {
-                results.for_each(|place, result| {
-                    if at + place < output.len() {
-                        output.write(at + place, result);
-                    }
-                });
-            }
-        });
+        is_aligned && self.is_whole(output.len())
+    }
+
+    /// Writes the results of this lane's pack in `row`, if that row exists.
+    #[device]
+    pub(super) fn store_row<O: ScanOperation>(
+        self,
+        output: Global<O::Output>,
+        row: usize,
+        results: Results<O>,
+        by_packs: bool,
+    ) {
+        if row >= self.rows {
+            return;
+        }
+        let at = self.pack(row);
+        if by_packs {
+            write_packs::<O>(output, at, results);
+        } else {
+            results.for_each(|place, result| {
+                if at + place < output.len() {
+                    output.write(at + place, result);
+                }
+            });
+        }
     }
 }
 

@@ -10,7 +10,7 @@ mod across_warps;
 mod prefix;
 mod strip;
 
-pub(super) use across_warps::across_warps;
+pub(super) use across_warps::{across_warps, segmented_across_warps};
 pub(super) use strip::Strip;
 
 use super::stamped::{OneGpu, Readers, Stamped};
