@@ -305,8 +305,7 @@ macro_rules! dotted_elements {
 ///
 /// Softmax of 2^28 f32 in short rows of 16, 128, 256 and 1024, µs on an H200, 2026-11-29: with 4
 /// blocks 651, 662, 563, 545; with 6, and 32 bytes of spills, 589, 591, 530, 530; with 8 and more
-/// spills 654, 652, 551, 531. A copy takes 506. The others were not measured: they have as many
-/// blocks as need no more than 28 bytes.
+/// spills 654, 652, 551, 531. A copy takes 506. The other types were not measured.
 #[macro_export]
 macro_rules! softmax_elements {
     ($each:ident) => {

@@ -51,7 +51,7 @@ impl<K: RunKey, O: SegmentReducible<Element: Pod>> RunReducer<K, O> {
     /// If the device fails.
     ///
     /// # Panics
-    /// As for [`Selector::new`].
+    /// As for [`Selector::new`](crate::primitives::select::Selector::new).
     pub fn new(op: O, device: &Device, longest: usize) -> Result<Self, DeviceError> {
         let mut reducer = SegmentReducer::new(op, device)?;
         reducer.fit(longest, longest)?;

@@ -6,6 +6,7 @@ use gridsync_kernels::grid;
 use gridsync_kernels::grid::scan::{self, Form, Mode, Shape, Stripes};
 use gridsync_kernels::grid::segments::Scattered;
 use gridsync_kernels::grid::select::{Outputs, Within};
+use gridsync_kernels::op::{Segments, Sum};
 
 const MODE: Mode = Mode { form: Form::Inclusive, goes_on: true, leaves: true, in_second: false };
 
@@ -14,6 +15,7 @@ fn faults_in_scans_and_selections_name_the_caller() {
     let op = Add::new();
     let workspace = scan_workspace;
     let shape = Shape::with::<u32>(3000, 2, 1, 4);
+    let rows = Segments::rows(70);
     let bulk = On { dynamic_shared: scan::BULK_SHARED as usize, ..on(1, scan::BULK_THREADS) };
     let tiles = Shape::for_bulk::<u32>(9000).tiles;
     // A head of zeros contains no GPU, so nothing is sent: an array of one tile needs nothing.
@@ -31,6 +33,8 @@ fn faults_in_scans_and_selections_name_the_caller() {
     walk! {
         on(shape.tiles, 64) => |zeros|
             grid::scan(op, zeros.of(0, 3000), zeros.of(3, 3000), workspace(zeros), 1, 4, MODE);
+        on(shape.tiles, 64) => |zeros|
+            scan::scan_segments::<Sum<u32>>(rows, zeros.of(0, 3000), zeros.of(3, 3000), workspace(zeros), 1, 4, MODE);
         bulk => |zeros|
             scan::scan_by_bulk(op, zeros.of(0, 9000), zeros.of(3, 9000), workspace(zeros), tiles, MODE);
         on(1, 64) => |zeros|
