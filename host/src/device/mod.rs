@@ -53,7 +53,7 @@ pub use assembled::{Launch, Ordered, Way};
 #[cfg(feature = "cuda")]
 use backend::launch_one_by_one;
 pub use backend::{Backend, KernelAttributes, KernelInfo, MemoryId, Recording};
-pub use buffer::{ALIGNMENT, Buffer};
+pub use buffer::Buffer;
 pub use emulator::{Emulator, EmulatorConfig, PtxKernels};
 pub use error::DeviceError;
 pub use event::{Event, Marked};
@@ -207,6 +207,16 @@ impl Device {
     /// The error of the work that failed.
     pub fn synchronize_all(&self) -> Result<(), DeviceError> {
         self.0.synchronize_all()
+    }
+
+    /// Makes later work in this stream wait for the work so far in all other streams of the device.
+    /// The host does not wait, except in the emulator.
+    ///
+    /// # Errors
+    /// If the driver fails; [`DeviceError::NotRecordable`] and [`DeviceError::RecordingElsewhere`]
+    /// while a graph is being recorded in one of the streams.
+    pub fn join_streams(&self) -> Result<(), DeviceError> {
+        self.0.join_streams()
     }
 
     /// Submits `work` to the stream, and returns its device time in microseconds.

@@ -19,6 +19,7 @@ const INVALID_DEVICE: u32 = 101;
 const INVALID_HANDLE: u32 = 400;
 const NOT_READY: u32 = 600;
 const LAUNCH_OUT_OF_RESOURCES: u32 = 701;
+const NOT_SUPPORTED: u32 = 801;
 
 /// The first line of a linked text.
 const LINKED: &str = "// linked\n";

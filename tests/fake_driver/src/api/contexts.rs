@@ -2,7 +2,7 @@
 //! another.
 
 use super::{INVALID_DEVICE, INVALID_VALUE, OUT_OF_MEMORY, SUCCESS};
-use crate::control::{before, before_release, can_access, count, devices};
+use crate::control::{before, before_release, can_access, count, devices, has_pools};
 use crate::device::{BYTES, MULTIPROCESSORS, context_of, enter, ordinal_of, state};
 use crate::launch::SHARED;
 use std::env;
@@ -59,6 +59,7 @@ calls! {
             75 => 9,
             95 | 120 => 1,
             97 => SHARED as i32,
+            115 => i32::from(has_pools()),
             // The result of an old driver for an unknown attribute.
             111 => return INVALID_VALUE,
             _ => 0,
