@@ -86,6 +86,9 @@ calls! {
         count("stream", 1);
         SUCCESS
     }
+    fn cuStreamCreate(stream: *mut usize, flags: u32) may_fail OUT_OF_MEMORY {
+        cuStreamCreateWithPriority(stream, flags, 0)
+    }
     fn cuStreamDestroy_v2(stream: usize) gives_back {
         log(&format!("destroy {stream}"));
         let mut state = state();

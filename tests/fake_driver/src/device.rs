@@ -43,12 +43,18 @@ pub(crate) fn enter(context: usize) {
     CURRENT.set(context);
 }
 
+/// The context that is current on this thread, or 0.
+pub(crate) fn entered() -> usize {
+    CURRENT.get()
+}
+
 /// Work in a stream.
 #[derive(Clone)]
 pub(crate) enum Step {
     Launch(Launch),
     Zero(u64, usize),
     Copy(HostCopy),
+    CopyWithin { to: u64, from: u64, bytes: usize },
     Free(u64),
 }
 
@@ -367,6 +373,11 @@ impl State {
             Step::Zero(at, bytes) => self.memory().zero(*at, *bytes).is_ok(),
             // SAFETY: the caller that added the copy keeps the memory alive until it has run.
             Step::Copy(copy) => unsafe { self.copy(*copy) },
+            Step::CopyWithin { to, from, bytes } => {
+                let mut copied = vec![0; *bytes];
+                let memory = self.memory();
+                memory.read(*from, &mut copied).and_then(|()| memory.write(*to, &copied)).is_ok()
+            }
             Step::Free(address) => self.free(*address),
         };
         if !runs {

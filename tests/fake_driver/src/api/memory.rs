@@ -60,6 +60,14 @@ calls! {
         let host = to.expose_provenance();
         put_copy(stream, HostCopy { host, device: from, bytes, to_host: true })
     }
+    fn cuMemcpyDtoDAsync_v2(to: u64, from: u64, bytes: usize, stream: usize)
+    may_fail INVALID_VALUE {
+        let mut state = state();
+        let step = Step::CopyWithin { to, from, bytes };
+        if state.captured(stream, &step) { return SUCCESS }
+        if state.ready(stream) == SUCCESS { state.run(stream, &step) }
+        state.ready(stream)
+    }
     // Kernels write there too, so it is emulator memory.
     fn cuMemAllocHost_v2(memory: *mut u64, bytes: usize) may_fail OUT_OF_MEMORY {
         let mut state = state();
