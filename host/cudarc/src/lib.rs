@@ -34,7 +34,7 @@
 //! | start later work of the stream after an [`Event`](gridsync::device::Event) of gridsync | [`device.wait_for(&event)`](Device::wait_for) |
 //! | make an event of gridsync after the stream's work so far | [`device.record_event()`](Device::record_event) |
 //!
-//! cudarc's event tracking goes on: lending waits for the last write of another stream, and for
+//! cudarc's event tracking stays in use: lending waits for the last write of another stream, and for
 //! memory that is written also for the last reads, and then marks the memory as read or written.
 //!
 //! # Memory
@@ -191,7 +191,7 @@ impl StreamDevice {
         if address == 0 {
             return Ok(self.stream.null()?);
         }
-        // SAFETY: the allocation has this many elements, and belongs to nobody else. It was made in
+        // SAFETY: the allocation has this many elements, and no other owner. It was made in
         // the way in which cudarc frees it: from the pool if the GPU has one. Its contents are
         // valid for `T`, which is any bytes.
         let mut slice = unsafe { self.stream.upgrade_device_ptr(address, len) };
