@@ -246,3 +246,24 @@ fn a_failed_allocation_is_an_error_and_leaks_nothing() {
     assert!(reached.iter().any(|call| call == "cuMemAllocAsync"), "{reached:?}");
     program.controls.fail(0, false);
 }
+
+#[test]
+fn a_failure_while_memory_is_freed_leaks_nothing() {
+    let program = Program::new();
+    let device = program.device(&program.stream());
+    let _other = device.new_stream().expect("there is room");
+    let mut reached = Vec::new();
+    for call in 1.. {
+        let buffer = device.alloc::<u32>(8).expect("it fits");
+        program.controls.fail(call, false);
+        drop(buffer);
+        let Some(failed) = program.controls.failed() else { break };
+        reached.push(failed);
+        assert!(!program.controls.live().contains("allocation"), "{reached:?}");
+        program.controls.fail(0, false);
+    }
+    for call in ["cuEventCreate", "cuEventRecord", "cuStreamWaitEvent"] {
+        assert!(reached.iter().any(|failed| failed == call), "{call}: {reached:?}");
+    }
+    program.controls.fail(0, false);
+}

@@ -6,7 +6,7 @@ use std::{any::Any, fmt, marker::PhantomData, mem, ops::Range};
 
 /// `len` elements of `T` on a device. Dropping the buffer frees it, after the work in all streams
 /// of the device, and of the [devices](super::Devices) that were opened together with it. The host
-/// waits for that work, except on a device in a [caller's stream](Device::from_raw): there the
+/// waits for that work, except on a device in a caller's stream (`Device::from_raw`): there the
 /// stream frees the memory.
 ///
 /// An empty buffer is allowed: it has no memory, and its address is 0.
@@ -118,9 +118,8 @@ impl<T: Pod> Buffer<T> {
     }
 
     /// Takes the memory out of the buffer without waiting, and returns its address, which is 0 for
-    /// an empty buffer. It is freed with `cuMemFree`, or if [in stream
-    /// order](Device::frees_in_stream_order), also with `cuMemFreeAsync`, in either case after the
-    /// work in the device's streams that uses it.
+    /// an empty buffer. The caller frees it after the work in the device's streams that uses it,
+    /// with `cuMemFree`, or if `Device::frees_in_stream_order`, also with `cuMemFreeAsync`.
     ///
     /// # Errors
     /// Returns the buffer if it does not own its memory.

@@ -13,9 +13,10 @@
 //! complete on return, and wait only for the stream of the buffer's handle.
 //!
 //! A program that uses CUDA directly can make gridsync work in its own context and stream
-//! (`Device::from_raw`), and on its own memory (`Buffer::from_raw`). With the feature `cust`, a
-//! program that uses cust can do so without `unsafe`: `Device::from_cust`, `Device::lend`,
-//! `Buffer::from_cust`.
+//! (`Device::from_raw`), and on its own memory (`Buffer::from_raw`, `Buffer::lent`). With the
+//! feature `cust`, a program that uses cust can do so without `unsafe`: `Device::from_cust`,
+//! `Device::lend`, `Buffer::from_cust`. The package gridsync-cudarc is for programs that use
+//! cudarc.
 //!
 //! A fault of a kernel loses the device, and every later call reports that. The grid was stopped
 //! halfway and left its memory in a meaningless state, which does not need repair. A launch that

@@ -6,11 +6,15 @@ use bytemuck::Pod;
 use cuda_std::launch::Kernel;
 use cuda_std::{bf16, f16};
 use gridsync::device::{Buffer, Device, DeviceError};
+use gridsync::primitives::dot::dot;
 use gridsync::primitives::histogram::{Bins, histogram};
 use gridsync::primitives::kendall::Method;
+use gridsync::primitives::rank::top_k;
 use gridsync::primitives::reduce::reduce_on_cpu;
 use gridsync::primitives::scan::Form;
+use gridsync::primitives::segments::reduce_segments;
 use gridsync::primitives::select::{Within, select_with_positions};
+use gridsync::primitives::softmax::RowSoftmax;
 use gridsync::primitives::sort::{Order, argsort, sort};
 use gridsync::primitives::{Checked, Correlator, RangeSums, Reducer, RowReducer, Scanner};
 use gridsync::reference::reduce_depth;
@@ -129,7 +133,7 @@ fn bf16_counts_from_any_start(device: &Device) {
 }
 
 /// A buffer with the contents of `host` that starts `past` elements after its allocation.
-fn shifted<T: Pod>(device: &Device, host: &[T], past: usize) -> Buffer<T> {
+fn shifted<T: Pod + Send + Sync>(device: &Device, host: &[T], past: usize) -> Buffer<T> {
     let contents = [&vec![T::zeroed(); past], host].concat();
     let memory = device.upload(&contents).expect("the input should fit");
     let address = memory.address() + (past * size_of::<T>()) as u64;
@@ -165,6 +169,7 @@ fn buffers_over_foreign_memory_may_start_at_any_element(device: &Device) {
         // Two words are read at once.
         ranges.launch(&shifted(device, &queries, 2 * past), &mut of_ranges)?;
         let finite = sample::<f32>(Input::Factors, 3000, 2);
+        let finite_rows = sample::<f32>(Input::Factors, 9000, 3);
         let (a, b) = (of(&finite[..2900]), of(&finite[100..]));
         let tau = |method| {
             let mut correlator = Correlator::new(device, a.len())?.with_method(method);
@@ -178,7 +183,15 @@ fn buffers_over_foreign_memory_may_start_at_any_element(device: &Device) {
         let indices = argsort::<f32, u32>(Order::ASCENDING, &x)?;
         let bins = Bins::even(-2.0, 2.0, 100).expect("f32 is fine enough");
         let counts = histogram(&bins, &x)?;
+        let mut softmax = of(&floats[..9000]);
+        RowSoftmax::new(device, 90, 100)?.launch(&of(&finite_rows), &mut softmax)?;
+        let of_segments = reduce_segments(Sum::<f32>::new(), &x, &[0, 1, 700, 700, 9001])?;
+        let top = top_k(Order::DESCENDING, &x, 50).expect("there are more");
         Ok(vec![
+            bytemuck::bytes_of(&dot(&a, &b)?).to_vec(),
+            bytemuck::cast_slice(&softmax.download()?).to_vec(),
+            bytemuck::cast_slice(&of_segments).to_vec(),
+            bytemuck::cast_slice(&top.indices.download()?).to_vec(),
             bytemuck::cast_slice(&counts.download()?).to_vec(),
             bytemuck::cast_slice(&sorted.download()?).to_vec(),
             bytemuck::cast_slice(&indices.download()?).to_vec(),
