@@ -306,20 +306,23 @@ fn foreign_memory_is_released_after_all_streams_even_in_a_panic() {
 }
 
 #[test]
-fn an_address_that_kernels_cannot_use_is_refused() {
+fn memory_may_begin_at_any_element_but_not_within_one() {
     let machine = Machine::new();
     for device in [emulator(), machine.open(0)] {
         let memory = device.zeroed::<u32>(64).expect("it fits");
-        for past in [4, 8, 12] {
+        for past in [1, 2, 3] {
             let address = memory.address() + past;
             // SAFETY: the address is refused.
             let refused = unsafe { Buffer::<u32>::from_raw(&device, address, 1, ()) };
-            let refused = refused.expect_err("it begins within 16 bytes");
-            assert_eq!(refused, DeviceError::Misaligned { address, alignment: 16 });
+            let refused = refused.expect_err("it begins within an element");
+            assert_eq!(refused, DeviceError::Misaligned { address, alignment: 4 });
         }
-        // SAFETY: `memory` is longer than this part.
-        let part = unsafe { Buffer::<u32>::from_raw(&device, memory.address() + 16, 60, ()) };
-        assert_eq!(part.expect("it is aligned").download(), Ok(vec![0; 60]));
+        for past in [1, 2, 3, 4] {
+            let (address, len) = (memory.address() + 4 * past, 64 - past as usize);
+            // SAFETY: the rest of `memory`.
+            let part = unsafe { Buffer::<u32>::from_raw(&device, address, len, ()) };
+            assert_eq!(part.expect("it is aligned").download(), Ok(vec![0; len]));
+        }
         // SAFETY: an empty buffer accesses nothing.
         let empty = unsafe { Buffer::<u32>::from_raw(&device, 0, 0, ()) };
         assert_eq!(empty.expect("nothing is anywhere").download(), Ok(vec![]));

@@ -291,6 +291,15 @@ pub unsafe trait Backend: Send + Sync {
         self.synchronize()
     }
 
+    /// Makes later work in the stream wait for the work so far in all other streams of the device.
+    /// The default implementation waits for it immediately.
+    ///
+    /// # Errors
+    /// As for [`Device::join_streams`].
+    fn join_streams(&self) -> Result<(), DeviceError> {
+        self.synchronize_all()
+    }
+
     /// Creates another stream of the device, with the same memory.
     ///
     /// # Errors

@@ -4,11 +4,10 @@ use super::{Device, DeviceError};
 use bytemuck::Pod;
 use std::{any::Any, fmt, marker::PhantomData, mem, ops::Range};
 
-/// Alignment of a buffer's address in bytes: kernels load and store this many bytes at once.
-pub const ALIGNMENT: u64 = 16;
-
 /// `len` elements of `T` on a device. Dropping the buffer frees it, after the work in all streams
-/// of the device, and of the [devices](super::Devices) that were opened together with it.
+/// of the device, and of the [devices](super::Devices) that were opened together with it. The host
+/// waits for that work, except on a device in a caller's stream (`Device::from_raw`): there the
+/// stream frees the memory.
 ///
 /// An empty buffer is allowed: it has no memory, and its address is 0.
 pub struct Buffer<T> {
@@ -26,7 +25,7 @@ enum Memory {
     /// The memory lives as long as this owner, which is dropped once no stream uses the memory any
     /// more.
     Of(Box<dyn Any + Send + Sync>),
-    /// Someone else is responsible for it.
+    /// Someone else frees it, in stream order.
     Foreign,
 }
 
@@ -48,24 +47,27 @@ impl<T: Pod> Buffer<T> {
     }
 
     /// A buffer over memory that was allocated elsewhere. `owner` is dropped with the buffer, after
-    /// the work in all streams of the device. If the device is given up by then, it is never
-    /// dropped.
+    /// the work in all streams of the device, for which the host waits. If the device is given up
+    /// by then, it is never dropped.
+    ///
+    /// The memory may begin at any element. Primitives read 16 bytes at once where they can, so
+    /// memory that begins at a multiple of 16 bytes is faster, with the same results.
     ///
     /// ```
     /// # use gridsync::device::{Buffer, Device};
     /// # use std::sync::Arc;
     /// # let device = Device::emulator();
     /// let whole = Arc::new(device.upload(&[1u32; 8])?);
-    /// // SAFETY: the second half of `whole`, which lives as long as it has an owner.
-    /// let half: Buffer<u32> =
-    ///     unsafe { Buffer::from_raw(&device, whole.address() + 16, 4, whole.clone())? };
-    /// assert_eq!(half.download()?, [1; 4]);
+    /// // SAFETY: all but the first element of `whole`, which lives as long as it has an owner.
+    /// let rest: Buffer<u32> =
+    ///     unsafe { Buffer::from_raw(&device, whole.address() + 4, 7, whole.clone())? };
+    /// assert_eq!(rest.download()?, [1; 7]);
     /// # Ok::<(), gridsync::device::DeviceError>(())
     /// ```
     ///
     /// # Errors
-    /// [`DeviceError::Misaligned`] if the address is not a multiple of [`ALIGNMENT`] and of the
-    /// element's alignment. On a GPU, [`DeviceError::NoMemory`] and [`DeviceError::OtherContext`]
+    /// [`DeviceError::Misaligned`] if the address is not a multiple of the element's alignment. On a
+    /// GPU, [`DeviceError::NoMemory`] and [`DeviceError::OtherContext`]
     /// if it is not memory of the device.
     ///
     /// # Safety
@@ -99,26 +101,34 @@ impl<T: Pod> Buffer<T> {
         Ok(Self::new(device, address, len, Memory::Own))
     }
 
-    /// A buffer over borrowed memory, which is left alone when the buffer is dropped.
+    /// A buffer over borrowed memory, which is left alone when the buffer is dropped. Dropping it
+    /// waits for nothing.
     ///
     /// # Errors
     /// As for [`from_raw`](Self::from_raw).
     ///
     /// # Safety
-    /// The memory stays allocated until nothing in the device's streams uses it any more.
-    #[cfg(feature = "cust")]
-    pub(super) unsafe fn lent(
-        device: &Device,
-        address: u64,
-        len: usize,
-    ) -> Result<Self, DeviceError> {
+    /// The `len` elements starting at `address` are memory of the device. They stay allocated until
+    /// nothing in the device's streams uses them any more. It is enough to free them in a stream,
+    /// after the work that uses them. Other accesses to the memory must be ordered by the device's
+    /// streams, otherwise its contents are undefined.
+    pub unsafe fn lent(device: &Device, address: u64, len: usize) -> Result<Self, DeviceError> {
         Self::checked(device, address, len)?;
         Ok(Self::new(device, address, len, Memory::Foreign))
     }
 
+    /// Takes the memory out of the buffer without waiting, and returns its address, which is 0 for
+    /// an empty buffer. The caller frees it after the work in the device's streams that uses it,
+    /// with `cuMemFree`, or if `Device::frees_in_stream_order`, also with `cuMemFreeAsync`.
+    ///
+    /// # Errors
+    /// Returns the buffer if it does not own its memory.
+    pub fn into_raw(mut self) -> Result<u64, Self> {
+        self.take_allocation().map(|(address, _)| address).ok_or(self)
+    }
+
     /// Takes the allocation out of the buffer. Returns `None` and leaves the buffer unchanged if
     /// the memory has another owner.
-    #[cfg(feature = "cust")]
     pub(super) fn take_allocation(&mut self) -> Option<(u64, usize)> {
         match self.memory {
             Memory::Own => {
@@ -132,7 +142,7 @@ impl<T: Pod> Buffer<T> {
     /// Refuses memory that kernels cannot use.
     fn checked(device: &Device, address: u64, len: usize) -> Result<(), DeviceError> {
         let bytes = len.saturating_mul(size_of::<T>());
-        let alignment = ALIGNMENT.max(align_of::<T>() as u64);
+        let alignment = align_of::<T>() as u64;
         match bytes {
             0 => Ok(()),
             _ if !address.is_multiple_of(alignment) => {
@@ -142,8 +152,8 @@ impl<T: Pod> Buffer<T> {
         }
     }
 
-    /// The start address on the device: a multiple of 256, or of [`ALIGNMENT`] if the memory was
-    /// allocated elsewhere.
+    /// The start address on the device: a multiple of 256, or of the element's alignment if the
+    /// memory was allocated elsewhere.
     #[must_use]
     pub fn address(&self) -> u64 {
         self.address

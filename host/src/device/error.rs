@@ -199,7 +199,7 @@ pub enum DeviceError {
 
     /// Memory starts at an address that kernels cannot use.
     #[error(
-        "memory at {address:#x} cannot be a buffer, which must start at a multiple of {alignment} bytes: use the whole allocation, and select a part of it in the call"
+        "memory at {address:#x} does not start at a multiple of {alignment} bytes, as it must here: copy it to memory that does"
     )]
     Misaligned {
         /// The address.

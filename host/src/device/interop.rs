@@ -10,36 +10,59 @@ impl Device {
     /// stream does not follow the default stream: wait for a copy in the default stream before
     /// using its memory. This never destroys the context or the stream.
     ///
+    /// `owner` keeps both alive, for example an `Arc` of a type that destroys the stream when
+    /// dropped; `()` owns nothing. It is dropped after everything made from this device: its other
+    /// streams, buffers, primitives, graphs and events. If the device is lost, it is never dropped.
+    ///
+    /// Memory is allocated from the device's pool and freed by the stream
+    /// ([`frees_in_stream_order`](Self::frees_in_stream_order)), so the host does not wait when a
+    /// buffer or a primitive is dropped. It waits when the last handle is.
+    ///
     /// # Errors
     /// As for [`Device::cuda`]; [`DeviceError::OtherContext`] for a stream of another context;
     /// [`DeviceError::Unsupported`] for `CU_STREAM_PER_THREAD`.
     ///
     /// # Safety
-    /// The context and the stream are live. They stay live until everything made from this device
-    /// has been dropped: its other streams, buffers, primitives, graphs and events. Nothing else
-    /// captures the stream until then.
+    /// The context and the stream are live, and stay live until `owner` is dropped, or longer.
+    /// Nothing else captures the stream until then.
     pub unsafe fn from_raw(
         context: *mut c_void,
         stream: *mut c_void,
+        owner: impl Send + Sync + 'static,
         images: &[PtxImage],
     ) -> Result<Self, DeviceError> {
         // SAFETY: the caller upholds the contract, which is that of `Cuda::in_raw`.
-        unsafe { Cuda::in_raw(context.cast(), stream.cast(), images) }.map(Self::new)
+        unsafe { Cuda::in_raw(context.cast(), stream.cast(), Box::new(owner), images) }
+            .map(Self::new)
     }
 
-    /// The same device with another `CUstream` of its context, which is never destroyed here. It
-    /// shares the memory and the loaded kernels, and accepts buffers of this device.
+    /// The same device with another `CUstream` of its context, which is never destroyed here.
+    /// `owner` keeps the stream alive. The new device shares the memory and the loaded kernels, and
+    /// accepts buffers of this device.
     ///
     /// # Errors
     /// [`DeviceError::OtherContext`] for a stream of another context; [`DeviceError::Unsupported`]
     /// in the emulator, and for `CU_STREAM_PER_THREAD`.
     ///
     /// # Safety
-    /// The stream is live, and stays live until everything made from the new device has been
-    /// dropped. Nothing else captures it until then.
-    pub unsafe fn with_raw_stream(&self, stream: *mut c_void) -> Result<Self, DeviceError> {
+    /// The stream is live, and stays live until `owner` is dropped, or longer. Nothing else captures
+    /// it until then.
+    pub unsafe fn with_raw_stream(
+        &self,
+        stream: *mut c_void,
+        owner: impl Send + Sync + 'static,
+    ) -> Result<Self, DeviceError> {
         // SAFETY: the caller upholds the contract, which is that of `Cuda::in_raw_stream`.
-        unsafe { self.expect_cuda()?.in_raw_stream(stream.cast()) }.map(Self::new)
+        unsafe { self.expect_cuda()?.in_raw_stream(stream.cast(), Box::new(owner)) }.map(Self::new)
+    }
+
+    /// Whether memory of the device comes from the driver's pool (`cuMemAllocAsync`) and is freed by
+    /// the stream, so that dropping a buffer does not make the host wait. So it is on a device [in a
+    /// caller's stream](Self::from_raw), if the driver has a pool for it. Memory for several streams
+    /// of such a device is allocated and then waited for.
+    #[must_use]
+    pub fn frees_in_stream_order(&self) -> bool {
+        self.backend().cuda().is_some_and(Cuda::is_pooled)
     }
 
     /// The CUDA device, or an error if this is not one.

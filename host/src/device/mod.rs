@@ -13,9 +13,10 @@
 //! complete on return, and wait only for the stream of the buffer's handle.
 //!
 //! A program that uses CUDA directly can make gridsync work in its own context and stream
-//! (`Device::from_raw`), and on its own memory (`Buffer::from_raw`). With the feature `cust`, a
-//! program that uses cust can do so without `unsafe`: `Device::from_cust`, `Device::lend`,
-//! `Buffer::from_cust`.
+//! (`Device::from_raw`), and on its own memory (`Buffer::from_raw`, `Buffer::lent`). With the
+//! feature `cust`, a program that uses cust can do so without `unsafe`: `Device::from_cust`,
+//! `Device::lend`, `Buffer::from_cust`. The package gridsync-cudarc is for programs that use
+//! cudarc.
 //!
 //! A fault of a kernel loses the device, and every later call reports that. The grid was stopped
 //! halfway and left its memory in a meaningless state, which does not need repair. A launch that
@@ -53,7 +54,7 @@ pub use assembled::{Launch, Ordered, Way};
 #[cfg(feature = "cuda")]
 use backend::launch_one_by_one;
 pub use backend::{Backend, KernelAttributes, KernelInfo, MemoryId, Recording};
-pub use buffer::{ALIGNMENT, Buffer};
+pub use buffer::Buffer;
 pub use emulator::{Emulator, EmulatorConfig, PtxKernels};
 pub use error::DeviceError;
 pub use event::{Event, Marked};
@@ -207,6 +208,16 @@ impl Device {
     /// The error of the work that failed.
     pub fn synchronize_all(&self) -> Result<(), DeviceError> {
         self.0.synchronize_all()
+    }
+
+    /// Makes later work in this stream wait for the work so far in all other streams of the device.
+    /// The host does not wait, except in the emulator.
+    ///
+    /// # Errors
+    /// If the driver fails; [`DeviceError::NotRecordable`] and [`DeviceError::RecordingElsewhere`]
+    /// while a graph is being recorded in one of the streams.
+    pub fn join_streams(&self) -> Result<(), DeviceError> {
+        self.0.join_streams()
     }
 
     /// Submits `work` to the stream, and returns its device time in microseconds.

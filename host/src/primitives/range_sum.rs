@@ -13,6 +13,9 @@ use std::marker::PhantomData;
 /// Threads per block; each processes one query.
 const THREADS: u32 = 256;
 
+/// Bytes of a query. The kernel reads one at once, so they begin at a multiple of this.
+const QUERY: u64 = 16;
+
 /// A query that is not a range of the array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
@@ -136,7 +139,9 @@ where
     ///
     /// # Errors
     /// [`DeviceError::LengthMismatch`] if there are not two words per sum,
-    /// [`DeviceError::OtherDevice`] if a buffer is not on this device, and if the launch fails.
+    /// [`DeviceError::OtherDevice`] if a buffer is not on this device,
+    /// [`DeviceError::Misaligned`] if the queries do not begin at a multiple of 16 bytes, and if the
+    /// launch fails.
     pub fn launch(
         &mut self,
         queries: &Buffer<u64>,
@@ -150,6 +155,10 @@ where
                 given: queries.len(),
             });
         }
+        if !queries.address().is_multiple_of(QUERY) {
+            let address = queries.address();
+            return Err(DeviceError::Misaligned { address, alignment: QUERY });
+        }
         self.bad.zero()?;
         if sums.is_empty() {
             return Ok(());
@@ -162,7 +171,7 @@ where
             sums.view(),
             self.bad.view(),
         ));
-        // SAFETY: one thread per query, two words per sum, and buffers start at multiples of 16
+        // SAFETY: one thread per query, two words per sum, and the queries start at a multiple of 16
         // bytes; the kernel reads no prefix outside the array; the sums and the word are borrowed
         // exclusively, and a dropped buffer waits for the stream.
         unsafe { self.device().launch::<<O::Output as RangeSumNumber>::Kernel>(&geometry, args) }

@@ -14,6 +14,7 @@ pub(crate) struct Controls {
     apart: unsafe extern "C" fn(u32, u32),
     launches: unsafe extern "C" fn(u32, u32),
     hold_copies: unsafe extern "C" fn(u32),
+    without_pools: unsafe extern "C" fn(),
     failed: unsafe extern "C" fn(*mut u8, usize) -> usize,
     live: unsafe extern "C" fn(*mut u8, usize) -> usize,
 }
@@ -69,6 +70,9 @@ impl Controls {
                 hold_copies: transmute::<*mut c_void, unsafe extern "C" fn(u32)>(symbol(
                     c"gridsync_fake_hold_copies",
                 )),
+                without_pools: transmute::<*mut c_void, unsafe extern "C" fn()>(symbol(
+                    c"gridsync_fake_without_pools",
+                )),
                 failed: transmute::<*mut c_void, Text>(symbol(c"gridsync_fake_failed")),
                 live: transmute::<*mut c_void, Text>(symbol(c"gridsync_fake_live")),
             }
@@ -97,6 +101,12 @@ impl Controls {
     pub(crate) fn hold_copies(&self, device: u32) {
         // SAFETY: the function accepts any number.
         unsafe { (self.hold_copies)(device) };
+    }
+
+    /// Removes the memory pools of all devices, until the next [`devices`](Self::devices).
+    pub(crate) fn without_pools(&self) {
+        // SAFETY: the function has no arguments.
+        unsafe { (self.without_pools)() };
     }
 
     /// Makes call number `at` fail.

@@ -19,6 +19,7 @@ const INVALID_DEVICE: u32 = 101;
 const INVALID_HANDLE: u32 = 400;
 const NOT_READY: u32 = 600;
 const LAUNCH_OUT_OF_RESOURCES: u32 = 701;
+const NOT_SUPPORTED: u32 = 801;
 
 /// The first line of a linked text.
 const LINKED: &str = "// linked\n";
@@ -84,6 +85,9 @@ calls! {
         *stream = state.owned_handle();
         count("stream", 1);
         SUCCESS
+    }
+    fn cuStreamCreate(stream: *mut usize, flags: u32) may_fail OUT_OF_MEMORY {
+        cuStreamCreateWithPriority(stream, flags, 0)
     }
     fn cuStreamDestroy_v2(stream: usize) gives_back {
         log(&format!("destroy {stream}"));

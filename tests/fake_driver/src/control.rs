@@ -54,6 +54,8 @@ struct Machine {
     launches: BTreeMap<u32, Launches>,
     /// The devices whose copies wait for [`gridsync_fake_end`].
     held_copies: BTreeSet<u32>,
+    /// Whether they have no memory pools, as with an old driver.
+    lacks_pools: bool,
 }
 
 impl Machine {
@@ -125,6 +127,17 @@ pub(crate) fn launches_on(device: usize) -> Launches {
 /// Whether copies between the host and a device wait for [`gridsync_fake_end`].
 pub(crate) fn holds_copies(device: usize) -> bool {
     control().machine.held_copies.contains(&(device as u32))
+}
+
+/// Whether the devices have memory pools.
+pub(crate) fn has_pools() -> bool {
+    !control().machine.lacks_pools
+}
+
+/// Removes the memory pools of all devices.
+#[unsafe(no_mangle)]
+pub extern "C" fn gridsync_fake_without_pools() {
+    control().machine.lacks_pools = true;
 }
 
 /// Creates a machine of `count` devices, which can access each other's memory and run launches.

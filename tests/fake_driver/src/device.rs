@@ -43,12 +43,19 @@ pub(crate) fn enter(context: usize) {
     CURRENT.set(context);
 }
 
+/// The context that is current on this thread, or 0.
+pub(crate) fn entered() -> usize {
+    CURRENT.get()
+}
+
 /// Work in a stream.
 #[derive(Clone)]
 pub(crate) enum Step {
     Launch(Launch),
     Zero(u64, usize),
     Copy(HostCopy),
+    CopyWithin { to: u64, from: u64, bytes: usize },
+    Free(u64),
 }
 
 /// A copy between the host and a device.
@@ -212,10 +219,16 @@ impl State {
         self.gpu(current).allocations.insert(address, bytes);
     }
 
-    /// Notes that an allocation of the current device has been freed.
-    pub(crate) fn freed(&mut self, address: u64) {
+    /// Frees an allocation of the current device. Returns whether there was one.
+    pub(crate) fn free(&mut self, address: u64) -> bool {
         let current = self.current();
+        if self.memory().free(address).is_err() {
+            self.mistake("memory");
+            return false;
+        }
         self.gpu(current).allocations.remove(&address);
+        count("allocation", -1);
+        true
     }
 
     /// The allocation that has this address: its device, its start and its bytes.
@@ -360,6 +373,12 @@ impl State {
             Step::Zero(at, bytes) => self.memory().zero(*at, *bytes).is_ok(),
             // SAFETY: the caller that added the copy keeps the memory alive until it has run.
             Step::Copy(copy) => unsafe { self.copy(*copy) },
+            Step::CopyWithin { to, from, bytes } => {
+                let mut copied = vec![0; *bytes];
+                let memory = self.memory();
+                memory.read(*from, &mut copied).and_then(|()| memory.write(*to, &copied)).is_ok()
+            }
+            Step::Free(address) => self.free(*address),
         };
         if !runs {
             self.broken.insert(stream);

@@ -1,6 +1,6 @@
 //! A CUDA driver of one or more devices, for tests without a GPU.
 //!
-//! It has the driver API calls that gridsync and cust make. Its memory is the emulator's, and the
+//! It has the driver API calls that gridsync and cust make, and those of cudarc that its tests need. Its memory is the emulator's, and the
 //! kernels of `kernels.rs` run in the emulator, immediately. Other kernels act by name: `…store`
 //! writes its second argument to the address in its first, `…fault` breaks its stream, `…too_large`
 //! never fits cooperatively, and all others do nothing. A capturing stream keeps its launches. As

@@ -1,16 +1,20 @@
 //! Views that start at any element: elements before the first aligned pack and after the last one
 //! are reduced too, and no element outside the view. And buffers over foreign memory, which start
-//! at any multiple of 16 bytes.
+//! at any element.
 
 use bytemuck::Pod;
 use cuda_std::launch::Kernel;
 use cuda_std::{bf16, f16};
 use gridsync::device::{Buffer, Device, DeviceError};
+use gridsync::primitives::dot::dot;
 use gridsync::primitives::histogram::{Bins, histogram};
 use gridsync::primitives::kendall::Method;
+use gridsync::primitives::rank::top_k;
 use gridsync::primitives::reduce::reduce_on_cpu;
 use gridsync::primitives::scan::Form;
+use gridsync::primitives::segments::reduce_segments;
 use gridsync::primitives::select::{Within, select_with_positions};
+use gridsync::primitives::softmax::RowSoftmax;
 use gridsync::primitives::sort::{Order, argsort, sort};
 use gridsync::primitives::{Checked, Correlator, RangeSums, Reducer, RowReducer, Scanner};
 use gridsync::reference::reduce_depth;
@@ -37,7 +41,8 @@ pub(crate) fn trials() -> Trials {
             bf16_argmaxs_from_any_start,
             maps_from_any_start,
             bf16_counts_from_any_start,
-            buffers_over_foreign_memory_may_start_at_any_multiple_of_16;
+            buffers_over_foreign_memory_may_start_at_any_element,
+            queries_that_start_within_16_bytes_are_refused;
     }
 }
 
@@ -127,24 +132,24 @@ fn bf16_counts_from_any_start(device: &Device) {
     every_start(Count::<bf16>::new(), device, "count")
 }
 
-/// A buffer with the contents of `host` that starts `bytes` bytes after its allocation.
-fn shifted<T: Pod>(device: &Device, host: &[T], bytes: usize) -> Buffer<T> {
-    let contents = [&vec![0; bytes], bytemuck::cast_slice(host)].concat();
-    let memory = device.upload::<u8>(&contents).expect("the input should fit");
-    let address = memory.address() + bytes as u64;
+/// A buffer with the contents of `host` that starts `past` elements after its allocation.
+fn shifted<T: Pod + Send + Sync>(device: &Device, host: &[T], past: usize) -> Buffer<T> {
+    let contents = [&vec![T::zeroed(); past], host].concat();
+    let memory = device.upload(&contents).expect("the input should fit");
+    let address = memory.address() + (past * size_of::<T>()) as u64;
     // SAFETY: the allocation has that many elements at this address, and lives as long as the
     // buffer.
     unsafe { Buffer::from_raw(device, address, host.len(), memory) }.expect("it is aligned")
 }
 
-fn buffers_over_foreign_memory_may_start_at_any_multiple_of_16(device: &Device) {
+fn buffers_over_foreign_memory_may_start_at_any_element(device: &Device) {
     /// The results of each primitive on buffers that start there, as bytes.
-    fn results(device: &Device, bytes: usize) -> Result<Vec<Vec<u8>>, DeviceError> {
+    fn results(device: &Device, past: usize) -> Result<Vec<Vec<u8>>, DeviceError> {
         let floats = sample::<f32>(Input::Values, 9001, 1);
         let queries: Vec<u64> = (0..500).flat_map(|i| [i, 9001 - 7 * i]).collect();
         // Long enough for scans by bulk copies.
         let words: Vec<u32> = (0..(1 << 18) + 1).collect();
-        let of = |host: &[f32]| shifted(device, host, bytes);
+        let of = |host: &[f32]| shifted(device, host, past);
         let x = of(&floats);
 
         let sum = Reducer::new(Sum::<f32>::new(), device)?.reduce(&x)?;
@@ -152,8 +157,8 @@ fn buffers_over_foreign_memory_may_start_at_any_multiple_of_16(device: &Device) 
             RowReducer::new(Sum::<f32>::new(), device, 90, 100)?.reduce(&of(&floats[1..]))?;
         let scanner = || Scanner::new(Sum::<u32>::new(), device, words.len());
         let scanned = scanner()?.designs(words.len()).iter().map(|&design| {
-            let mut sums = shifted(device, &words, bytes);
-            let input = shifted(device, &words, bytes);
+            let mut sums = shifted(device, &words, past);
+            let input = shifted(device, &words, past);
             scanner()?.with_design(design)?.launch(&input, &mut sums, Form::Inclusive)?;
             sums.download()
         });
@@ -161,8 +166,10 @@ fn buffers_over_foreign_memory_may_start_at_any_multiple_of_16(device: &Device) 
         let (kept, positions) = select_with_positions(Within::greater_than(0.5f32), &x)?;
         let mut ranges = RangeSums::<Sum<f32>>::new(device, &x)?;
         let mut of_ranges = of(&floats[..500]);
-        ranges.launch(&shifted(device, &queries, bytes), &mut of_ranges)?;
+        // Two words are read at once.
+        ranges.launch(&shifted(device, &queries, 2 * past), &mut of_ranges)?;
         let finite = sample::<f32>(Input::Factors, 3000, 2);
+        let finite_rows = sample::<f32>(Input::Factors, 9000, 3);
         let (a, b) = (of(&finite[..2900]), of(&finite[100..]));
         let tau = |method| {
             let mut correlator = Correlator::new(device, a.len())?.with_method(method);
@@ -172,11 +179,19 @@ fn buffers_over_foreign_memory_may_start_at_any_multiple_of_16(device: &Device) 
         let taus = [Method::Pairs, Method::Sort].map(|method| tau(method).expect("no NaN").tau);
         // Too long for one block.
         let keys: Vec<u16> = (0..20_001u32).map(|i| (i * 40_503) as u16).collect();
-        let sorted = sort(Order::DESCENDING, &shifted(device, &keys, bytes))?;
+        let sorted = sort(Order::DESCENDING, &shifted(device, &keys, past))?;
         let indices = argsort::<f32, u32>(Order::ASCENDING, &x)?;
         let bins = Bins::even(-2.0, 2.0, 100).expect("f32 is fine enough");
         let counts = histogram(&bins, &x)?;
+        let mut softmax = of(&floats[..9000]);
+        RowSoftmax::new(device, 90, 100)?.launch(&of(&finite_rows), &mut softmax)?;
+        let of_segments = reduce_segments(Sum::<f32>::new(), &x, &[0, 1, 700, 700, 9001])?;
+        let top = top_k(Order::DESCENDING, &x, 50).expect("there are more");
         Ok(vec![
+            bytemuck::bytes_of(&dot(&a, &b)?).to_vec(),
+            bytemuck::cast_slice(&softmax.download()?).to_vec(),
+            bytemuck::cast_slice(&of_segments).to_vec(),
+            bytemuck::cast_slice(&top.indices.download()?).to_vec(),
             bytemuck::cast_slice(&counts.download()?).to_vec(),
             bytemuck::cast_slice(&sorted.download()?).to_vec(),
             bytemuck::cast_slice(&indices.download()?).to_vec(),
@@ -191,7 +206,15 @@ fn buffers_over_foreign_memory_may_start_at_any_multiple_of_16(device: &Device) 
     }
     let expected = results(device, 0);
     assert!(expected.is_ok(), "{expected:?}");
-    for bytes in [16, 240] {
-        assert!(results(device, bytes) == expected, "{bytes} bytes past a multiple of 256");
+    for past in [1, 3, 60] {
+        assert!(results(device, past) == expected, "{past} elements past a multiple of 256");
     }
+}
+
+fn queries_that_start_within_16_bytes_are_refused(device: &Device) {
+    let x = device.upload(&[1.0f32; 100]).expect("it fits");
+    let mut ranges = RangeSums::<Sum<f32>>::new(device, &x).expect("it fits");
+    let mut sums = device.zeroed(1).expect("it fits");
+    let refused = ranges.launch(&shifted(device, &[0, 100u64], 1), &mut sums);
+    assert!(matches!(refused, Err(DeviceError::Misaligned { alignment: 16, .. })), "{refused:?}");
 }

@@ -106,7 +106,7 @@ fn primitives_are_right_in_streams_of_every_kind() {
     // The default stream.
     //
     // SAFETY: it is always live.
-    let default = unsafe { device.with_raw_stream(null_mut()) };
+    let default = unsafe { device.with_raw_stream(null_mut(), ()) };
     primitives_are_right_on(&default.expect("it is of every context"));
 
     let mut stream = null_mut();
@@ -114,7 +114,7 @@ fn primitives_are_right_in_streams_of_every_kind() {
     let made = unsafe { libcuda::cuStreamCreateWithPriority(&raw mut stream, 1, 0) };
     assert_eq!(made.ok(), Ok(()));
     // SAFETY: the stream is destroyed after everything that was created from it.
-    let non_blocking = unsafe { device.with_raw_stream(stream.cast()) };
+    let non_blocking = unsafe { device.with_raw_stream(stream.cast(), ()) };
     let non_blocking = non_blocking.expect("it is of this context");
     primitives_are_right_on(&non_blocking);
     drop(non_blocking);
@@ -145,7 +145,8 @@ fn a_non_primary_context_has_its_own_memory() {
     let stream = Stream::new(StreamFlags::DEFAULT, None).expect("there should be room");
     let (context, handle) = (own.get_inner().cast(), stream.as_inner().cast());
     // SAFETY: both are dropped after everything that was created from them.
-    let device = unsafe { Device::from_raw(context, handle, &KERNELS) }.expect("it should open");
+    let device = unsafe { Device::from_raw(context, handle, (), &KERNELS) };
+    let device = device.expect("it should open");
     primitives_are_right_on(&device);
 
     let primary = gpu.open();
@@ -154,7 +155,7 @@ fn a_non_primary_context_has_its_own_memory() {
     let refused = unsafe { Buffer::<f32>::from_raw(&device, elsewhere.address(), 16, ()) };
     assert!(matches!(refused, Err(DeviceError::OtherContext { .. })), "{refused:?}");
     // SAFETY: the stream is refused.
-    let refused = unsafe { primary.with_raw_stream(handle) };
+    let refused = unsafe { primary.with_raw_stream(handle, ()) };
     assert!(matches!(refused, Err(DeviceError::OtherContext { .. })), "{refused:?}");
     drop((elsewhere, primary));
     device.synchronize().expect("it makes its own context current again");

@@ -93,6 +93,10 @@ driver! {
         fn cuMemAlloc_v2(address: *mut CUdeviceptr, bytes: usize);
         /// Frees device memory, after the work that may use it.
         fn cuMemFree_v2(address: CUdeviceptr);
+        /// Allocates device memory in stream order, from the pool of the device (CUDA 11.2).
+        fn cuMemAllocAsync(address: *mut CUdeviceptr, bytes: usize, stream: CUstream);
+        /// Frees memory of a pool in stream order.
+        fn cuMemFreeAsync(address: CUdeviceptr, stream: CUstream);
         /// Free and total bytes on the current device.
         fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize);
         /// Copies to the device in stream order.
@@ -281,8 +285,8 @@ driver! {
         cuExternalMemoryGetMappedBuffer cuFuncSetCacheConfig cuFuncSetSharedMemConfig
         cuGetErrorString cuGraphDebugDotPrint
         cuGraphGetEdges cuGraphGetNodes cuGraphKernelNodeGetParams cuGraphNodeGetType
-        cuImportExternalMemory cuLaunchHostFunc cuMemAdvise cuMemAllocAsync
-        cuMemAllocManaged cuMemFreeAsync cuMemPrefetchAsync cuMemcpy2D_v2
+        cuImportExternalMemory cuLaunchHostFunc cuMemAdvise
+        cuMemAllocManaged cuMemPrefetchAsync cuMemcpy2D_v2
         cuMemcpyAtoH_v2 cuMemcpyDtoD_v2 cuMemcpyDtoH_v2 cuMemcpyHtoA_v2 cuMemcpyHtoD_v2
         cuMemsetD16Async cuMemsetD16_v2 cuMemsetD32Async cuMemsetD32_v2 cuMemsetD8_v2
         cuModuleLoad cuModuleLoadData cuOccupancyAvailableDynamicSMemPerBlock

@@ -9,7 +9,8 @@
 //! everywhere, and reports what is missing.
 //!
 //! `stub/lib64/libcuda.so` is an empty linker script: cust's build script links with `-lcuda`, and
-//! the build script of this crate adds its folder to the linker's search path. cust's build script
+//! with the feature `stub` the build script of this crate adds its folder to the linker's search
+//! path. Without it, a program can link the driver's own `libcuda.so`, as candle does. cust's build script
 //! also needs a folder that contains a folder `lib64`, in `CUDA_LIBRARY_PATH`, `/usr/local/cuda` or
 //! `/opt/cuda`. In the workspace of gridsync `.cargo/config.toml` sets one.
 //!

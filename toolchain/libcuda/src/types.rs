@@ -88,6 +88,7 @@ numbers! {
         CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97, "Bytes of shared memory of a block that opted in.";
         CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR = 106, "Blocks resident on an SM, at most.";
         CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK = 111, "Bytes of shared memory that the driver keeps of each block.";
+        CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED = 115, "1 if it has memory pools (CUDA 11.2).";
         CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH = 120, "1 if cluster launches work (CUDA 11.8).";
     }
 }

@@ -1,16 +1,13 @@
 //! A GPU in a context: the state that its streams share.
 
 use super::{
-    Modules, PtxImage,
-    context::{Held, hold},
-    function::Function,
-    image, lock, query,
-    stream::Stream,
-    together::Together,
+    Modules, PtxImage, allocation, context::hold, function::Function, image, lock, query,
+    stream::Stream, together::Together,
 };
 use crate::device::{DeviceError, Properties};
 use libcuda::{CUcontext, CUdevice};
 use std::{
+    any::Any,
     collections::HashMap,
     sync::atomic::{AtomicBool, Ordering},
     sync::{Arc, Mutex, OnceLock, Weak},
@@ -32,11 +29,16 @@ pub(super) struct Gpu {
     functions: Mutex<HashMap<&'static str, Arc<Function>>>,
     /// The streams in which its memory may be in use.
     streams: Mutex<Vec<Weak<Stream>>>,
+    /// Whether memory comes from the device's pool, and is freed in stream order.
+    pub(super) is_pooled: bool,
     pub(super) context: RawContext,
-    /// Keeps the context alive; `None` if the caller does. This must be the last field, because the
-    /// other fields belong to the context.
-    _held: Option<Held>,
+    /// Keeps the context alive. This must be the last field, because the other fields belong to the
+    /// context.
+    _owner: Owner,
 }
+
+/// Something that owns a context, a stream or memory.
+pub(super) type Owner = Box<dyn Any + Send + Sync>;
 
 /// The handle of a context.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -48,19 +50,20 @@ unsafe impl Send for RawContext {}
 unsafe impl Sync for RawContext {}
 
 impl Gpu {
-    /// `device` in `context`, with those of `images` that it can run. The caller of
-    /// [`Cuda::in_raw`] keeps the context alive. If no context is given, the device's primary
-    /// context is retained and used.
+    /// `device` in the caller's `context`, which the owner next to it keeps alive, with those of
+    /// `images` that it can run. If no context is given, the device's primary context is retained
+    /// and used.
     pub(super) fn new(
         (ordinal, device): (u32, CUdevice),
         images: &[PtxImage],
-        context: Option<CUcontext>,
+        context: Option<(CUcontext, Owner)>,
     ) -> Result<Self, DeviceError> {
         let properties = query::properties(device)?;
         let (modules, image) = image::usable(images, properties.compute)?;
-        let (context, held) = match context {
-            Some(context) => (context, None),
-            None => hold(ordinal, device).map(|(context, held)| (context, Some(held)))?,
+        let is_pooled = context.is_some() && allocation::has_pool(device);
+        let (context, owner) = match context {
+            Some(given) => given,
+            None => hold(ordinal, device).map(|(context, held)| (context, Box::new(held) as _))?,
         };
         Ok(Self {
             ordinal,
@@ -71,8 +74,9 @@ impl Gpu {
             modules,
             functions: Mutex::default(),
             streams: Mutex::default(),
+            is_pooled,
             context: RawContext(context),
-            _held: held,
+            _owner: owner,
         })
     }
 

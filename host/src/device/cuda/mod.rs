@@ -5,6 +5,7 @@
 //! newer than 2021. With the feature `cust`, cust holds the primary context, and a program that
 //! uses cust can pass its own context, streams and memory.
 
+mod allocation;
 mod assembled;
 mod context;
 mod copy;
@@ -42,7 +43,7 @@ pub(super) use event::Mark;
 use function::Function;
 use gpu::Gpu;
 use launch::{OVERLAPPING_DRIVER, OVERLAPPING_IMAGE};
-use libcuda::{CUDA_ERROR_OUT_OF_MEMORY, CUstream};
+use libcuda::CUstream;
 use mailboxes::Mailboxes;
 use std::{
     any::Any,
@@ -81,6 +82,11 @@ impl Cuda {
     /// The driver's handle of the stream.
     fn raw_stream(&self) -> CUstream {
         self.stream.raw()
+    }
+
+    /// Whether memory comes from the device's pool.
+    pub(in crate::device) fn is_pooled(&self) -> bool {
+        self.gpu.is_pooled
     }
 
     /// The last work of the stream, for a message.
@@ -136,17 +142,7 @@ unsafe impl Backend for Cuda {
     }
 
     fn alloc(&self, bytes: usize) -> Result<u64, DeviceError> {
-        let _entered = self.stream.gate.unrecorded("an allocation")?;
-        self.gpu.enter()?;
-        let mut address = 0;
-        // SAFETY: the pointer to `address` is valid for writes, and the context is current.
-        let result = unsafe { libcuda::cuMemAlloc_v2(&raw mut address, bytes) };
-        if result == CUDA_ERROR_OUT_OF_MEMORY {
-            let (free, total) = self.memory().unwrap_or_default();
-            return Err(DeviceError::OutOfMemory { requested: bytes, free, total });
-        }
-        DeviceError::check(result, || self.after_last(&format!("allocating {bytes} bytes")))?;
-        Ok(address)
+        self.allocate(bytes)
     }
 
     unsafe fn free(&self, address: u64) {
@@ -169,6 +165,10 @@ unsafe impl Backend for Cuda {
 
     fn synchronize_all(&self) -> Result<(), DeviceError> {
         self.wait_for_all()
+    }
+
+    fn join_streams(&self) -> Result<(), DeviceError> {
+        self.wait_on_device_for_all()
     }
 
     fn new_stream(&self) -> Result<Arc<dyn Backend>, DeviceError> {

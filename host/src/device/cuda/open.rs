@@ -1,6 +1,6 @@
 //! Creates a stream of a CUDA device, either from scratch or on the caller's context and stream.
 
-use super::gpu::{Gpu, make_current};
+use super::gpu::{Gpu, Owner, make_current};
 use super::stream::{Handle, OwnStream, PER_THREAD, RawStream, Stream};
 use super::{Cuda, PtxImage, probe, query};
 use crate::device::DeviceError;
@@ -29,37 +29,39 @@ impl Cuda {
         // The stream must not become one of another device.
         gpu.enter()?;
         let stream = OwnStream::new()?;
-        Ok(Self::in_stream(gpu, Handle::Own(stream)))
+        Self::in_stream(gpu, Handle::Own(stream))
     }
 
     /// Opens the device of a context that the caller owns, with those of `images` that it can run.
-    /// All its work goes into `stream`; null is the default stream.
+    /// All its work goes into `stream`; null is the default stream. `owner` is dropped last.
     ///
     /// # Errors
     /// As for [`new`](Self::new), and [`DeviceError::OtherContext`]; [`DeviceError::Unsupported`]
     /// for the default stream of each thread (`CU_STREAM_PER_THREAD`).
     ///
     /// # Safety
-    /// The context and the stream are live. They stay live until everything made from this device
-    /// has been dropped: devices, buffers, primitives, graphs and events. Nothing else captures the
-    /// stream until then.
+    /// The context and the stream are live, until `owner` is dropped or longer. Nothing else
+    /// captures the stream.
     pub(in crate::device) unsafe fn in_raw(
         context: CUcontext,
         stream: CUstream,
+        owner: Owner,
         images: &[PtxImage],
     ) -> Result<Self, DeviceError> {
-        let gpu = Gpu::new(current_device(context)?, images, Some(context))?;
-        Self::in_stream_of(Arc::new(gpu), Handle::Raw(RawStream(stream)))
+        let gpu = Gpu::new(current_device(context)?, images, Some((context, owner)))?;
+        // The GPU has the owner.
+        let stream = RawStream { handle: stream, _owner: Box::new(()) };
+        Self::in_stream_of(Arc::new(gpu), Handle::Raw(stream))
     }
 
     /// The same device, with a new stream.
     pub(super) fn in_new_stream(&self) -> Result<Self, DeviceError> {
         self.gpu.enter()?;
         let stream = OwnStream::new()?;
-        Ok(Self::in_stream(Arc::clone(&self.gpu), Handle::Own(stream)))
+        Self::in_stream(Arc::clone(&self.gpu), Handle::Own(stream))
     }
 
-    /// The same device, with a stream that the caller owns; null is the default stream.
+    /// The same device, with a stream of `owner`; null is the default stream.
     ///
     /// # Errors
     /// As for [`in_raw`](Self::in_raw).
@@ -69,8 +71,10 @@ impl Cuda {
     pub(in crate::device) unsafe fn in_raw_stream(
         &self,
         stream: CUstream,
+        owner: Owner,
     ) -> Result<Self, DeviceError> {
-        Self::in_stream_of(Arc::clone(&self.gpu), Handle::Raw(RawStream(stream)))
+        let stream = Handle::Raw(RawStream { handle: stream, _owner: owner });
+        Self::in_stream_of(Arc::clone(&self.gpu), stream)
     }
 
     /// Uses an existing stream, if it belongs to the GPU's context.
@@ -92,18 +96,20 @@ impl Cuda {
         if context != gpu.context.0 {
             return Err(DeviceError::OtherContext { what: "the stream", device: device() });
         }
-        Ok(Self::in_stream(gpu, handle))
+        Self::in_stream(gpu, handle)
     }
 
-    fn in_stream(gpu: Arc<Gpu>, handle: Handle) -> Self {
+    fn in_stream(gpu: Arc<Gpu>, handle: Handle) -> Result<Self, DeviceError> {
         let stream = Arc::new(Stream::new(handle));
         gpu.add(&stream);
-        Self {
+        let cuda = Self {
             last: Mutex::new(None),
             mailboxes: Mutex::default(),
             stream: ManuallyDrop::new(stream),
             gpu: ManuallyDrop::new(gpu),
-        }
+        };
+        cuda.wait_for_allocations()?;
+        Ok(cuda)
     }
 }
 

@@ -98,7 +98,7 @@ fn memory_of(device: CUdevice) -> Result<usize, DeviceError> {
 }
 
 /// One attribute, or 0 if this driver does not support it.
-fn attribute_of(device: CUdevice, attribute: CUdevice_attribute) -> u32 {
+pub(super) fn attribute_of(device: CUdevice, attribute: CUdevice_attribute) -> u32 {
     let mut value = 0;
     // SAFETY: the device belongs to an initialised driver, and the pointer to `value` is valid for
     // writes.

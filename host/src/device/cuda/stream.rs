@@ -1,11 +1,11 @@
 //! Streams, their owners, and the waits before memory is freed.
 
-use super::{Cuda, gpu::Gpu, graph::Capture, lock};
+use super::{Cuda, gpu::Gpu, gpu::Owner, graph::Capture, lock};
 use crate::device::{DeviceError, gate::Gate};
 use libcuda::{CUDA_ERROR_NOT_READY, CUstream, CUstream_st};
 #[cfg(feature = "cust")]
 use std::sync::Arc;
-use std::{any::Any, mem, ptr};
+use std::{mem, ptr};
 
 /// The stream of a [`Cuda`], and the gate that its calls pass.
 pub(super) struct Stream {
@@ -31,13 +31,16 @@ impl Handle {
             Self::Own(stream) => stream.0,
             #[cfg(feature = "cust")]
             Self::Cust(stream) => stream.as_inner().cast(),
-            Self::Raw(stream) => stream.0,
+            Self::Raw(stream) => stream.handle,
         }
     }
 }
 
-/// A stream that the caller destroys.
-pub(super) struct RawStream(pub(super) CUstream);
+/// A stream that the caller's owner destroys.
+pub(super) struct RawStream {
+    pub(super) handle: CUstream,
+    pub(super) _owner: Owner,
+}
 
 // SAFETY: the driver API may be called from any thread on which the context is current.
 unsafe impl Send for RawStream {}
@@ -103,7 +106,7 @@ pub(super) enum Given {
     /// It came from `alloc`.
     Allocation(u64),
     /// Dropping its owner frees it.
-    Owner(Box<dyn Any + Send + Sync>),
+    Owner(Owner),
 }
 
 impl Given {
@@ -168,12 +171,20 @@ impl Cuda {
     /// Frees memory after the work in all streams that may still use it: the streams of this GPU,
     /// and of the GPUs that work with it, which can access its memory. While a stream of the GPU is
     /// being recorded, the memory is freed only after the recording. On a device that is given up,
-    /// where waiting would hang, the memory is leaked.
+    /// where waiting would hang, the memory is leaked. The host does not wait for memory of the pool.
     ///
     /// # Safety
     /// An allocation came from `alloc`, and has not been freed; nothing launched later uses the
     /// memory.
     pub(super) unsafe fn give_back(&self, given: Given) {
+        if let Given::Allocation(address) = given
+            && self.gpu.is_pooled
+        {
+            // SAFETY: the caller upholds this function's contract.
+            if unsafe { self.free_in_order(address) }.is_ok() {
+                return;
+            }
+        }
         for stream in self.gpu.streams() {
             let entered = stream.gate.either();
             if let Some(capture) = entered.recorded() {

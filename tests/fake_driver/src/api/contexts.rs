@@ -2,8 +2,8 @@
 //! another.
 
 use super::{INVALID_DEVICE, INVALID_VALUE, OUT_OF_MEMORY, SUCCESS};
-use crate::control::{before, before_release, can_access, count, devices};
-use crate::device::{BYTES, MULTIPROCESSORS, context_of, enter, ordinal_of, state};
+use crate::control::{before, before_release, can_access, count, devices, has_pools};
+use crate::device::{BYTES, MULTIPROCESSORS, context_of, ended, enter, entered, ordinal_of, state};
 use crate::launch::SHARED;
 use std::env;
 use std::ffi::c_char;
@@ -59,6 +59,7 @@ calls! {
             75 => 9,
             95 | 120 => 1,
             97 => SHARED as i32,
+            115 => i32::from(has_pools()),
             // The result of an old driver for an unknown attribute.
             111 => return INVALID_VALUE,
             _ => 0,
@@ -85,6 +86,11 @@ calls! {
         SUCCESS
     }
 
+    fn cuCtxGetCurrent(context: *mut usize) may_fail INVALID_VALUE {
+        *context = entered();
+        SUCCESS
+    }
+    fn cuCtxSynchronize() may_fail INVALID_VALUE { ended(None).ready(0) }
     fn cuCtxGetDevice(device: *mut i32) may_fail INVALID_VALUE {
         let state = state();
         if state.ready(0) != SUCCESS { return state.ready(0) }

@@ -1,7 +1,7 @@
 //! The memory calls: device memory, copies, and host memory.
 
-use super::{INVALID_HANDLE, INVALID_VALUE, OUT_OF_MEMORY, SUCCESS};
-use crate::control::{before, before_release, count};
+use super::{INVALID_HANDLE, INVALID_VALUE, NOT_SUPPORTED, OUT_OF_MEMORY, SUCCESS};
+use crate::control::{before, before_release, count, has_pools};
 use crate::device::{BYTES, HostCopy, Step, context_of, ended, state};
 use crate::log::log;
 use std::ffi::c_void;
@@ -22,10 +22,27 @@ calls! {
         log(&format!("free {address}"));
         let mut state = ended(None);
         if state.ready(0) != SUCCESS { return state.ready(0) }
-        if state.memory().free(address).is_err() { return state.mistake("memory") }
-        state.freed(address);
-        count("allocation", -1);
+        if state.free(address) { SUCCESS } else { INVALID_HANDLE }
+    }
+    fn cuMemAllocAsync(address: *mut u64, bytes: usize, stream: usize) may_fail OUT_OF_MEMORY {
+        let mut state = state();
+        if !has_pools() { return NOT_SUPPORTED }
+        let first = state.uncapturable(stream);
+        if first != SUCCESS { return first }
+        let Ok(at) = state.memory().alloc(bytes, 256) else { return OUT_OF_MEMORY };
+        *address = at;
+        state.allocated(at, bytes);
+        count("allocation", 1);
         SUCCESS
+    }
+    // Unlike `cuMemFree_v2`, this waits only in the stream.
+    fn cuMemFreeAsync(address: u64, stream: usize) gives_back {
+        log(&format!("free_async {address} {stream}"));
+        let mut state = state();
+        let first = state.uncapturable(stream);
+        if first != SUCCESS { return first }
+        state.run(stream, &Step::Free(address));
+        state.ready(stream)
     }
     fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) may_fail INVALID_VALUE {
         let mut state = state();
@@ -42,6 +59,14 @@ calls! {
     may_fail INVALID_VALUE {
         let host = to.expose_provenance();
         put_copy(stream, HostCopy { host, device: from, bytes, to_host: true })
+    }
+    fn cuMemcpyDtoDAsync_v2(to: u64, from: u64, bytes: usize, stream: usize)
+    may_fail INVALID_VALUE {
+        let mut state = state();
+        let step = Step::CopyWithin { to, from, bytes };
+        if state.captured(stream, &step) { return SUCCESS }
+        if state.ready(stream) == SUCCESS { state.run(stream, &step) }
+        state.ready(stream)
     }
     // Kernels write there too, so it is emulator memory.
     fn cuMemAllocHost_v2(memory: *mut u64, bytes: usize) may_fail OUT_OF_MEMORY {
