@@ -80,7 +80,7 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     let named = ON_A_GPU.map(|(test, _)| format!("--test={test}"));
     let named = named.iter().map(String::as_str);
     let tests = build(
-        &["test", "--package=gridsync-tests", "--no-run"]
+        &["test", "--package=gridsync-tests", "--package=gridsync-cudarc", "--no-run"]
             .into_iter()
             .chain(named)
             .collect::<Vec<_>>(),

@@ -60,23 +60,24 @@ skip() { note "$1" "skipped: $2" 0; }
 tests() {
   # The compiler of the peers needs no GPU, so it runs in the background.
   command -v nvcc >/dev/null && { "$gridsync" bench build-peers >"$out/logs/peers.log" 2>&1 & }
-  run_tests on_a_gpu on_a_gpu 100
+  run_tests on_a_gpu tests.test.on_a_gpu 100
+  run_tests cudarc cudarc.test.on_a_gpu 60
   # It makes the GPU fail, so nothing else runs there.
-  run_tests on_a_gpu_fault on_a_gpu_fault 30
+  run_tests on_a_gpu_fault tests.test.on_a_gpu_fault 30
   # These measure, so nothing else runs there.
-  run_tests program-cuda program 150 cuda
+  run_tests program-cuda tests.test.program 150 cuda
   # These launch CUDA graphs with branches. Where several processes do that on one GPU, a launch may never
   # end although the GPU is idle: see docs/src/story/graphs.md. So nothing else runs there.
   local part thorough=(--include-ignored --test-threads 1 --slowest 30)
-  run_tests conformance-dag conformance 150 "${thorough[@]}" --skip emulator --skip every_schedule dag::
+  run_tests conformance-dag tests.test.conformance 150 "${thorough[@]}" --skip emulator --skip every_schedule dag::
   sanitizer memcheck dag dag
   # These take longest, most of it on one core of the host, so several processes share them. The arrays of
   # `huge` fill the GPU.
-  run_tests conformance-huge conformance 450 "${thorough[@]}" huge:: &
+  run_tests conformance-huge tests.test.conformance 450 "${thorough[@]}" huge:: &
   for part in 1 2 3 4 5 6 7 8; do
-    run_tests "conformance-$part" conformance 450 "${thorough[@]}" --part "$part/8" --skip huge:: --skip dag:: cuda &
+    run_tests "conformance-$part" tests.test.conformance 450 "${thorough[@]}" --part "$part/8" --skip huge:: --skip dag:: cuda &
   done
-  run_tests program program 200 --skip cuda &
+  run_tests program tests.test.program 200 --skip cuda &
   step lab 400 "$gridsync" lab all --device cuda -o "$out/lab" &
   local example
   for example in examples/*; do
@@ -93,7 +94,7 @@ tests() {
 run_tests() {
   local name=$1 executable=$2 limit=$3
   shift 3
-  step "$name" "$limit" env GRIDSYNC_ONLY="tests.test.$executable " GRIDSYNC_TEST_TIMEOUT="$limit" \
+  step "$name" "$limit" env GRIDSYNC_ONLY="$executable " GRIDSYNC_TEST_TIMEOUT="$limit" \
     GRIDSYNC_LOGS="$out/logs/$name" ./run-tests.sh "$@"
 }
 
