@@ -15,7 +15,7 @@ use crate::outcome::Outcome;
 use crate::workspace::{cargo, output_of, root, walk};
 
 /// The packages. Each may depend on those before it only; tests are exempt.
-const PACKAGES: [&str; 22] = [
+const PACKAGES: [&str; 23] = [
     "gridsync-simt",
     "gridsync-litmus",
     "gridsync-ptx",
@@ -31,6 +31,7 @@ const PACKAGES: [&str; 22] = [
     "gridsync-lab-kernels",
     "gridsync-example-kernels",
     "gridsync",
+    "gridsync-python",
     "gridsync-ranks",
     "gridsync-verify",
     "gridsync-lab",

@@ -1,0 +1,183 @@
+"""The libraries whose arrays the package accepts, each behind the same few methods."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from . import _rows
+
+Array = Any
+"""An array of NumPy or CuPy, or a tensor of torch."""
+
+
+class Arrays:
+    """NumPy or CuPy, whose functions have the same names."""
+
+    def __init__(self, library: Any) -> None:
+        self.library = library
+
+    def prepared(self, x: Array) -> Array:
+        """The array in the byte order of the machine, and a scalar as an array."""
+        x = self.library.asarray(x)
+        return x if x.dtype.isnative else x.astype(x.dtype.newbyteorder("="))
+
+    def dtype(self, x: Array) -> str:
+        """The name of the type of the elements."""
+        return str(x.dtype.name)
+
+    def cast(self, x: Array, dtype: str) -> Array:
+        """The array with elements of another type, or itself."""
+        return x.astype(dtype, copy=False)
+
+    def contiguous(self, x: Array) -> Array:
+        """The array in row-major order, or itself."""
+        return self.library.require(x, requirements=["C", "A"])
+
+    def move_last(self, x: Array, axes: Sequence[int]) -> Array:
+        """The array with these axes at its end."""
+        return self.library.moveaxis(x, axes, range(-len(axes), 0))
+
+    def move_back(self, x: Array, axis: int) -> Array:
+        """The array with its last axis at this place."""
+        return self.library.moveaxis(x, -1, axis)
+
+    def empty(self, like: Array, shape: Sequence[int], dtype: str) -> Array:
+        """A new array on the device of another."""
+        return self.library.empty(tuple(shape), dtype=dtype)
+
+    def full(self, like: Array, shape: Sequence[int], dtype: str, value: float) -> Array:
+        """A new array of one value on the device of another."""
+        return self.library.full(tuple(shape), value, dtype=dtype)
+
+    def array(self, like: Array, values: Sequence[float], dtype: str) -> Array:
+        """A new array of these values on the device of another."""
+        return self.library.asarray(values, dtype=dtype)
+
+    def concat(self, parts: Sequence[Array]) -> Array:
+        """The arrays joined along the last axis."""
+        return self.library.concatenate(parts, axis=-1)
+
+    def first(self, x: Array, count: int) -> Array:
+        """A copy of the first elements."""
+        return x[:count].copy()
+
+    def copy(self, x: Array) -> Array:
+        """A contiguous copy."""
+        return x.copy(order="C")
+
+    def result(self, x: Array) -> Array:
+        """The array that the caller gets: a scalar for one without dimensions, as in NumPy."""
+        return x[()]
+
+    def stream(self, x: Array) -> int:
+        """The handle of the stream on which the caller expects the work."""
+        if self.library.__name__ != "cupy":
+            return 0
+        stream = int(self.library.cuda.get_current_stream().ptr)
+        if stream != 0:
+            raise ValueError(
+                "CuPy may destroy this stream: work on the default stream, or with tensors of torch"
+            )
+        return stream
+
+    def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Calls a compiled function."""
+        return function(*arguments)
+
+    def call(self, name: str, *arguments: Any) -> Any:
+        """Calls a function of `_rows`."""
+        return getattr(_rows, name)(self, *arguments)
+
+
+class Tensors:
+    """torch."""
+
+    def __init__(self, library: Any) -> None:
+        self.library = library
+
+    def prepared(self, x: Array) -> Array:
+        """The tensor itself."""
+        return x
+
+    def dtype(self, x: Array) -> str:
+        """The name of the type of the elements."""
+        return str(x.dtype).removeprefix("torch.")
+
+    def cast(self, x: Array, dtype: str) -> Array:
+        """The tensor with elements of another type, or itself."""
+        return x.to(getattr(self.library, dtype))
+
+    def contiguous(self, x: Array) -> Array:
+        """The tensor in row-major order, or itself."""
+        return x.contiguous()
+
+    def move_last(self, x: Array, axes: Sequence[int]) -> Array:
+        """The tensor with these axes at its end."""
+        return x.movedim(tuple(axes), tuple(range(-len(axes), 0)))
+
+    def move_back(self, x: Array, axis: int) -> Array:
+        """The tensor with its last axis at this place."""
+        return x.movedim(-1, axis)
+
+    def empty(self, like: Array, shape: Sequence[int], dtype: str) -> Array:
+        """A new tensor on the device of another."""
+        return like.new_empty(tuple(shape), dtype=getattr(self.library, dtype))
+
+    def full(self, like: Array, shape: Sequence[int], dtype: str, value: float) -> Array:
+        """A new tensor of one value on the device of another."""
+        return like.new_full(tuple(shape), value, dtype=getattr(self.library, dtype))
+
+    def array(self, like: Array, values: Sequence[float], dtype: str) -> Array:
+        """A new tensor of these values on the device of another."""
+        return like.new_tensor(values, dtype=getattr(self.library, dtype))
+
+    def concat(self, parts: Sequence[Array]) -> Array:
+        """The tensors joined along the last axis."""
+        return self.library.cat(tuple(parts), dim=-1)
+
+    def first(self, x: Array, count: int) -> Array:
+        """A copy of the first elements."""
+        return x[:count].clone()
+
+    def copy(self, x: Array) -> Array:
+        """A contiguous copy."""
+        return x.clone(memory_format=self.library.contiguous_format)
+
+    def result(self, x: Array) -> Array:
+        """The tensor that the caller gets."""
+        return x
+
+    def stream(self, x: Array) -> int:
+        """The handle of the stream on which the caller expects the work."""
+        return int(self.library.cuda.current_stream(x.device).cuda_stream) if x.is_cuda else 0
+
+    def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Calls a compiled function with tensors that need no gradient, as DLPack wants them."""
+        tensor = self.library.Tensor
+        return function(*(a.detach() if isinstance(a, tensor) else a for a in arguments))
+
+    def call(self, name: str, *arguments: Any) -> Any:
+        """Calls an operator of torch, which has gradients."""
+        from . import torch as _registered  # noqa: F401
+
+        return getattr(self.library.ops.gridsync, name)(*arguments)
+
+
+Framework = Arrays | Tensors
+
+_KINDS = (
+    ("numpy", ("ndarray", "generic"), Arrays),
+    ("torch", ("Tensor",), Tensors),
+    ("cupy", ("ndarray",), Arrays),
+)
+
+
+def framework_of(x: Array) -> Framework:
+    """The library of an array. One that the program has not imported has made none."""
+    for name, types, kind in _KINDS:
+        library = sys.modules.get(name)
+        if library is not None and isinstance(x, tuple(getattr(library, t) for t in types)):
+            return kind(library)
+    raise TypeError(f"expected an array of NumPy or CuPy, or a tensor of torch, got {type(x).__qualname__}")
