@@ -123,8 +123,10 @@ impl<'py> Array<'py> {
 
     /// The rows along the last dimension, and the elements of each.
     pub(crate) fn rows(&self) -> (usize, usize) {
-        let columns = self.shape.last().copied().unwrap_or(1);
-        (self.len().checked_div(columns).unwrap_or(0), columns)
+        match self.shape.split_last() {
+            Some((&columns, rows)) => (rows.iter().product(), columns),
+            None => (1, 1),
+        }
     }
 
     /// The address of the elements on its GPU.

@@ -23,6 +23,9 @@ pub(crate) fn scan(
     stream: usize,
 ) -> PyResult<()> {
     let (x, out) = (&x, &mut out);
+    if x.len() == 0 {
+        return Ok(());
+    }
     if runs_kernels(x) {
         let from = (x, stream);
         return match op {

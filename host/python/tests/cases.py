@@ -116,11 +116,14 @@ def elements(dtype: str, shape: tuple[int, ...], seed: int = 0) -> np.ndarray:
     """Numbers of both signs with some equal ones, whose product does not overflow soon."""
     drawn = np.random.default_rng([seed, len(shape), *shape])
     if dtype == "bool":
-        return drawn.random(shape) < 0.9
-    if dtype.startswith("float"):
-        return drawn.uniform(-1.5, 1.5, shape).round(2).astype(dtype)
-    info = np.iinfo(dtype)
-    return drawn.integers(max(info.min, -100), min(info.max, 100), shape, dtype=dtype, endpoint=True)
+        found = drawn.random(shape) < 0.9
+    elif dtype.startswith("float"):
+        found = np.round(drawn.uniform(-1.5, 1.5, shape), 2).astype(dtype)
+    else:
+        info = np.iinfo(dtype)
+        low, high = max(info.min, -100), min(info.max, 100)
+        found = drawn.integers(low, high, shape, dtype=dtype, endpoint=True)
+    return np.asarray(found)
 
 
 def axes(shape: tuple[int, ...], case: Along) -> Iterator[int | None]:

@@ -172,6 +172,22 @@ def test_the_bits_of_rms_norm_do_not_depend_on_the_batch() -> None:
         assert torch.equal(gridsync.torch.rms_norm(x[row : row + 1], weight)[0], together[row])
 
 
+def test_a_patch_replaces_operators_of_torch_until_its_end() -> None:
+    x, plain = drawn(9, 5000, dtype=torch.float32), drawn(9, 5000, dtype=torch.float32)
+    before = x.detach().cumsum(1)
+    with gridsync.torch.patch():
+        assert torch.equal(x.cumsum(1), gridsync.cumulative_sum(plain, axis=1))
+        assert torch.equal(x.softmax(0), gridsync.softmax(plain, axis=0))
+        assert torch.equal(x.sum((0, 1)), gridsync.sum(plain))
+        assert torch.equal(
+            x.detach().half().sum(1, dtype=torch.float32), gridsync.sum(plain.half().float(), axis=1)
+        )
+        x.cumsum(1).square().sum(1).sum().backward()
+    gridsync.sum(gridsync.cumulative_sum(plain, axis=1).square(), axis=1).sum().backward()
+    torch.testing.assert_close(x.grad, plain.grad)
+    assert torch.equal(x.detach().cumsum(1), before)
+
+
 def test_a_gradient_is_given_to_one_of_equal_extremes() -> None:
     x = torch.tensor([1.0, 3.0, 3.0], requires_grad=True)
     gridsync.max(x).backward()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,7 +14,7 @@ Array = Any
 
 
 class Arrays:
-    """NumPy or CuPy, whose functions have the same names."""
+    """NumPy, and what CuPy has by the same names."""
 
     def __init__(self, library: Any) -> None:
         self.library = library
@@ -73,14 +74,7 @@ class Arrays:
 
     def stream(self, x: Array) -> int:
         """The handle of the stream on which the caller expects the work."""
-        if self.library.__name__ != "cupy":
-            return 0
-        stream = int(self.library.cuda.get_current_stream().ptr)
-        if stream != 0:
-            raise ValueError(
-                "CuPy may destroy this stream: work on the default stream, or with tensors of torch"
-            )
-        return stream
+        return 0
 
     def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Calls a compiled function."""
@@ -89,6 +83,21 @@ class Arrays:
     def call(self, name: str, *arguments: Any) -> Any:
         """Calls a function of `_rows`."""
         return getattr(_rows, name)(self, *arguments)
+
+
+class GpuArrays(Arrays):
+    """CuPy."""
+
+    def contiguous(self, x: Array) -> Array:
+        """The array in row-major order at an address for kernels, or itself."""
+        x = self.library.ascontiguousarray(x)
+        return x.copy() if x.data.ptr % _ALIGNMENT else x
+
+    def stream(self, x: Array) -> int:
+        """The default stream: a plan for another one could outlive it."""
+        if self.library.cuda.get_current_stream().ptr != 0:
+            raise ValueError("CuPy may destroy the current stream: use its default stream")
+        return 0
 
 
 class Tensors:
@@ -155,8 +164,12 @@ class Tensors:
 
     def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Calls a compiled function with tensors that need no gradient, as DLPack wants them."""
-        tensor = self.library.Tensor
-        return function(*(a.detach() if isinstance(a, tensor) else a for a in arguments))
+        torch = self.library
+        plain = [_exported(a) if isinstance(a, torch.Tensor) else a for a in arguments]
+        gpus = [a.device for a in plain if isinstance(a, torch.Tensor) and a.is_cuda]
+        # The compiled function makes the context of its GPU current, and this the one before again.
+        with torch.cuda.device(gpus[0]) if gpus else contextlib.nullcontext():
+            return function(*plain)
 
     def call(self, name: str, *arguments: Any) -> Any:
         """Calls an operator of torch, which has gradients."""
@@ -165,12 +178,22 @@ class Tensors:
         return getattr(self.library.ops.gridsync, name)(*arguments)
 
 
+def _exported(x: Array) -> Array:
+    """The tensor without its gradient. One at an address that kernels cannot read, a part of another, is
+    copied. Outputs are whole."""
+    x = x.detach()
+    return x.clone() if x.is_cuda and x.data_ptr() % _ALIGNMENT else x
+
+
 Framework = Arrays | Tensors
+
+_ALIGNMENT = 16
+"""Kernels read this many bytes at a time."""
 
 _KINDS = (
     ("numpy", ("ndarray", "generic"), Arrays),
     ("torch", ("Tensor",), Tensors),
-    ("cupy", ("ndarray",), Arrays),
+    ("cupy", ("ndarray",), GpuArrays),
 )
 
 

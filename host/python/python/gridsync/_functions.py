@@ -6,7 +6,7 @@ import math
 import operator
 from collections.abc import Sequence
 from numbers import Integral, Real
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from ._frameworks import Array, Framework, framework_of
 from ._types import EVERY, FLOATS, expect, real, wide
@@ -180,7 +180,7 @@ def quantile(
     f, x = _array("quantile", x)
     axes = _axes(axis, x.ndim)
     is_one = isinstance(q, Real)
-    wanted = [float(q)] if is_one else [float(each) for each in q]
+    wanted = [float(each) for each in cast(Sequence[float], [q] if is_one else q)]
     found = f.cast(f.call("quantile", _flat(f, x, axes), wanted, method), real(f.dtype(x)))
     each = [_kept(f, found[..., at], x.ndim, axes, keepdims) for at in range(len(wanted))]
     return each[0] if is_one else f.library.stack(each)
@@ -215,7 +215,8 @@ def histogram(
     if weights is not None:
         weights = f.contiguous(_same(f, "weights", weights).reshape(-1))
     if not isinstance(bins, Integral):
-        return CountsAndEdges(*f.call("histogram", x, [float(edge) for edge in bins], False, weights))
+        edges = [float(edge) for edge in cast(Sequence[float], bins)]
+        return CountsAndEdges(*f.call("histogram", x, edges, False, weights))
     low, high = _range(f, x) if range is None else range
     return CountsAndEdges(*f.call("histogram", x, [float(low), float(high), float(bins)], True, weights))
 
@@ -288,7 +289,8 @@ def _axis(axis: int, dimensions: int) -> int:
 def _axes(axis: Axis, dimensions: int) -> tuple[int, ...]:
     if axis is None:
         return tuple(range(dimensions))
-    axes = [_axis(each, dimensions) for each in ([axis] if isinstance(axis, Integral) else axis)]
+    several = [axis] if isinstance(axis, Integral) else cast(Sequence[int], axis)
+    axes = [_axis(cast(int, each), dimensions) for each in several]
     if len(set(axes)) < len(axes):
         raise ValueError(f"axes {tuple(axes)} contain one twice")
     return tuple(sorted(axes))
@@ -314,7 +316,7 @@ def _reduced(
     f, x = _array(op, x, FLOATS if op == "logsumexp" else EVERY)
     axes = _axes(axis, x.ndim)
     given = f.dtype(x) if dtype is None else _name(dtype)
-    if correction != operator.index(correction) or correction < 0:
+    if not isinstance(correction, Integral) or correction < 0:
         raise ValueError(f"correction {correction} is not an integer of 0 or more")
     x = f.cast(x, given)
     rows = _flat(f, x, axes)

@@ -6,8 +6,10 @@ Gradients are computed in a fixed order too. That of an extreme is given to the 
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
@@ -43,6 +45,10 @@ class _Fakes(Tensors):
         is_counted = function in (_native.unique, _native.select)
         return torch.library.get_ctx().new_dynamic_size() if is_counted else None
 
+    def stream(self, x: torch.Tensor) -> int:
+        """None is used."""
+        return 0
+
     def first(self, x: torch.Tensor, count: int) -> torch.Tensor:
         """As many elements as the symbol."""
         return x.new_empty((count,))
@@ -57,6 +63,41 @@ def rms_norm(x: torch.Tensor, weight: torch.Tensor | None = None, eps: float = 1
     squares = _functions.sum_squares(wide, axis=-1, keepdims=True) / x.shape[-1]
     normal = (wide * torch.rsqrt(squares + eps)).to(x.dtype)
     return normal if weight is None else normal * weight
+
+
+@contextlib.contextmanager
+def patch() -> Iterator[None]:
+    """Within it, `torch.cumsum`, `torch.softmax` and sums along dimensions are those of this package.
+
+    Their gradients stay those of torch, and use the same ones.
+    """
+    library = torch.library.Library("aten", "IMPL")
+    with warnings.catch_warnings():
+        # torch warns of an operator that has two implementations.
+        warnings.simplefilter("ignore", UserWarning)
+        for name, function in (("cumsum", _cumsum), ("_softmax", _softmax), ("sum.dim_IntList", _sum)):
+            for key in ("CPU", "CUDA"):
+                library.impl(name, function, key)
+    try:
+        yield
+    finally:
+        library._destroy()
+
+
+def _cumsum(x: torch.Tensor, dim: int, *, dtype: torch.dtype | None = None) -> torch.Tensor:
+    found = _functions.cumulative_sum(x, axis=dim if x.ndim else None, dtype=dtype)
+    return found.reshape(x.shape).contiguous()
+
+
+def _softmax(x: torch.Tensor, dim: int, half_to_float: bool) -> torch.Tensor:
+    rows = torch.atleast_1d(x.float() if half_to_float else x)
+    return _functions.softmax(rows, axis=dim).reshape(x.shape).contiguous()
+
+
+def _sum(
+    x: torch.Tensor, dim: Sequence[int] | None, keepdim: bool = False, *, dtype: torch.dtype | None = None
+) -> torch.Tensor:
+    return _functions.sum(x, axis=dim or None, keepdims=keepdim, dtype=dtype)
 
 
 def _first_extreme(x: torch.Tensor, op: str, grad: torch.Tensor) -> torch.Tensor:
@@ -114,7 +155,7 @@ def _of_softmax(ctx: Any, grad: torch.Tensor) -> torch.Tensor:
     return out * (grad - torch.ops.gridsync.reduce(out * grad, "sum").unsqueeze(-1))
 
 
-def _of_sort(ctx: Any, grad: torch.Tensor) -> tuple[Any, ...]:
+def _of_sort(ctx: Any, grad: torch.Tensor) -> torch.Tensor:
     x, _ = ctx.saved_tensors
     indices = torch.ops.gridsync.argsort(x, ctx.inputs[1])
     return torch.zeros_like(x).scatter(-1, indices, grad)
@@ -186,7 +227,8 @@ def _batched(operator: Any, info: Any, dims: tuple[Any, ...], x: torch.Tensor, *
 def _register(library: torch.library.Library, name: str) -> None:
     full, function = f"gridsync::{name}", getattr(_rows, name)
     library.define(name + _SCHEMAS[name])
-    library.impl(name, functools.partial(function, Tensors(torch)), "CPU")
+    for key in ("CPU", "CUDA"):
+        library.impl(name, functools.partial(function, Tensors(torch)), key)
     torch.library.register_fake(full, functools.partial(function, _Fakes(torch)), lib=library)
     if name in _GRADIENTS:
         gradient = functools.partial(_gradient, _GRADIENTS[name])
