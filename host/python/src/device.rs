@@ -7,7 +7,7 @@ use crate::dlpack::Array;
 use crate::element::Element;
 use bytemuck::Pod;
 use gridsync::device::{Buffer, Device, DeviceError, KERNELS};
-use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyTypeError};
+use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
@@ -38,6 +38,16 @@ pub(crate) fn emulate(is_on: bool) {
 /// Whether the function has to run its kernels for this array.
 pub(crate) fn runs_kernels(x: &Array<'_>) -> bool {
     x.gpu.is_some() || EMULATES.load(Ordering::Relaxed)
+}
+
+/// Fails unless elements along the axis are adjacent, as kernels need them.
+pub(crate) fn expect_rows(columns: usize) -> PyResult<()> {
+    if columns == 1 {
+        return Ok(());
+    }
+    Err(PyValueError::new_err(format!(
+        "{columns} columns: kernels need the axis to be the last one"
+    )))
 }
 
 /// One stream of a device, and the plans for it.
@@ -119,7 +129,10 @@ pub(crate) fn on_device<T: Element, E: Element, R: Pod + Send + Sync>(
 enum Memory<S> {
     /// Of the host, for the emulator.
     Host(S),
-    Gpu { address: u64, len: usize },
+    Gpu {
+        address: u64,
+        len: usize,
+    },
 }
 
 impl Memory<()> {

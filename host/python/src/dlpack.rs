@@ -103,7 +103,8 @@ impl<'py> Array<'py> {
             CPU | CUDA_HOST => None,
             CUDA => Some(tensor.device_id),
             other => {
-                let message = format!("an array on a device of DLPack's type {other}: use CPU or CUDA");
+                let message =
+                    format!("an array on a device of DLPack's type {other}: use CPU or CUDA");
                 return Err(PyTypeError::new_err(message));
             }
         };
@@ -127,6 +128,16 @@ impl<'py> Array<'py> {
             Some((&columns, rows)) => (rows.iter().product(), columns),
             None => (1, 1),
         }
+    }
+
+    /// The matrices along an axis: how many, the elements of each along the axis, and its columns.
+    pub(crate) fn matrices(&self, axis: usize) -> PyResult<(usize, usize, usize)> {
+        let Some((&len, after)) = self.shape.get(axis..).and_then(<[usize]>::split_first) else {
+            let dimensions = self.shape.len();
+            let message = format!("axis {axis} is not in an array of {dimensions} dimensions");
+            return Err(PyValueError::new_err(message));
+        };
+        Ok((self.shape[..axis].iter().product(), len, after.iter().product()))
     }
 
     /// The address of the elements on its GPU.
@@ -164,10 +175,13 @@ impl<'py> Array<'py> {
     fn expect<T: Element>(&self) -> PyResult<()> {
         if self.dtype != T::DTYPE {
             let (wanted, given) = (T::DTYPE, self.dtype);
-            return Err(PyTypeError::new_err(format!("expected an array of {wanted}, not of {given}")));
+            return Err(PyTypeError::new_err(format!(
+                "expected an array of {wanted}, not of {given}"
+            )));
         }
         if let Some(gpu) = self.gpu {
-            let message = format!("the array is on GPU {gpu}: this function needs one in host memory");
+            let message =
+                format!("the array is on GPU {gpu}: this function needs one in host memory");
             return Err(PyTypeError::new_err(message));
         }
         if self.data.cast::<T>().is_aligned() || self.len() == 0 {

@@ -126,7 +126,8 @@ pub(crate) fn scatter_sum(
     let (places, len) = (indices.elements::<i64>()?, out.len());
     let is_outside = |index: &&i64| usize::try_from(**index).map_or(true, |index| index >= len);
     if let Some(index) = places.iter().find(is_outside) {
-        let message = format!("index {index} is not in an array of {len} elements: pass 0 to {len} − 1");
+        let message =
+            format!("index {index} is not in an array of {len} elements: pass 0 to {len} − 1");
         return Err(PyIndexError::new_err(message));
     }
     let places: &[u64] = bytemuck::cast_slice(places);
@@ -201,5 +202,7 @@ fn expect_same(elements: usize, others: usize, what: &str) -> PyResult<()> {
     if elements == others {
         return Ok(());
     }
-    Err(PyValueError::new_err(format!("{others} {what} for {elements} elements: pass one for each")))
+    Err(PyValueError::new_err(format!(
+        "{others} {what} for {elements} elements: pass one for each"
+    )))
 }

@@ -22,7 +22,10 @@ use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 
 /// Writes results to an output, which has to be as long.
-fn write<R: Element>(out: &mut Array<'_>, results: impl ExactSizeIterator<Item = R>) -> PyResult<()> {
+fn write<R: Element>(
+    out: &mut Array<'_>,
+    results: impl ExactSizeIterator<Item = R>,
+) -> PyResult<()> {
     let (output, given) = (out.elements_mut::<R>()?, results.len());
     if output.len() != given {
         let room = output.len();

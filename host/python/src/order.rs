@@ -5,13 +5,15 @@ use crate::dlpack::Array;
 use crate::element::with_type;
 use crate::threads::on_all_cores;
 use crate::write;
+use gridsync::parallel::{CHUNK, map_chunks};
 use gridsync::primitives::rank::{
     QuantileMethod, RankError, kth_rows_on_cpu, quantiles_rows_on_cpu, top_k_rows_on_cpu,
 };
+use gridsync::primitives::select::run_lengths;
 use gridsync::primitives::sort::{
-    Key, Order, Sorter, argsort_on_cpu, argsort_rows_on_cpu, sort_in_place_on_cpu, sort_rows_on_cpu,
+    Order, Sorter, argsort_on_cpu, argsort_rows_on_cpu, sort_in_place_on_cpu, sort_on_cpu,
+    sort_rows_on_cpu,
 };
-use gridsync::primitives::value_counts::value_counts_on_cpu;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -151,27 +153,23 @@ pub(crate) fn unique(
     mut counts: Array<'_>,
 ) -> PyResult<usize> {
     with_type!(any, "unique", x.dtype, T => {
-        let input = x.elements::<T>()?;
-        let (elements, times) = on_all_cores(py, || {
-            let found = value_counts_on_cpu(Order::ASCENDING, input);
-            each_nan(found.elements, found.counts)
-        })?;
-        let found = elements.len();
-        values.elements_mut::<T>()?[..found].copy_from_slice(&elements);
+        let (input, values) = (x.elements::<T>()?, values.elements_mut::<T>()?);
         let counts = counts.elements_mut::<i64>()?;
-        counts.iter_mut().zip(times).for_each(|(to, count)| *to = count.cast_signed());
-        Ok(found)
+        on_all_cores(py, || {
+            let sorted = sort_on_cpu(Order::ASCENDING, input);
+            let is_first = |&at: &usize| at == 0 || sorted[at] != sorted[at - 1];
+            let starts = map_chunks(sorted.len(), CHUNK, &|chunk| {
+                chunk.filter(is_first).map(|at| at as u64).collect::<Vec<_>>()
+            });
+            let starts = starts.concat();
+            let lengths = run_lengths(&starts, sorted.len());
+            for (at, (start, length)) in starts.iter().zip(lengths).enumerate() {
+                values[at] = sorted[*start as usize];
+                counts[at] = length.cast_signed();
+            }
+            starts.len()
+        })
     })
-}
-
-/// Counts each NaN separately. The last one of the distinct values stands for all of them.
-fn each_nan<K: Key>(mut elements: Vec<K>, mut counts: Vec<u64>) -> (Vec<K>, Vec<u64>) {
-    if let Some(&last) = elements.last().filter(|last| last.to_f64().is_nan()) {
-        let more = counts.pop().unwrap_or(0) as usize;
-        elements.resize(elements.len() - 1 + more, last);
-        counts.resize(elements.len(), 1);
-    }
-    (elements, counts)
 }
 
 /// The error for a rank, a number of elements or a quantile.

@@ -1,17 +1,18 @@
 //! Reductions of rows, and dot products.
 
-use crate::device::{on_device, runs_kernels};
+use crate::device::{expect_rows, on_device, runs_kernels};
 use crate::dlpack::Array;
 use crate::element::{Dtype, Element, unsupported, with_type};
 use crate::threads::on_all_cores;
 use crate::write;
 use cuda_std::{bf16, f16};
 use gridsync::op::{
-    All, Any, ArgMax, ArgMin, Deviation, Indexed, LogSumExp, Max, Mean, Min, Number, Operation, Product,
-    Sum, SumOfSquares, Then, Variance, WideSum, Widen,
+    All, Any, ArgMax, ArgMin, Deviation, Indexed, LogSumExp, Max, Mean, Min, Number, Operation,
+    Product, Sum, SumOfSquares, Then, Variance, WideSum, Widen,
 };
 use gridsync::primitives::dot_on_cpu;
 use gridsync::primitives::reduce_rows::{RowReducer, RowReducible, reduce_rows_on_cpu};
+use gridsync::reference::reduce_columns;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -74,81 +75,98 @@ fn same<T>(value: T) -> T {
     value
 }
 
-/// Reduces the rows of `x` by the operation named `op`. `correction` is the number that a variance
+/// Reduces `x` along an axis by the operation named `op`. `correction` is the number that a variance
 /// subtracts from that of the elements.
 #[pyfunction]
 pub(crate) fn reduce(
     py: Python<'_>,
     op: &str,
     x: Array<'_>,
+    axis: usize,
     correction: u64,
     mut out: Array<'_>,
     stream: usize,
 ) -> PyResult<()> {
-    let (x, out) = ((&x, stream), &mut out);
+    if x.len() == 0 {
+        return Ok(());
+    }
+    let (x, out) = (From { array: &x, axis, stream }, &mut out);
     match op {
-        "sum" => with_type!(wide, op, x.0.dtype, T => {
+        "sum" => with_type!(wide, op, x.array.dtype, T => {
             to(py, Sum::<T, <T as Reduced>::Total>::new(), x, out, T::sum)
         }),
-        "prod" => with_type!(wide, op, x.0.dtype, T => {
+        "prod" => with_type!(wide, op, x.array.dtype, T => {
             on_cpu(py, Product::<T, <T as Reduced>::Total>::new(), x, out, T::sum)
         }),
-        "max" => with_type!(wide, op, x.0.dtype, T => {
+        "max" => with_type!(wide, op, x.array.dtype, T => {
             to(py, Max::<T, <T as Reduced>::Wide>::new(), x, out, T::narrowed)
         }),
-        "min" => with_type!(wide, op, x.0.dtype, T => {
+        "min" => with_type!(wide, op, x.array.dtype, T => {
             to(py, Min::<T, <T as Reduced>::Wide>::new(), x, out, T::narrowed)
         }),
-        "argmax" => with_type!(wide, op, x.0.dtype, T => {
+        "argmax" => with_type!(wide, op, x.array.dtype, T => {
             to(py, ArgMax::<T, <T as Reduced>::Wide>::new(), x, out, index)
         }),
-        "argmin" => with_type!(wide, op, x.0.dtype, T => {
+        "argmin" => with_type!(wide, op, x.array.dtype, T => {
             to(py, ArgMin::<T, <T as Reduced>::Wide>::new(), x, out, index)
         }),
         // In 64 bits the sums of these could wrap around, and there are no kernels for longer ones.
-        "mean" if x.0.dtype == Dtype::I64 => {
+        "mean" if x.array.dtype == Dtype::I64 => {
             on_cpu(py, Mean::new(WideSum::<i64>::new()), x, out, or_nan::<i64>)
         }
-        "mean" if x.0.dtype == Dtype::U64 => {
+        "mean" if x.array.dtype == Dtype::U64 => {
             on_cpu(py, Mean::new(WideSum::<u64>::new()), x, out, or_nan::<u64>)
         }
-        "mean" => with_type!(narrow, op, x.0.dtype, T => {
+        "mean" => with_type!(narrow, op, x.array.dtype, T => {
             to(py, Mean::new(Sum::<T, <T as Reduced>::Total>::new()), x, out, or_nan::<T>)
         }),
-        "var" => with_type!(full, op, x.0.dtype, T => {
+        "var" => with_type!(full, op, x.array.dtype, T => {
             to(py, Variance::<T>::with_ddof(correction), x, out, or_nan::<T>)
         }),
-        "std" => with_type!(full, op, x.0.dtype, T => {
+        "std" => with_type!(full, op, x.array.dtype, T => {
             let deviation: Deviation<T> = Then::of(Variance::with_ddof(correction));
             to(py, deviation, x, out, or_nan::<T>)
         }),
-        "sum_squares" => with_type!(wide, op, x.0.dtype, T => {
+        "sum_squares" => with_type!(wide, op, x.array.dtype, T => {
             to(py, SumOfSquares::<T>::new(), x, out, T::real)
         }),
-        "logsumexp" => with_type!(floats, op, x.0.dtype, T => {
+        "logsumexp" => with_type!(floats, op, x.array.dtype, T => {
             to(py, LogSumExp::<T>::new(), x, out, T::real)
         }),
-        "any" => with_type!(any, op, x.0.dtype, T => on_cpu(py, Any::<T>::new(), x, out, u8::from)),
-        "all" => with_type!(any, op, x.0.dtype, T => on_cpu(py, All::<T>::new(), x, out, u8::from)),
+        "any" => {
+            with_type!(any, op, x.array.dtype, T => on_cpu(py, Any::<T>::new(), x, out, u8::from))
+        }
+        "all" => {
+            with_type!(any, op, x.array.dtype, T => on_cpu(py, All::<T>::new(), x, out, u8::from))
+        }
         other => Err(PyValueError::new_err(format!("{other} is not a reduction"))),
     }
 }
 
-/// Reduces on the device of `x`.
+/// Where elements come from.
+#[derive(Clone, Copy)]
+struct From<'a, 'py> {
+    array: &'a Array<'py>,
+    axis: usize,
+    stream: usize,
+}
+
+/// Reduces on the device of the array.
 fn to<O: RowReducible<Element: Element, Output: Send>, R: Element>(
     py: Python<'_>,
     op: O,
-    x: (&Array<'_>, usize),
+    x: From<'_, '_>,
     out: &mut Array<'_>,
     result: impl Fn(O::Output) -> R + Send,
 ) -> PyResult<()> {
-    if !runs_kernels(x.0) {
+    if !runs_kernels(x.array) {
         return on_cpu(py, op, x, out, result);
     }
-    let (rows, columns) = x.0.rows();
-    on_device::<O::Element, R, R>(py, x, out, |plans, x, out| {
+    let (rows, len, columns) = x.array.matrices(x.axis)?;
+    expect_rows(columns)?;
+    on_device::<O::Element, R, R>(py, (x.array, x.stream), out, |plans, x, out| {
         // Not kept: an operation can have a parameter. Its results pass through the host.
-        let results = RowReducer::new(op, &plans.device, rows, columns)?.reduce(x)?;
+        let results = RowReducer::new(op, &plans.device, rows, len)?.reduce(x)?;
         let results: Vec<R> = results.into_iter().map(result).collect();
         out.copy_from(&results)
     })
@@ -157,12 +175,18 @@ fn to<O: RowReducible<Element: Element, Output: Send>, R: Element>(
 fn on_cpu<O: Operation<Element: Element, Output: Send>, R: Element>(
     py: Python<'_>,
     op: O,
-    (x, _): (&Array<'_>, usize),
+    x: From<'_, '_>,
     out: &mut Array<'_>,
     result: impl Fn(O::Output) -> R,
 ) -> PyResult<()> {
-    let ((rows, columns), input) = (x.rows(), x.elements::<O::Element>()?);
-    let results = on_all_cores(py, || reduce_rows_on_cpu(op, input, rows, columns))?;
+    let ((rows, len, columns), input) = (x.array.matrices(x.axis)?, x.array.elements()?);
+    let results = on_all_cores(py, || {
+        if columns == 1 {
+            reduce_rows_on_cpu(op, input, rows, len)
+        } else {
+            reduce_columns(op, input, len, columns)
+        }
+    })?;
     write(out, results.into_iter().map(result))
 }
 

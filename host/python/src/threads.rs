@@ -11,7 +11,10 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 static POOL: AtomicPtr<ThreadPool> = AtomicPtr::new(ptr::null_mut());
 
 /// Runs `work` on all cores, without the lock of the interpreter.
-pub(crate) fn on_all_cores<R: Send>(py: Python<'_>, work: impl FnOnce() -> R + Send) -> PyResult<R> {
+pub(crate) fn on_all_cores<R: Send>(
+    py: Python<'_>,
+    work: impl FnOnce() -> R + Send,
+) -> PyResult<R> {
     let pool = pool()?;
     Ok(py.detach(|| pool.install(work)))
 }

@@ -36,6 +36,17 @@ class Arrays:
         """The array in row-major order, or itself."""
         return self.library.require(x, requirements=["C", "A"])
 
+    def laid_out(self, x: Array) -> tuple[Array, int]:
+        """The array in row-major order with its last axis at some place, and that place.
+
+        A copy, with the axis at the end, unless there is such a place.
+        """
+        for axis in range(x.ndim - 1, -1, -1):
+            moved = self.move_back(x, axis)
+            if moved.flags.c_contiguous and moved.flags.aligned:
+                return moved, axis
+        return self.contiguous(x), x.ndim - 1
+
     def move_last(self, x: Array, axes: Sequence[int]) -> Array:
         """The array with these axes at its end."""
         return self.library.moveaxis(x, axes, range(-len(axes), 0))
@@ -93,6 +104,10 @@ class GpuArrays(Arrays):
         x = self.library.ascontiguousarray(x)
         return x.copy() if x.data.ptr % _ALIGNMENT else x
 
+    def laid_out(self, x: Array) -> tuple[Array, int]:
+        """The array with its last axis at the end, where kernels need it."""
+        return self.contiguous(x), x.ndim - 1
+
     def stream(self, x: Array) -> int:
         """The default stream: a plan for another one could outlive it."""
         if self.library.cuda.get_current_stream().ptr != 0:
@@ -121,6 +136,19 @@ class Tensors:
     def contiguous(self, x: Array) -> Array:
         """The tensor in row-major order, or itself."""
         return x.contiguous()
+
+    def laid_out(self, x: Array) -> tuple[Array, int]:
+        """The tensor in row-major order with its last axis at some place, and that place.
+
+        A copy, with the axis at the end, unless there is such a place. Kernels need it there.
+        """
+        for axis in range(x.ndim - 1, -1, -1):
+            moved = self.move_back(x, axis)
+            if moved.is_contiguous():
+                return moved, axis
+            if x.is_cuda:
+                break
+        return self.contiguous(x), x.ndim - 1
 
     def move_last(self, x: Array, axes: Sequence[int]) -> Array:
         """The tensor with these axes at its end."""

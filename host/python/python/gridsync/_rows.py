@@ -1,6 +1,7 @@
 """The functions over the last axis: they make the outputs, and the compiled ones fill them.
 
-The first argument is the library of the arrays. All are pure, and outputs are contiguous.
+The first argument is the library of the arrays. All are pure. Outputs are contiguous, except that a scan
+leaves the elements where those of the argument are.
 """
 
 from __future__ import annotations
@@ -45,15 +46,17 @@ def reduce(f: Framework, x: Array, op: str, correction: int = 0) -> Array:
     if x.shape[-1] == 0:
         return f.full(x, x.shape[:-1], dtype, _IDENTITIES[op])
     out = f.empty(x, x.shape[:-1], dtype)
-    f.run(_native.reduce, op, f.contiguous(x), correction, out, f.stream(x))
+    laid_out, axis = f.laid_out(x)
+    f.run(_native.reduce, op, laid_out, axis, correction, out, f.stream(x))
     return out
 
 
 def scan(f: Framework, x: Array, op: str) -> Array:
     """Each element combined with all before it in its row."""
-    out = f.empty(x, x.shape, scanned(op, f.dtype(x)))
-    f.run(_native.scan, op, f.contiguous(x), out, f.stream(x))
-    return out
+    laid_out, axis = f.laid_out(x)
+    out = f.empty(x, laid_out.shape, scanned(op, f.dtype(x)))
+    f.run(_native.scan, op, laid_out, axis, out, f.stream(x))
+    return f.move_last(out, (axis,))
 
 
 def softmax(f: Framework, x: Array) -> Array:
