@@ -112,6 +112,16 @@ ALONG: dict[str, Along] = {
 }
 
 
+WITHOUT_KERNELS = ("prod", "any", "all", "cumulative_prod")
+
+
+def has_kernel(name: str, dtype: str) -> bool:
+    """Whether the function runs on a GPU for elements of this type."""
+    is_short_scan = name.startswith("cumulative") and dtype == "float16"
+    is_wide_mean = name == "mean" and dtype.endswith("int64")
+    return not (name in WITHOUT_KERNELS or is_short_scan or is_wide_mean)
+
+
 def elements(dtype: str, shape: tuple[int, ...], seed: int = 0) -> np.ndarray:
     """Numbers of both signs with some equal ones, whose product does not overflow soon."""
     drawn = np.random.default_rng([seed, len(shape), *shape])

@@ -66,7 +66,7 @@ def test_bits_of_a_row_do_not_depend_on_the_batch(name: str) -> None:
             np.testing.assert_array_equal(function(x[row : row + 1], axis=-1)[0], together[row])
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=60, database=None)
 @given(
     st.sampled_from(sorted(cases.ALONG)),
     arrays.arrays(
@@ -82,7 +82,7 @@ def test_any_integers_agree_with_numpy(name: str, x: np.ndarray, data: st.DataOb
     agrees(name, x, data.draw(st.integers(-x.ndim, x.ndim - 1)))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=60, database=None)
 @given(
     st.sampled_from(
         ["max", "min", "argmax", "argmin", "any", "all", "cumulative_max", "cumulative_min", "sort"]
