@@ -8,10 +8,7 @@ API where it has them. Results are of the library of the array.
 import os
 
 from . import _native
-from ._functions import (
-    CountsAndEdges,
-    ValuesAndCounts,
-    ValuesAndIndices,
+from ._along import (
     all,
     any,
     argmax,
@@ -21,8 +18,6 @@ from ._functions import (
     cumulative_min,
     cumulative_prod,
     cumulative_sum,
-    dot,
-    histogram,
     kth_value,
     logsumexp,
     max,
@@ -30,18 +25,27 @@ from ._functions import (
     min,
     prod,
     quantile,
-    scatter_sum,
-    segment_sum,
-    select,
     softmax,
     sort,
     std,
     sum,
     sum_squares,
     topk,
+    var,
+)
+from ._arguments import (
+    CountsAndEdges,
+    ValuesAndCounts,
+    ValuesAndIndices,
+)
+from ._groups import (
+    dot,
+    histogram,
+    scatter_sum,
+    segment_sum,
+    select,
     unique_counts,
     unique_values,
-    var,
 )
 
 os.register_at_fork(after_in_child=_native.after_fork)

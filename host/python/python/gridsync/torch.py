@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from . import _functions, _native, _rows
+from . import _along, _native, _rows
 from ._frameworks import Tensors
 
 _SCHEMAS = {
@@ -60,7 +60,7 @@ def rms_norm(x: torch.Tensor, weight: torch.Tensor | None = None, eps: float = 1
     The bits of a row do not depend on other rows.
     """
     wide = x if x.dtype == torch.float64 else x.float()
-    squares = _functions.sum_squares(wide, axis=-1, keepdims=True) / x.shape[-1]
+    squares = _along.sum_squares(wide, axis=-1, keepdims=True) / x.shape[-1]
     normal = (wide * torch.rsqrt(squares + eps)).to(x.dtype)
     return normal if weight is None else normal * weight
 
@@ -85,19 +85,19 @@ def patch() -> Iterator[None]:
 
 
 def _cumsum(x: torch.Tensor, dim: int, *, dtype: torch.dtype | None = None) -> torch.Tensor:
-    found = _functions.cumulative_sum(x, axis=dim if x.ndim else None, dtype=dtype)
+    found = _along.cumulative_sum(x, axis=dim if x.ndim else None, dtype=dtype)
     return found.reshape(x.shape).contiguous()
 
 
 def _softmax(x: torch.Tensor, dim: int, half_to_float: bool) -> torch.Tensor:
     rows = torch.atleast_1d(x.float() if half_to_float else x)
-    return _functions.softmax(rows, axis=dim).reshape(x.shape).contiguous()
+    return _along.softmax(rows, axis=dim).reshape(x.shape).contiguous()
 
 
 def _sum(
     x: torch.Tensor, dim: Sequence[int] | None, keepdim: bool = False, *, dtype: torch.dtype | None = None
 ) -> torch.Tensor:
-    return _functions.sum(x, axis=dim or None, keepdims=keepdim, dtype=dtype)
+    return _along.sum(x, axis=dim or None, keepdims=keepdim, dtype=dtype)
 
 
 def _first_extreme(x: torch.Tensor, op: str, grad: torch.Tensor) -> torch.Tensor:
