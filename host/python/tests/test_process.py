@@ -21,6 +21,7 @@ from gridsync import _native
 
 REFUSED: list[tuple[type[Exception], str, Callable[[], Any]]] = [
     (TypeError, "expected an array .* got list", lambda: gridsync.sum([1, 2])),
+    (TypeError, "masked array", lambda: gridsync.sum(np.ma.masked_equal([1, 2], 2))),
     (TypeError, "complex128", lambda: gridsync.sum(np.ones(3, complex))),
     (TypeError, "softmax does not accept elements of int32", lambda: gridsync.softmax(np.ones(3, np.int32))),
     (ValueError, "axis 2 is not in an array of 2", lambda: gridsync.sum(np.ones((2, 3)), axis=2)),

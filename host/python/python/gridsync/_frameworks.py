@@ -21,6 +21,8 @@ class Arrays:
 
     def prepared(self, x: Array) -> Array:
         """The array in the byte order of the machine, and a scalar as an array."""
+        if hasattr(x, "mask"):
+            raise TypeError("a masked array has no elements where it is masked: fill it first")
         x = self.library.asarray(x)
         return x if x.dtype.isnative else x.astype(x.dtype.newbyteorder("="))
 
