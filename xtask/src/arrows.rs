@@ -15,7 +15,7 @@ use crate::outcome::Outcome;
 use crate::workspace::{cargo, output_of, root, walk};
 
 /// The packages. Each may depend on those before it only; tests are exempt.
-const PACKAGES: [&str; 23] = [
+const PACKAGES: [&str; 24] = [
     "gridsync-simt",
     "gridsync-litmus",
     "gridsync-ptx",
@@ -32,6 +32,7 @@ const PACKAGES: [&str; 23] = [
     "gridsync-example-kernels",
     "gridsync",
     "gridsync-cudarc",
+    "gridsync-python",
     "gridsync-ranks",
     "gridsync-verify",
     "gridsync-lab",

@@ -1,0 +1,236 @@
+"""The libraries whose arrays the package accepts, each behind the same few methods."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from . import _rows
+
+Array = Any
+"""An array of NumPy or CuPy, or a tensor of torch."""
+
+
+class Arrays:
+    """NumPy, and what CuPy has by the same names."""
+
+    def __init__(self, library: Any) -> None:
+        self.library = library
+
+    def prepared(self, x: Array) -> Array:
+        """The array in the byte order of the machine, and a scalar as an array."""
+        if hasattr(x, "mask"):
+            raise TypeError("a masked array has no elements where it is masked: fill it first")
+        x = self.library.asarray(x)
+        return x if x.dtype.isnative else x.astype(x.dtype.newbyteorder("="))
+
+    def dtype(self, x: Array) -> str:
+        """The name of the type of the elements."""
+        return str(x.dtype.name)
+
+    def cast(self, x: Array, dtype: str) -> Array:
+        """The array with elements of another type, or itself."""
+        return x.astype(dtype, copy=False)
+
+    def contiguous(self, x: Array) -> Array:
+        """The array in row-major order, or itself."""
+        return self.library.require(x, requirements=["C", "A"])
+
+    def laid_out(self, x: Array) -> tuple[Array, int]:
+        """The array in row-major order with its last axis at some place, and that place.
+
+        A copy, with the axis at the end, unless there is such a place.
+        """
+        for axis in range(x.ndim - 1, -1, -1):
+            moved = self.move_back(x, axis)
+            if moved.flags.c_contiguous and moved.flags.aligned:
+                return moved, axis
+        return self.contiguous(x), x.ndim - 1
+
+    def move_last(self, x: Array, axes: Sequence[int]) -> Array:
+        """The array with these axes at its end."""
+        return self.library.moveaxis(x, axes, range(-len(axes), 0))
+
+    def move_back(self, x: Array, axis: int) -> Array:
+        """The array with its last axis at this place."""
+        return self.library.moveaxis(x, -1, axis)
+
+    def empty(self, like: Array, shape: Sequence[int], dtype: str) -> Array:
+        """A new array on the device of another."""
+        return self.library.empty(tuple(shape), dtype=dtype)
+
+    def full(self, like: Array, shape: Sequence[int], dtype: str, value: float) -> Array:
+        """A new array of one value on the device of another."""
+        return self.library.full(tuple(shape), value, dtype=dtype)
+
+    def array(self, like: Array, values: Sequence[float], dtype: str) -> Array:
+        """A new array of these values on the device of another."""
+        return self.library.asarray(values, dtype=dtype)
+
+    def concat(self, parts: Sequence[Array]) -> Array:
+        """The arrays joined along the last axis."""
+        return self.library.concatenate(parts, axis=-1)
+
+    def first(self, x: Array, count: int) -> Array:
+        """A copy of the first elements."""
+        return x[:count].copy()
+
+    def copy(self, x: Array) -> Array:
+        """A contiguous copy."""
+        return x.copy(order="C")
+
+    def result(self, x: Array) -> Array:
+        """The array that the caller gets: a scalar for one without dimensions, as in NumPy."""
+        return x[()]
+
+    def stream(self, x: Array) -> int:
+        """The handle of the stream on which the caller expects the work."""
+        return 0
+
+    def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Calls a compiled function."""
+        return function(*arguments)
+
+    def call(self, name: str, *arguments: Any) -> Any:
+        """Calls a function of `_rows`."""
+        return getattr(_rows, name)(self, *arguments)
+
+
+class GpuArrays(Arrays):
+    """CuPy."""
+
+    def contiguous(self, x: Array) -> Array:
+        """The array in row-major order at an address for kernels, or itself."""
+        x = self.library.ascontiguousarray(x)
+        return x.copy() if x.data.ptr % _ALIGNMENT else x
+
+    def laid_out(self, x: Array) -> tuple[Array, int]:
+        """The array with its last axis at the end, where kernels need it."""
+        return self.contiguous(x), x.ndim - 1
+
+    def stream(self, x: Array) -> int:
+        """The default stream: a plan for another one could outlive it."""
+        if self.library.cuda.get_current_stream().ptr != 0:
+            raise ValueError("CuPy may destroy the current stream: use its default stream")
+        return 0
+
+
+class Tensors:
+    """torch."""
+
+    def __init__(self, library: Any) -> None:
+        self.library = library
+
+    def prepared(self, x: Array) -> Array:
+        """The tensor itself."""
+        return x
+
+    def dtype(self, x: Array) -> str:
+        """The name of the type of the elements."""
+        return str(x.dtype).removeprefix("torch.")
+
+    def cast(self, x: Array, dtype: str) -> Array:
+        """The tensor with elements of another type, or itself."""
+        return x.to(getattr(self.library, dtype))
+
+    def contiguous(self, x: Array) -> Array:
+        """The tensor in row-major order, or itself."""
+        return x.contiguous()
+
+    def laid_out(self, x: Array) -> tuple[Array, int]:
+        """The tensor in row-major order with its last axis at some place, and that place.
+
+        A copy, with the axis at the end, unless there is such a place. Kernels need it there.
+        """
+        for axis in range(x.ndim - 1, -1, -1):
+            moved = self.move_back(x, axis)
+            if moved.is_contiguous():
+                return moved, axis
+            if x.is_cuda:
+                break
+        return self.contiguous(x), x.ndim - 1
+
+    def move_last(self, x: Array, axes: Sequence[int]) -> Array:
+        """The tensor with these axes at its end."""
+        return x.movedim(tuple(axes), tuple(range(-len(axes), 0)))
+
+    def move_back(self, x: Array, axis: int) -> Array:
+        """The tensor with its last axis at this place."""
+        return x.movedim(-1, axis)
+
+    def empty(self, like: Array, shape: Sequence[int], dtype: str) -> Array:
+        """A new tensor on the device of another."""
+        return like.new_empty(tuple(shape), dtype=getattr(self.library, dtype))
+
+    def full(self, like: Array, shape: Sequence[int], dtype: str, value: float) -> Array:
+        """A new tensor of one value on the device of another."""
+        return like.new_full(tuple(shape), value, dtype=getattr(self.library, dtype))
+
+    def array(self, like: Array, values: Sequence[float], dtype: str) -> Array:
+        """A new tensor of these values on the device of another."""
+        return like.new_tensor(values, dtype=getattr(self.library, dtype))
+
+    def concat(self, parts: Sequence[Array]) -> Array:
+        """The tensors joined along the last axis."""
+        return self.library.cat(tuple(parts), dim=-1)
+
+    def first(self, x: Array, count: int) -> Array:
+        """A copy of the first elements."""
+        return x[:count].clone()
+
+    def copy(self, x: Array) -> Array:
+        """A contiguous copy."""
+        return x.clone(memory_format=self.library.contiguous_format)
+
+    def result(self, x: Array) -> Array:
+        """The tensor that the caller gets."""
+        return x
+
+    def stream(self, x: Array) -> int:
+        """The handle of the stream on which the caller expects the work."""
+        return int(self.library.cuda.current_stream(x.device).cuda_stream) if x.is_cuda else 0
+
+    def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Calls a compiled function with tensors that need no gradient, as DLPack wants them."""
+        torch = self.library
+        plain = [_exported(a) if isinstance(a, torch.Tensor) else a for a in arguments]
+        gpus = [a.device for a in plain if isinstance(a, torch.Tensor) and a.is_cuda]
+        # The compiled function makes the context of its GPU current, and this the one before again.
+        with torch.cuda.device(gpus[0]) if gpus else contextlib.nullcontext():
+            return function(*plain)
+
+    def call(self, name: str, *arguments: Any) -> Any:
+        """Calls an operator of torch, which has gradients."""
+        from . import torch as _registered  # noqa: F401
+
+        return getattr(self.library.ops.gridsync, name)(*arguments)
+
+
+def _exported(x: Array) -> Array:
+    """The tensor without its gradient. One at an address that kernels cannot read, a part of another, is
+    copied. Outputs are whole."""
+    x = x.detach()
+    return x.clone() if x.is_cuda and x.data_ptr() % _ALIGNMENT else x
+
+
+Framework = Arrays | Tensors
+
+_ALIGNMENT = 16
+"""Kernels read this many bytes at a time."""
+
+_KINDS = (
+    ("numpy", ("ndarray", "generic"), Arrays),
+    ("torch", ("Tensor",), Tensors),
+    ("cupy", ("ndarray",), GpuArrays),
+)
+
+
+def framework_of(x: Array) -> Framework:
+    """The library of an array. One that the program has not imported has made none."""
+    for name, types, kind in _KINDS:
+        library = sys.modules.get(name)
+        if library is not None and isinstance(x, tuple(getattr(library, t) for t in types)):
+            return kind(library)
+    raise TypeError(f"expected an array of NumPy or CuPy, or a tensor of torch, got {type(x).__qualname__}")
