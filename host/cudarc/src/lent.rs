@@ -1,8 +1,9 @@
 //! Memory that is lent to a device for the length of a call.
 
+use crate::StreamDevice;
 use bytemuck::Pod;
 use cudarc::driver::{CudaSlice, CudaView, CudaViewMut, DevicePtr, DevicePtrMut};
-use gridsync::device::{Buffer, Device};
+use gridsync::device::Buffer;
 use std::process::abort;
 
 /// Memory of cudarc that can be read: a [`CudaSlice`], [`CudaView`] or [`CudaViewMut`].
@@ -28,15 +29,14 @@ impl<T> Readable<T> for CudaViewMut<'_, T> {}
 impl<T> Writable<T> for CudaSlice<T> {}
 impl<T> Writable<T> for CudaViewMut<'_, T> {}
 
-/// When dropped, makes later work in the device's stream wait for its other streams, because cudarc
-/// knows only that one.
-pub(crate) struct Joins<'a>(pub(crate) &'a Device);
+/// When dropped, ends the turn of a device: later work of the caller waits for its work.
+pub(crate) struct Turn<'a>(pub(crate) &'a StreamDevice);
 
-impl Drop for Joins<'_> {
+impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        if self.0.join_streams().is_err() {
-            // A graph is being recorded in one of them, or the device is lost, which the next call
-            // reports.
+        if self.0.end_turn().is_err() {
+            // A graph is being recorded in one of the streams, or the device is lost, which the next
+            // call reports.
             let _waited = self.0.synchronize_all();
         }
     }

@@ -34,6 +34,10 @@
 //! | start later work of the stream after an [`Event`](gridsync::device::Event) of gridsync | [`device.wait_for(&event)`](Device::wait_for) |
 //! | make an event of gridsync after the stream's work so far | [`device.record_event()`](Device::record_event) |
 //!
+//! CUDA's default stream of each thread ([`per_thread_stream`](CudaContext::per_thread_stream)), which
+//! candle uses, is another stream on another thread. For it the device has a stream of its own. Lending
+//! and giving make that wait for the caller's stream of the calling thread, and this wait for the work.
+//!
 //! cudarc's event tracking stays in use: lending waits for the last write of another stream, and for
 //! memory that is written also for the last reads, and then marks the memory as read or written.
 //!
@@ -59,10 +63,12 @@ pub use gridsync;
 pub use lent::{Readable, Writable};
 
 use bytemuck::Pod;
+#[cfg(doc)]
+use cudarc::driver::CudaContext;
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtrMut};
 use gridsync::device::cuda::PtxImage;
 use gridsync::device::{Buffer, Device, KERNELS};
-use lent::{Joins, Kept};
+use lent::{Kept, Turn};
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -74,15 +80,19 @@ use std::sync::Arc;
 pub struct StreamDevice {
     device: Device,
     stream: Arc<CudaStream>,
+    /// The caller's stream, if it is another one on each thread.
+    of_thread: Option<Arc<CudaStream>>,
 }
+
+/// The handle of the default stream of each thread (`CU_STREAM_PER_THREAD`).
+const PER_THREAD: usize = 2;
 
 impl StreamDevice {
     /// The device of `stream`, with the kernels of gridsync's primitives. A kernel is compiled at
     /// its first launch, so keep the device, or a clone, for all work in the stream.
     ///
     /// # Errors
-    /// [`Error::Device`] if the driver or the GPU is too old, or fails, and for
-    /// [`per_thread_stream`](cudarc::driver::CudaContext::per_thread_stream).
+    /// [`Error::Device`] if the driver or the GPU is too old, or fails.
     pub fn new(stream: &Arc<CudaStream>) -> Result<Self, Error> {
         Self::with_images(stream, &KERNELS)
     }
@@ -93,11 +103,14 @@ impl StreamDevice {
     /// # Errors
     /// As for [`new`](Self::new).
     pub fn with_images(stream: &Arc<CudaStream>, images: &[PtxImage]) -> Result<Self, Error> {
+        let is_of_thread = stream.cu_stream().addr() == PER_THREAD;
+        let of_thread = is_of_thread.then(|| Arc::clone(stream));
+        let stream = if is_of_thread { stream.fork()? } else { Arc::clone(stream) };
         let (context, handle) = (stream.context().cu_ctx().cast(), stream.cu_stream().cast());
         // SAFETY: the owner keeps the stream alive, and that its context. A capture of cudarc is
         // like one of any other work in the stream.
-        let device = unsafe { Device::from_raw(context, handle, Arc::clone(stream), images)? };
-        Ok(Self { device, stream: Arc::clone(stream) })
+        let device = unsafe { Device::from_raw(context, handle, Arc::clone(&stream), images)? };
+        Ok(Self { device, stream, of_thread })
     }
 
     /// The device.
@@ -106,7 +119,8 @@ impl StreamDevice {
         &self.device
     }
 
-    /// The stream that all work of the device goes into.
+    /// The stream that all work of the device goes into: the caller's, or one of its own if that is the
+    /// default stream of each thread.
     #[must_use]
     pub fn stream(&self) -> &Arc<CudaStream> {
         &self.stream
@@ -134,13 +148,14 @@ impl StreamDevice {
         work: impl FnOnce(&Buffer<T>) -> Result<R, Error>,
     ) -> Result<R, Error> {
         self.expect_own(memory.stream())?;
+        self.follow_caller()?;
         // Dropping this marks the memory as read by the work so far in the stream.
         let (address, _read) = memory.device_ptr(&self.stream);
         // SAFETY: the memory is borrowed until this returns, and cudarc frees it after what `_read`
-        // marks. That is all work of the device, even if `work` panics, because `_joins` is dropped
+        // marks. That is all work of the device, even if `work` panics, because `_turn` is dropped
         // before.
         let buffer = unsafe { Buffer::lent(&self.device, address, memory.len())? };
-        let _joins = Joins(&self.device);
+        let _turn = Turn(self);
         work(&buffer)
     }
 
@@ -159,12 +174,13 @@ impl StreamDevice {
         work: impl FnOnce(&mut Buffer<T>) -> Result<R, Error>,
     ) -> Result<R, Error> {
         self.expect_own(memory.stream())?;
+        self.follow_caller()?;
         let len = memory.len();
         // Dropping this marks the memory as written by the work so far in the stream.
         let (address, _written) = memory.device_ptr_mut(&self.stream);
         // SAFETY: as in `lend`; `Kept` makes sure that the buffer ends here too.
         let mut kept = Kept::new(unsafe { Buffer::lent(&self.device, address, len)? });
-        let _joins = Joins(&self.device);
+        let _turn = Turn(self);
         work(&mut kept.buffer)
     }
 
@@ -185,7 +201,7 @@ impl StreamDevice {
                 other: buffer.device().properties().name.clone(),
             });
         }
-        self.device.join_streams()?;
+        self.end_turn()?;
         let len = buffer.len();
         let address = buffer.into_raw().map_err(|_| Error::NotOwned { len })?;
         if address == 0 {
@@ -198,6 +214,25 @@ impl StreamDevice {
         // Streams that use it wait for the work so far.
         drop(slice.device_ptr_mut(&self.stream));
         Ok(slice)
+    }
+
+    /// Makes later work in the device's stream wait for that of the calling thread's stream, if they
+    /// differ.
+    fn follow_caller(&self) -> Result<(), Error> {
+        match &self.of_thread {
+            Some(of_thread) => Ok(self.stream.join(of_thread)?),
+            None => Ok(()),
+        }
+    }
+
+    /// Makes later work in the device's stream wait for its other streams, because cudarc knows only
+    /// that one, and in the stream of the calling thread for all of them.
+    fn end_turn(&self) -> Result<(), Error> {
+        self.device.join_streams()?;
+        match &self.of_thread {
+            Some(of_thread) => Ok(of_thread.join(&self.stream)?),
+            None => Ok(()),
+        }
     }
 
     /// Makes the context current, and refuses memory of another one, and any during a recording.

@@ -254,11 +254,12 @@ impl State {
     }
 
     /// The first check of every call that needs a context and an unbroken stream, or something else
-    /// that belongs to a device; a handle of 0 is nothing. Returns the error, or 0.
+    /// that belongs to a device; a handle of 0 is nothing, and 2 the default stream of each thread.
+    /// Returns the error, or 0.
     pub(crate) fn ready(&self, handle: usize) -> u32 {
         if !self.is_context(CURRENT.get()) {
             INVALID_CONTEXT
-        } else if handle != 0 && self.owners.get(&handle) != Some(&self.current()) {
+        } else if ![0, 2].contains(&handle) && self.owners.get(&handle) != Some(&self.current()) {
             self.mistake("a handle")
         } else if self.broken.contains(&handle) {
             STICKY

@@ -1,12 +1,13 @@
 //! What holds on a GPU and on the fake driver, which runs the same kernels.
 
-use cudarc::driver::{CudaContext, CudaStream};
+use cudarc::driver::{CudaContext, CudaSlice, CudaStream};
 use gridsync::op::Sum;
 use gridsync::primitives::Scanner;
 use gridsync::primitives::scan::Form;
 use gridsync::primitives::sort::{Order, sort};
 use gridsync_cudarc::{Error, StreamDevice};
 use std::sync::Arc;
+use std::thread;
 
 /// A claim, by its name.
 pub(crate) type Claim = (&'static str, fn());
@@ -19,6 +20,7 @@ macro_rules! claims {
 pub(crate) const SHARED: &[Claim] = claims! {
     views_that_begin_at_any_element_are_scanned_in_place
     work_in_the_default_stream_is_in_order_with_that_of_cudarc
+    work_in_the_default_stream_of_each_thread_is_in_order
     a_sorted_buffer_is_given_to_cudarc
     a_buffer_that_does_not_own_its_memory_is_not_given
     memory_of_another_stream_is_waited_for
@@ -85,15 +87,31 @@ fn work_in_the_default_stream_is_in_order_with_that_of_cudarc() {
     assert!(scanned(&context.default_stream(), 0) == sums(&numbers(3000)));
 }
 
+fn work_in_the_default_stream_of_each_thread_is_in_order() {
+    let stream = CudaContext::new(0).expect("there is a device").per_thread_stream();
+    for from in [0, 1] {
+        assert!(scanned(&stream, from) == sums(&numbers(3000)[from..]), "from {from}");
+        let there = stream.clone();
+        let scanned = thread::spawn(move || scanned(&there, from)).join().expect("it should run");
+        assert!(scanned == sums(&numbers(3000)[from..]), "from {from} in another thread");
+    }
+    sorted_and_given(&stream);
+}
+
 fn a_sorted_buffer_is_given_to_cudarc() {
     let stream = stream();
-    let device = device(&stream);
+    assert_eq!(sorted_and_given(&stream).stream(), &stream);
+}
+
+/// Sorts keys of `stream`, and checks the result in that stream when the device is closed.
+fn sorted_and_given(stream: &Arc<CudaStream>) -> CudaSlice<i64> {
+    let device = device(stream);
     let keys = stream.clone_htod(&[3i64, -1, 2]).expect("it fits");
     let sorted = device.lend(&keys, |keys| Ok(sort(Order::ASCENDING, keys)?));
     let sorted = device.give(sorted.expect("it should run")).expect("it owns its memory");
-    assert_eq!(sorted.stream(), &stream);
     drop(device);
     assert_eq!(stream.clone_dtoh(&sorted), Ok(vec![-1, 2, 3]));
+    sorted
 }
 
 fn a_buffer_that_does_not_own_its_memory_is_not_given() {
