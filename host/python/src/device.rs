@@ -11,8 +11,7 @@ use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyTypeError, PyValueError}
 use pyo3::prelude::*;
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
-use std::mem::ManuallyDrop;
-use std::ops::{Deref, DerefMut};
+use std::ops::Deref;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -74,7 +73,7 @@ impl Plans {
         let stream = ptr::without_provenance_mut(stream);
         // SAFETY: the caller's library has just named the stream as its current one. torch never destroys
         // its streams, and of CuPy the Python part permits the default one alone.
-        unsafe { device.with_raw_stream(stream) }.map(Self::new)
+        unsafe { device.with_raw_stream(stream, ()) }.map(Self::new)
     }
 
     /// The plan of this type and these sizes, made by `make` at first.
@@ -114,8 +113,8 @@ pub(crate) fn on_device<T: Element, E: Element, R: Pod + Send + Sync>(
             all.insert(key, plans);
         }
         let plans = all.get_mut(&key).expect("inserted above");
-        let input = from.held(&plans.device)?;
-        let mut output = to.held(&plans.device)?;
+        let input = from.lent(&plans.device)?;
+        let mut output = to.lent(&plans.device)?;
         work(plans, &input, &mut output)?;
         match to {
             Memory::Host(elements) => output.download_to(0, elements),
@@ -153,43 +152,16 @@ impl Memory<()> {
 }
 
 impl<S> Memory<S> {
-    fn held<T: Pod>(&self, device: &Device) -> Result<Held<T>, DeviceError>
+    /// A buffer over the memory of a GPU, or over a copy in that of the emulator.
+    fn lent<T: Pod>(&self, device: &Device) -> Result<Buffer<T>, DeviceError>
     where
         S: Deref<Target = [T]>,
     {
         match self {
-            Self::Host(elements) => device.upload(elements).map(Held::Copy),
+            Self::Host(elements) => device.upload(elements),
             // SAFETY: the array is memory of this device, and its library frees it in the order of the
             // stream that it has named.
-            &Self::Gpu { address, len } => unsafe { Buffer::from_raw(device, address, len, ()) }
-                .map(|buffer| Held::Lent(ManuallyDrop::new(buffer))),
-        }
-    }
-}
-
-/// A buffer with the elements of an array.
-enum Held<T> {
-    Copy(Buffer<T>),
-    /// Never dropped: that would wait for the device. It keeps the device open, as `PLANS` does.
-    Lent(ManuallyDrop<Buffer<T>>),
-}
-
-impl<T> Deref for Held<T> {
-    type Target = Buffer<T>;
-
-    fn deref(&self) -> &Buffer<T> {
-        match self {
-            Self::Copy(buffer) => buffer,
-            Self::Lent(buffer) => buffer,
-        }
-    }
-}
-
-impl<T> DerefMut for Held<T> {
-    fn deref_mut(&mut self) -> &mut Buffer<T> {
-        match self {
-            Self::Copy(buffer) => buffer,
-            Self::Lent(buffer) => buffer,
+            &Self::Gpu { address, len } => unsafe { Buffer::lent(device, address, len) },
         }
     }
 }

@@ -102,9 +102,8 @@ class GpuArrays(Arrays):
     """CuPy."""
 
     def contiguous(self, x: Array) -> Array:
-        """The array in row-major order at an address for kernels, or itself."""
-        x = self.library.ascontiguousarray(x)
-        return x.copy() if x.data.ptr % _ALIGNMENT else x
+        """The array in row-major order, or itself."""
+        return self.library.ascontiguousarray(x)
 
     def laid_out(self, x: Array) -> tuple[Array, int]:
         """The array with its last axis at the end, where kernels need it."""
@@ -195,7 +194,7 @@ class Tensors:
     def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Calls a compiled function with tensors that need no gradient, as DLPack wants them."""
         torch = self.library
-        plain = [_exported(a) if isinstance(a, torch.Tensor) else a for a in arguments]
+        plain = [a.detach() if isinstance(a, torch.Tensor) else a for a in arguments]
         gpus = [a.device for a in plain if isinstance(a, torch.Tensor) and a.is_cuda]
         # The compiled function makes the context of its GPU current, and this the one before again.
         with torch.cuda.device(gpus[0]) if gpus else contextlib.nullcontext():
@@ -208,17 +207,7 @@ class Tensors:
         return getattr(self.library.ops.gridsync, name)(*arguments)
 
 
-def _exported(x: Array) -> Array:
-    """The tensor without its gradient. One at an address that kernels cannot read, a part of another, is
-    copied. Outputs are whole."""
-    x = x.detach()
-    return x.clone() if x.is_cuda and x.data_ptr() % _ALIGNMENT else x
-
-
 Framework = Arrays | Tensors
-
-_ALIGNMENT = 16
-"""Kernels read this many bytes at a time."""
 
 _KINDS = (
     ("numpy", ("ndarray", "generic"), Arrays),
