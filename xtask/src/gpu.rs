@@ -28,10 +28,12 @@ pub(crate) struct Args {
 
 /// Everything that affects a GPU: the kernels, the code that compiles and packs them, the images,
 /// and the code that launches them.
-const SOURCES: [&str; 14] = [
+const SOURCES: [&str; 16] = [
+    "host/cudarc/src",
     "host/examples/ptx",
     "host/lab/ptx",
     "host/ptx",
+    "host/python/src",
     "host/ranks/src",
     "host/src",
     "kernels/entries/src",
