@@ -35,7 +35,7 @@
 //! | make an event of gridsync after the stream's work so far | [`device.record_event()`](Device::record_event) |
 //!
 //! CUDA's default stream of each thread ([`per_thread_stream`](CudaContext::per_thread_stream)), which
-//! candle uses, is another stream on another thread. For it the device has a stream of its own. Lending
+//! candle uses, is another stream on another thread. For it the device makes a stream. Lending
 //! and giving make that wait for the caller's stream of the calling thread, and this wait for the work.
 //!
 //! cudarc's event tracking stays in use: lending waits for the last write of another stream, and for
@@ -119,8 +119,8 @@ impl StreamDevice {
         &self.device
     }
 
-    /// The stream that all work of the device goes into: the caller's, or one of its own if that is the
-    /// default stream of each thread.
+    /// The stream that all work of the device goes into: the caller's, or one that it made
+    /// because that is the default stream of each thread.
     #[must_use]
     pub fn stream(&self) -> &Arc<CudaStream> {
         &self.stream

@@ -1,5 +1,5 @@
 //! The Python package `gridsync`, without its Python part: functions over rows of contiguous arrays, which
-//! they get by DLPack. The caller has made the outputs, in the type and the memory of its own arrays.
+//! they get by DLPack. The caller has made the outputs, in the type and the memory of its arrays.
 //!
 //! The Python part moves the axis of a function to the end, copies what is not contiguous, converts types
 //! that a function does not have, and refuses arguments. So a wrong argument here is an error too, but with

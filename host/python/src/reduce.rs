@@ -110,7 +110,7 @@ pub(crate) fn reduce(
         "argmin" => with_type!(wide, op, x.array.dtype, T => {
             to(py, ArgMin::<T, <T as Reduced>::Wide>::new(), x, out, index)
         }),
-        // In 64 bits the sums of these could wrap around, and there are no kernels for longer ones.
+        // In 64 bits the sums of these could wrap around, and no kernel has longer ones.
         "mean" if x.array.dtype == Dtype::I64 => {
             on_cpu(py, Mean::new(WideSum::<i64>::new()), x, out, or_nan::<i64>)
         }

@@ -16,9 +16,10 @@ use crate::outcome::Outcome;
 use crate::tools;
 use crate::workspace::{cargo, root, run as run_command, walk};
 
-/// Folders whose files are compiled and run by tests: by `gridsync-book`, and by the test of the
-/// command `gridsync new`.
-const TESTED: [&str; 2] = ["docs/listings/src", "host/program/src/cli/new/template"];
+/// Folders whose files are compiled and run by tests: by `gridsync-book`, by those of
+/// `gridsync-cudarc`, and by the test of the command `gridsync new`.
+const TESTED: [&str; 3] =
+    ["docs/listings/src", "host/cudarc/examples", "host/program/src/cli/new/template"];
 /// Languages of blocks that are not Rust and that no test runs.
 const TEXT: [&str; 3] = ["text", "sh", "toml"];
 

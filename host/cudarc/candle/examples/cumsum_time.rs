@@ -1,5 +1,5 @@
-//! The time of cumulative sums of 2^20 f32 on a GPU, in rows of 2^10 and in one row, beside those of
-//! candle, and whether they have the bits of the CPU: `cargo run --release --features cuda --example
+//! The time of cumulative sums of 2^20 f32 on a GPU, in rows of 2^10 and in one row, compared with
+//! those of candle, and whether they have the bits of the CPU: `cargo run --release --features cuda --example
 //! cumsum_time`. Needs a GPU.
 
 use candle_core::{Device, Result, Tensor};

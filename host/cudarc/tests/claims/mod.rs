@@ -18,6 +18,7 @@ macro_rules! claims {
 }
 
 pub(crate) const SHARED: &[Claim] = claims! {
+    the_example_is_right
     views_that_begin_at_any_element_are_scanned_in_place
     work_in_the_default_stream_is_in_order_with_that_of_cudarc
     work_in_the_default_stream_of_each_thread_is_in_order
@@ -29,6 +30,13 @@ pub(crate) const SHARED: &[Claim] = claims! {
     memory_is_not_lent_in_a_recording
     the_error_of_the_work_is_returned
 };
+
+#[path = "../../examples/lend.rs"]
+mod example;
+
+fn the_example_is_right() {
+    example::main().expect("it should run");
+}
 
 /// Small whole numbers, whose sums are exact.
 fn numbers(len: usize) -> Vec<f32> {
