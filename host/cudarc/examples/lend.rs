@@ -22,8 +22,9 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     assert_eq!(stream.clone_dtoh(&sums)?, [1.0, 4.0, 6.0]);
 
     // A buffer of gridsync becomes a slice of cudarc.
-    let sorted = device.lend(&x, |x| Ok(sort(Order::ASCENDING, x)?))?;
-    let sorted: CudaSlice<f32> = device.give(sorted)?;
-    assert_eq!(stream.clone_dtoh(&sorted)?, [1.0, 2.0, 3.0, 4.0]);
+    let keys = stream.clone_htod(&[4i64, 1, 3, 2])?;
+    let sorted = device.lend(&keys, |keys| Ok(sort(Order::ASCENDING, keys)?))?;
+    let sorted: CudaSlice<i64> = device.give(sorted)?;
+    assert_eq!(stream.clone_dtoh(&sorted)?, [1, 2, 3, 4]);
     Ok(())
 }
