@@ -3,10 +3,16 @@
 use crate::call::{DEVICE_FAILURE, WRONG_USAGE, gridsync, without_cuda};
 use crate::help::flags;
 use gridsync_tests::devices::with_cuda;
+#[cfg(unix)]
+use {
+    crate::call::{Call, run},
+    crate::folder::Folder,
+    std::{env, fs, os::unix::fs::PermissionsExt},
+};
 
 #[test]
 fn the_time_of_an_emulated_grid_is_refused() {
-    for suite in ["barrier", "reduce", "scan", "kendall"] {
+    for suite in ["barrier", "reduce", "scan", "kendall", "python"] {
         let call = without_cuda(&["bench", suite, "--device", "emulator"], b"");
         call.fails(WRONG_USAGE, &["emulated", "needs a GPU"]);
     }
@@ -64,6 +70,7 @@ fn the_help_of_a_suite_has_exactly_the_flags_that_it_accepts() {
         (&["system"], [&grids[..], &["--svg"]].concat()),
         (&["scaling"], vec!["--sizes", "--stripe", "--svg"]),
         (&["calls"], vec!["--sizes"]),
+        (&["python"], vec!["--sizes", "--ops"]),
         (
             &[
                 "reduce",
@@ -286,4 +293,64 @@ fn arrays_over_several_gpus_have_a_record_each_and_a_figure_on_cuda() {
         let figure = std::fs::read_to_string(&svg).expect("the figure");
         assert!(figure.contains("<svg") && figure.contains("GPUs"), "{figure}");
     });
+}
+
+/// The suite python with the fake driver, where Python is this shell script, and its records.
+#[cfg(unix)]
+fn by_python(script: &str, args: &[&str]) -> (Call, String) {
+    let folder = Folder::new().with("python", format!("#!/bin/sh\n{script}\n"));
+    let python = folder.path("python");
+    fs::set_permissions(&python, fs::Permissions::from_mode(0o755)).expect("it is mine");
+    let test = env::current_exe().expect("a test knows where it is");
+    let mut command = folder.command();
+    command
+        .env("GRIDSYNC_LIBCUDA", test.with_file_name("libgridsync_fake_driver.so"))
+        .env("GRIDSYNC_PYTHON", python);
+    let args = [&["bench", "python", "--device", "cuda", "-o", "out.jsonl"], args].concat();
+    let call = run(command, &args, b"");
+    (call, fs::read_to_string(folder.path("out.jsonl")).unwrap_or_default())
+}
+
+#[cfg(unix)]
+#[test]
+fn calls_of_python_have_records_beside_those_of_torch() {
+    let script = "while read call rest; do\n\
+        case $call in gridsync.topk) continue ;; gridsync.*) us=2 ;; *) us=4 ;; esac\n\
+        echo \"$call $rest: $us 0 $us $us 9\"; done; echo 'note: error: gridsync.topk: TypeError: why'";
+    let args = ["--peers=torch", "--ops", "sum,topk", "--sizes", "2^10,2^20"];
+    let (call, records) = by_python(script, &args);
+    assert_eq!(call.code, Some(0), "{call:?}");
+    assert_eq!(call.stdout.lines().count(), 6, "a head and five rows: {}", call.stdout);
+    assert_eq!(call.stderr, "gridsync: arrays of torch: error: gridsync.topk: TypeError: why\n");
+    let told = records.lines().map(|line| {
+        let record: serde_json::Value = serde_json::from_str(line).expect("a JSON value");
+        assert_eq!(
+            (&record["variant"], &record["peer"]["name"]),
+            (&"sum".into(), &"torch.sum".into())
+        );
+        assert_eq!(
+            (record["median"].as_f64(), record["peer"]["ratio"].as_f64()),
+            (Some(2.0), Some(0.5))
+        );
+        let params = &record["params"];
+        assert_eq!((&params["arrays"], &params["dtype"]), (&"torch".into(), &"f32".into()));
+        format!("{} of {}", params["time"].as_str().expect("a name"), params["n"])
+    });
+    let expected =
+        ["device of 1024", "device of 1048576", "wall of 1024", "wall of 1048576", "host of 1024"];
+    assert_eq!(told.collect::<Vec<_>>(), expected);
+}
+
+#[cfg(unix)]
+#[test]
+fn calls_of_python_are_skipped_without_the_package_but_a_failure_is_an_error() {
+    let (skipped, records) = by_python("echo 'no gridsync: install it' >&2; exit 4", &["--json"]);
+    assert_eq!((skipped.code, &*skipped.stdout, &*records), (Some(0), "[]\n", ""));
+    assert_eq!(skipped.stderr, "SKIPPED: no gridsync: install it\n");
+    let (failed, _) = by_python("echo 'it broke' >&2; exit 3", &[]);
+    failed.fails(DEVICE_FAILURE, &["measuring the calls of Python", "it broke"]);
+    let (none, _) = by_python("cat > /dev/null", &[]);
+    none.fails(DEVICE_FAILURE, &["no call of Python"]);
+    let (other, _) = by_python("", &["--ops", "dot"]);
+    other.fails(WRONG_USAGE, &["nothing to measure", "sum,cumulative_sum"]);
 }

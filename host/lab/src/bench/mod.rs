@@ -34,6 +34,8 @@
 //! * A measurement that breaks a rule is still reported, with a [`Warning`] that quantifies it.
 //! * The calls of a **library of Python** are put into a graph too, unless they wait for the GPU: then
 //!   Python makes them in sequence. Their results are not checked.
+//! * The calls of the **package for Python** have their own rules (see `host/lab/peers/python.py`): the
+//!   suite `python` measures what a caller in Python sees.
 //! * A **peer** is measured by the same rules, on the same device and in the same run, while no
 //!   other process has a context there: a second context makes `grid.sync()` 4 % slower on an H200
 //!   (November 2026). A peer of latencies takes [`SAMPLES`] samples, a peer of throughputs as many
@@ -53,6 +55,7 @@ mod library;
 mod notes;
 mod peer;
 mod provenance;
+mod python;
 mod rank;
 mod record;
 mod reduce;
@@ -88,6 +91,9 @@ pub use notes::Notes;
 use peer::{Answers, PeerScript};
 pub use peer::{PeerError, PeerProgram};
 pub use provenance::{Gpu, Made};
+pub use python::{
+    PYTHON_FUNCTIONS, PYTHON_SIZES, PYTHON_TIMES, PythonCalls, PythonFunction, PythonRun,
+};
 pub use rank::RANK;
 pub use record::{Line, Peer, Record, Step, Times};
 pub use reduce::REDUCE;

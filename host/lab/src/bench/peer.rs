@@ -31,6 +31,9 @@ pub enum PeerError {
         /// The interpreter.
         python: String,
     },
+    /// Something that a script needs is not there; it says what, and the remedy.
+    #[error("{0}")]
+    Absent(String),
     /// A library that was asked for by name is not there or failed.
     #[error("{library}: {error}")]
     OfLibrary {
@@ -80,6 +83,9 @@ fn kept_in() -> Option<PathBuf> {
 
 /// The exit code of a peer whose result is wrong.
 const WRONG: i32 = 1;
+
+/// The exit code of a script without something that it needs.
+const ABSENT: i32 = 4;
 
 /// A CUDA C++ program that answers each question (a line) with times (see
 /// `host/lab/peers/peer.cuh`).
@@ -280,6 +286,7 @@ fn converse(
         Some(WRONG) if !is_traceback(&done.stderr) => {
             Err(PeerError::Wrong(on_one_line(&done.stderr)))
         }
+        Some(ABSENT) => Err(PeerError::Absent(on_one_line(&done.stderr))),
         _ => Err(failed("run", &done.stderr)),
     }
 }
@@ -309,7 +316,7 @@ fn is_traceback(text: &[u8]) -> bool {
 impl Answers {
     /// Reads lines `QUESTION: median quartile_range min max samples`, `note: …` and `version: …`;
     /// ignores other lines.
-    fn parse(said: &str) -> Self {
+    pub(super) fn parse(said: &str) -> Self {
         let mut answers = Self::default();
         for (question, answer) in said.lines().filter_map(|line| line.split_once(": ")) {
             if question == "note" {

@@ -7,6 +7,7 @@ mod flags;
 mod latency;
 mod order;
 mod peers;
+mod python;
 mod rows;
 mod scaling;
 mod suites;

@@ -161,6 +161,14 @@ impl DeviceChoice {
         }
     }
 
+    /// The number of the GPU that [`gpu`](Self::gpu) opens.
+    pub(crate) fn ordinal(&self) -> u32 {
+        match self {
+            Self::Cuda(ordinals) => ordinals[0],
+            _ => 0,
+        }
+    }
+
     /// The GPU, for a command that needs one. `what` names the command.
     pub(crate) fn gpu(&self, what: &str) -> anyhow::Result<Device> {
         let device = match self {

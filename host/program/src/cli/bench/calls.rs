@@ -4,7 +4,6 @@ use super::Global;
 use super::flags::{Sizes, by_default};
 use super::rows::{Rows, param, peer, times, variant};
 use super::suites::{Measure, Records};
-use crate::cli::choice::DeviceChoice;
 use anyhow::Context;
 use clap::Arg;
 use gridsync::device::Device;
@@ -43,10 +42,7 @@ impl Measure for Calls {
             HashMap::new()
         };
         let program = std::env::current_exe().context("finding this program")?;
-        let ordinal = match &global.device {
-            DeviceChoice::Cuda(ordinals) => ordinals[0],
-            _ => 0,
-        };
+        let ordinal = global.device.ordinal();
         let process = || sum_in_a_process(&program, &format!("cuda:{ordinal}"));
 
         let cells = [variant("call", Call::ALL.iter().map(|call| call.name()))]

@@ -2,6 +2,7 @@
 
 use super::calls::Calls;
 use super::flags::Shared;
+use super::python::Python;
 use super::scaling::Scaling;
 use super::system::System;
 use crate::cli::{Global, output};
@@ -252,6 +253,17 @@ suites! {
     /// The peer is scipy.stats.kendalltau on the CPU where there is SciPy, for f32 at the greatest
     /// length up to 2^20. It does not need nvcc.
     Kendall("kendall", Throughput = KENDALL, "--peers", "--dtypes i32 --sizes 1000,2^17");
+    /// Calls of the Python package gridsync
+    ///
+    /// Three times of calls in Python on tensors of f32 of PyTorch, as a caller sees them. Device: calls
+    /// in a row between two events. Wall: one call until the GPU is idle again. Host: one call until it
+    /// returns, at the shortest length, if it does not wait for the GPU. Softmax has rows of 4096, topk
+    /// finds 64, and select half of the elements.
+    ///
+    /// The peers are the calls of PyTorch that do the same, and those of CuPy on its own arrays. Without
+    /// python3, PyTorch with CUDA or the package, nothing is measured: that is not an error. The rows are
+    /// printed when all calls of a library have been measured.
+    Python("python", Python = Python, "--peers", "--ops sum,sort --sizes 2^10,2^20");
 }
 
 /// Lets each suite also accept the designs, operations and element types of the others, so that a
