@@ -9,6 +9,7 @@ mod device;
 mod dlpack;
 mod element;
 mod groups;
+mod lend;
 mod order;
 mod reduce;
 mod scan;

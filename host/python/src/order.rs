@@ -3,6 +3,7 @@
 use crate::device::{on_device, runs_kernels};
 use crate::dlpack::Array;
 use crate::element::with_type;
+use crate::lend::{input, output};
 use crate::threads::on_all_cores;
 use crate::write;
 use gridsync::parallel::{CHUNK, map_chunks};
@@ -33,19 +34,21 @@ pub(crate) fn sort(
     let ((rows, columns), order) = (x.rows(), order(is_descending));
     with_type!(any, "sort", x.dtype, T => {
         if runs_kernels(&x) {
-            return on_device::<T, T, T>(py, (&x, stream), &mut out, |plans, x, out| {
+            let key = (x.gpu, stream);
+            let arrays = (input::<T>(key, &x)?, output::<T, T>(key, &mut out)?);
+            return on_device(py, key, arrays, |plans, (x, out)| {
                 let sorter = plans.plan([0; 2], |device| Sorter::<T>::new(device, 0))?;
-                sorter.rows(rows, columns).launch(order, x, out)
+                Ok(sorter.rows(rows, columns).launch(order, x, out)?)
             });
         }
-        let (input, output) = (x.elements::<T>()?, out.elements_mut::<T>()?);
-        if rows == 1 && input.len() == output.len() {
+        let (from, to) = (x.elements::<T>()?, out.elements_mut::<T>()?);
+        if rows == 1 && from.len() == to.len() {
             return on_all_cores(py, || {
-                output.copy_from_slice(input);
-                sort_in_place_on_cpu(order, output);
+                to.copy_from_slice(from);
+                sort_in_place_on_cpu(order, to);
             });
         }
-        let sorted = on_all_cores(py, || sort_rows_on_cpu(order, input, rows, columns))?;
+        let sorted = on_all_cores(py, || sort_rows_on_cpu(order, from, rows, columns))?;
         write(&mut out, sorted.into_iter())
     })
 }
@@ -62,17 +65,19 @@ pub(crate) fn argsort(
     let ((rows, columns), order) = (x.rows(), order(is_descending));
     with_type!(any, "argsort", x.dtype, T => {
         if runs_kernels(&x) {
-            return on_device::<T, i64, u64>(py, (&x, stream), &mut out, |plans, x, out| {
+            let key = (x.gpu, stream);
+            let arrays = (input::<T>(key, &x)?, output::<i64, u64>(key, &mut out)?);
+            return on_device(py, key, arrays, |plans, (x, out)| {
                 let sorter = plans.plan([0; 2], |device| Sorter::<T>::new(device, 0))?;
-                sorter.rows(rows, columns).launch_argsort(order, x, out)
+                Ok(sorter.rows(rows, columns).launch_argsort(order, x, out)?)
             });
         }
-        let input = x.elements::<T>()?;
+        let from = x.elements::<T>()?;
         let indices: Vec<u64> = on_all_cores(py, || {
             if rows == 1 {
-                argsort_on_cpu(order, input)
+                argsort_on_cpu(order, from)
             } else {
-                argsort_rows_on_cpu(order, input, rows, columns)
+                argsort_rows_on_cpu(order, from, rows, columns)
             }
         })?;
         write(&mut out, indices.into_iter().map(u64::cast_signed))

@@ -3,6 +3,7 @@
 use crate::device::{expect_rows, on_device, runs_kernels};
 use crate::dlpack::Array;
 use crate::element::{Dtype, Element, unsupported, with_type};
+use crate::lend::{input, output};
 use crate::threads::on_all_cores;
 use crate::write;
 use cuda_std::{bf16, f16};
@@ -164,11 +165,13 @@ fn to<O: RowReducible<Element: Element, Output: Send>, R: Element>(
     }
     let (rows, len, columns) = x.array.matrices(x.axis)?;
     expect_rows(columns)?;
-    on_device::<O::Element, R, R>(py, (x.array, x.stream), out, |plans, x, out| {
+    let key = (x.array.gpu, x.stream);
+    let arrays = (input::<O::Element>(key, x.array)?, output::<R, R>(key, out)?);
+    on_device(py, key, arrays, |plans, (x, out)| {
         // Not kept: an operation can have a parameter. Its results pass through the host.
         let results = RowReducer::new(op, &plans.device, rows, len)?.reduce(x)?;
         let results: Vec<R> = results.into_iter().map(result).collect();
-        out.copy_from(&results)
+        Ok(out.copy_from(&results)?)
     })
 }
 
@@ -179,12 +182,12 @@ fn on_cpu<O: Operation<Element: Element, Output: Send>, R: Element>(
     out: &mut Array<'_>,
     result: impl Fn(O::Output) -> R,
 ) -> PyResult<()> {
-    let ((rows, len, columns), input) = (x.array.matrices(x.axis)?, x.array.elements()?);
+    let ((rows, len, columns), from) = (x.array.matrices(x.axis)?, x.array.elements()?);
     let results = on_all_cores(py, || {
         if columns == 1 {
-            reduce_rows_on_cpu(op, input, rows, len)
+            reduce_rows_on_cpu(op, from, rows, len)
         } else {
-            reduce_columns(op, input, len, columns)
+            reduce_columns(op, from, len, columns)
         }
     })?;
     write(out, results.into_iter().map(result))

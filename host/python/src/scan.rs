@@ -3,6 +3,7 @@
 use crate::device::{expect_rows, on_device, runs_kernels};
 use crate::dlpack::Array;
 use crate::element::{Element, unsupported, with_type};
+use crate::lend::{input, output};
 use crate::no_room;
 use crate::reduce::Reduced;
 use crate::threads::on_all_cores;
@@ -71,36 +72,38 @@ fn on_cpu<O>(
 where
     O: ScanOperation<Element: Element, Output: Element> + Default,
 {
-    let (input, form) = (x.elements::<O::Element>()?, Form::Inclusive);
-    let output = out.elements_mut::<O::Output>()?;
+    let (from, form) = (x.elements::<O::Element>()?, Form::Inclusive);
+    let to = out.elements_mut::<O::Output>()?;
     let done = on_all_cores(py, || {
         if columns > 1 {
-            return scan_columns::<O>(input, (len, columns), form, output);
+            return scan_columns::<O>(from, (len, columns), form, to);
         }
         if rows > 1 {
-            RowScan::<O>::new(input.len(), len, form)?.next(input, output);
+            RowScan::<O>::new(from.len(), len, form)?.next(from, to);
         } else {
-            Scan::new(O::default(), len, form)?.next(input, output);
+            Scan::new(O::default(), len, form)?.next(from, to);
         }
         Ok(())
     })?;
     done.map_err(no_room)
 }
 
-fn launch<O>(py: Python<'_>, from: (&Array<'_>, usize), out: &mut Array<'_>) -> PyResult<()>
+fn launch<O>(py: Python<'_>, (x, stream): (&Array<'_>, usize), out: &mut Array<'_>) -> PyResult<()>
 where
     O: Scannable<Element: Element, Output: Element> + Default,
     InSegments<O>: Scannable<Element: bytemuck::Pod, Output: bytemuck::Pod>
         + Operation<Element = O::Element, Output = O::Output>,
 {
-    let (rows, columns) = from.0.rows();
-    on_device::<O::Element, O::Output, O::Output>(py, from, out, |plans, x, out| {
+    let (rows, columns) = x.rows();
+    let key = (x.gpu, stream);
+    let arrays = (input::<O::Element>(key, x)?, output::<O::Output, O::Output>(key, out)?);
+    on_device(py, key, arrays, |plans, (x, out)| {
         if rows == 1 {
             let make = |device: &_| Scanner::new(O::default(), device, 0);
-            return plans.plan([0; 2], make)?.launch(x, out, Form::Inclusive);
+            return Ok(plans.plan([0; 2], make)?.launch(x, out, Form::Inclusive)?);
         }
         let segments = InSegments::<O>::new(Segments::rows(columns as u64));
         let make = |device: &_| Scanner::new(segments, device, 0);
-        plans.plan([columns, 0], make)?.launch(x, out, Form::Inclusive)
+        Ok(plans.plan([columns, 0], make)?.launch(x, out, Form::Inclusive)?)
     })
 }
