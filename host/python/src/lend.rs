@@ -34,17 +34,21 @@ pub(crate) enum Memory<S> {
     },
 }
 
-/// The elements of an array that kernels read on the device of `key`.
-pub(crate) fn input<'a, T: Element>(key: Key, x: &'a Array<'_>) -> PyResult<Memory<&'a [T]>> {
+/// The elements of an array that kernels read on the device of `key`: of `E` for the caller and of `R` for
+/// the kernels, which have the same size.
+pub(crate) fn input<'a, E: Element, R: Pod>(
+    key: Key,
+    x: &'a Array<'_>,
+) -> PyResult<Memory<&'a [R]>> {
+    const { assert!(size_of::<E>() == size_of::<R>(), "elements of one size") };
     expect_on(key, x)?;
     match x.gpu {
-        Some(_) => Ok(Memory::Gpu { address: x.address::<T>()?, len: x.len() }),
-        None => x.elements().map(Memory::Host),
+        Some(_) => Ok(Memory::Gpu { address: x.address::<E>()?, len: x.len() }),
+        None => Ok(Memory::Host(bytemuck::cast_slice(x.elements::<E>()?))),
     }
 }
 
-/// The elements of an array that kernels write on the device of `key`: of `E` for the caller and of `R`
-/// for the kernels, which have the same size.
+/// The elements of an array that kernels write on the device of `key`. Types are as for [`input`].
 pub(crate) fn output<'a, E: Element, R: Pod>(
     key: Key,
     x: &'a mut Array<'_>,

@@ -21,7 +21,7 @@ pub(crate) fn softmax(
     with_type!(floats, "softmax", x.dtype, T => {
         if runs_kernels(&x) {
             let key = (x.gpu, stream);
-            let arrays = (input::<T>(key, &x)?, output::<T, T>(key, &mut out)?);
+            let arrays = (input::<T, T>(key, &x)?, output::<T, T>(key, &mut out)?);
             return on_device(py, key, arrays, |plans, (x, out)| {
                 let make = |device: &_| RowSoftmax::<T>::new(device, rows, columns);
                 Ok(plans.plan([rows, columns], make)?.launch(x, out)?)
