@@ -110,6 +110,7 @@ pub(crate) fn scatter_sum(
     }
 }
 
+/// Adds on all cores of the CPU.
 fn scatter<O, I: Index>(
     py: Python<'_>,
     op: O,
@@ -124,6 +125,7 @@ where
     on_all_cores(py, || scatter_reduce_on_cpu(op, indices, values, into))
 }
 
+/// The same on the device of the values.
 fn scatter_on_device<O>(
     py: Python<'_>,
     op: O,
@@ -146,6 +148,7 @@ where
     })
 }
 
+/// The error for an index that an array does not have.
 fn no_such_index(index: i64, len: usize) -> PyErr {
     let message =
         format!("index {index} is not in an array of {len} elements: pass 0 to {len} − 1");

@@ -67,6 +67,7 @@ impl Wanted {
     }
 }
 
+/// The sums of weights, computed on all cores of the CPU.
 fn weigh<T: Binned + Key>(
     py: Python<'_>,
     bins: &Bins<T>,
@@ -86,6 +87,7 @@ fn weigh<T: Binned + Key>(
     }
 }
 
+/// Writes the number of elements in each bin, on the device of `x`.
 fn count_on_device<T: Binned + Element>(
     py: Python<'_>,
     bins: Bins<T>,
@@ -100,6 +102,7 @@ fn count_on_device<T: Binned + Element>(
     })
 }
 
+/// Writes the sum of the weights in each bin, on the device of `x`.
 fn weigh_on_device<T: Binned + Element + Key, W: Weight + Element>(
     py: Python<'_>,
     bins: Bins<T>,

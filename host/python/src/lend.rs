@@ -75,6 +75,7 @@ fn expect_on((gpu, _): Key, x: &Array<'_>) -> PyResult<()> {
 }
 
 impl<S> Memory<S> {
+    /// A buffer over the memory, or over a copy of it.
     fn buffer<T: Pod>(&self, device: &Device) -> Result<Buffer<T>, DeviceError>
     where
         S: Deref<Target = [T]>,
