@@ -1,17 +1,15 @@
-//! GPUs: the memory of arrays there, the caller's streams, and the plans of the primitives.
+//! GPUs: the caller's streams, and the plans of the primitives.
 //!
 //! A plan has working memory, and the library waits for the device to free it. So plans are kept: those of
 //! each GPU and stream, by their type and the sizes they were made for.
 
 use crate::dlpack::Array;
-use crate::element::Element;
-use bytemuck::Pod;
-use gridsync::device::{Buffer, Device, DeviceError, KERNELS};
-use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyTypeError, PyValueError};
+use crate::lend::Lend;
+use gridsync::device::{Device, DeviceError, KERNELS};
+use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
-use std::ops::Deref;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -23,7 +21,7 @@ const MOST_PLANS: usize = 256;
 static EMULATES: AtomicBool = AtomicBool::new(false);
 
 /// A GPU, or `None` for the emulator, and the handle of a stream.
-type Key = (Option<i32>, usize);
+pub(crate) type Key = (Option<i32>, usize);
 
 /// The devices so far. None is ever closed, as the caller's arrays may use it until the end.
 static PLANS: Mutex<Option<HashMap<Key, Plans>>> = Mutex::new(None);
@@ -94,17 +92,13 @@ impl Plans {
     }
 }
 
-/// Runs `work` on the device of `x`, in its `stream`, from `x` to `out`.
-pub(crate) fn on_device<T: Element, E: Element, R: Pod + Send + Sync>(
+/// Runs `work` in a stream of a device, with buffers over the memory of `arrays`.
+pub(crate) fn on_device<A: Lend, R: Send>(
     py: Python<'_>,
-    (x, stream): (&Array<'_>, usize),
-    out: &mut Array<'_>,
-    work: impl FnOnce(&mut Plans, &Buffer<T>, &mut Buffer<R>) -> Result<(), DeviceError> + Send,
-) -> PyResult<()> {
-    if x.gpu != out.gpu {
-        return Err(PyTypeError::new_err("the output is not on the device of the input"));
-    }
-    let (from, to, key) = (Memory::of::<T>(x)?, Memory::of_mut::<E, R>(out)?, (x.gpu, stream));
+    key: Key,
+    arrays: A,
+    work: impl FnOnce(&mut Plans, &mut A::Lent) -> Result<R, Failed> + Send,
+) -> PyResult<R> {
     let result = py.detach(|| {
         let mut all = PLANS.lock().unwrap_or_else(PoisonError::into_inner);
         let all = all.get_or_insert_default();
@@ -113,61 +107,39 @@ pub(crate) fn on_device<T: Element, E: Element, R: Pod + Send + Sync>(
             all.insert(key, plans);
         }
         let plans = all.get_mut(&key).expect("inserted above");
-        let input = from.lent(&plans.device)?;
-        let mut output = to.lent(&plans.device)?;
-        work(plans, &input, &mut output)?;
-        match to {
-            Memory::Host(elements) => output.download_to(0, elements),
-            Memory::Gpu { .. } => Ok(()),
-        }
+        let mut lent = arrays.lent(&plans.device)?;
+        let found = work(plans, &mut lent)?;
+        arrays.take_back(&lent)?;
+        Ok(found)
     });
-    result.map_err(failed)
+    result.map_err(|failed: Failed| match failed {
+        Failed::OnDevice(error) => of_device(error),
+        Failed::Refused(error) => error,
+    })
 }
 
-/// The elements of an array.
-enum Memory<S> {
-    /// Of the host, for the emulator.
-    Host(S),
-    Gpu {
-        address: u64,
-        len: usize,
-    },
+/// Why work on a device ended early.
+pub(crate) enum Failed {
+    /// The device failed.
+    OnDevice(DeviceError),
+    /// The arguments are wrong.
+    Refused(PyErr),
 }
 
-impl Memory<()> {
-    fn of<'a, T: Element>(x: &'a Array<'_>) -> PyResult<Memory<&'a [T]>> {
-        match x.gpu {
-            Some(_) => Ok(Memory::Gpu { address: x.address(), len: x.len() }),
-            None => x.elements().map(Memory::Host),
-        }
-    }
-
-    /// The elements, of `E` for the caller and of `R` for the kernels, which have the same size.
-    fn of_mut<'a, E: Element, R: Pod>(out: &'a mut Array<'_>) -> PyResult<Memory<&'a mut [R]>> {
-        match out.gpu {
-            Some(_) => Ok(Memory::Gpu { address: out.address(), len: out.len() }),
-            None => Ok(Memory::Host(bytemuck::cast_slice_mut(out.elements_mut::<E>()?))),
-        }
+impl From<DeviceError> for Failed {
+    fn from(error: DeviceError) -> Self {
+        Self::OnDevice(error)
     }
 }
 
-impl<S> Memory<S> {
-    /// A buffer over the memory of a GPU, or over a copy in that of the emulator.
-    fn lent<T: Pod>(&self, device: &Device) -> Result<Buffer<T>, DeviceError>
-    where
-        S: Deref<Target = [T]>,
-    {
-        match self {
-            Self::Host(elements) => device.upload(elements),
-            // SAFETY: the array is memory of this device, and its library frees it in the order of the
-            // stream that it has named.
-            &Self::Gpu { address, len } => unsafe { Buffer::lent(device, address, len) },
-        }
+impl From<PyErr> for Failed {
+    fn from(error: PyErr) -> Self {
+        Self::Refused(error)
     }
 }
 
 /// The error of a device for Python.
-fn failed(error: DeviceError) -> PyErr {
+fn of_device(error: DeviceError) -> PyErr {
     match error {
         DeviceError::OutOfMemory { .. } => PyMemoryError::new_err(error.to_string()),
         error => PyRuntimeError::new_err(error.to_string()),

@@ -140,9 +140,10 @@ impl<'py> Array<'py> {
         Ok((self.shape[..axis].iter().product(), len, after.iter().product()))
     }
 
-    /// The address of the elements on its GPU.
-    pub(crate) fn address(&self) -> u64 {
-        self.data as u64
+    /// The address of the elements on its GPU, which have to be of `T`.
+    pub(crate) fn address<T: Element>(&self) -> PyResult<u64> {
+        self.expect_type::<T>()?;
+        Ok(self.data as u64)
     }
 
     /// The elements of an array in host memory.
@@ -173,12 +174,7 @@ impl<'py> Array<'py> {
 
     /// Checks that the elements are of `T`, in host memory, and aligned.
     fn expect<T: Element>(&self) -> PyResult<()> {
-        if self.dtype != T::DTYPE {
-            let (wanted, given) = (T::DTYPE, self.dtype);
-            return Err(PyTypeError::new_err(format!(
-                "expected an array of {wanted}, not of {given}"
-            )));
-        }
+        self.expect_type::<T>()?;
         if let Some(gpu) = self.gpu {
             let message =
                 format!("the array is on GPU {gpu}: this function needs one in host memory");
@@ -187,9 +183,18 @@ impl<'py> Array<'py> {
         if self.data.cast::<T>().is_aligned() || self.len() == 0 {
             return Ok(());
         }
-        let (address, alignment) = (self.address(), align_of::<T>());
+        let (address, alignment) = (self.data as u64, align_of::<T>());
         let message = format!("the address {address:#x} is not a multiple of {alignment} bytes");
         Err(PyValueError::new_err(message))
+    }
+
+    /// Checks that the elements are of `T`.
+    fn expect_type<T: Element>(&self) -> PyResult<()> {
+        if self.dtype == T::DTYPE {
+            return Ok(());
+        }
+        let (wanted, given) = (T::DTYPE, self.dtype);
+        Err(PyTypeError::new_err(format!("expected an array of {wanted}, not of {given}")))
     }
 }
 

@@ -1,81 +1,26 @@
-//! Histograms, sums of segments and of scattered values, and selections.
+//! Sums of segments and of scattered values, and selections.
 
+use crate::device::{Plans, on_device, runs_kernels};
 use crate::dlpack::Array;
 use crate::element::{Dtype, Element, unsupported, with_type};
+use crate::lend::{input, output};
 use crate::reduce::Reduced;
 use crate::threads::on_all_cores;
 use crate::write;
+use bytemuck::Pod;
 use cuda_std::{bf16, f16};
+use gridsync::device::{Buffer, Device, DeviceError};
 use gridsync::op::{Operation, Sum};
-use gridsync::primitives::histogram::{Binned, Bins, BinsError};
-use gridsync::primitives::segments::reduce_segments_on_cpu;
-use gridsync::primitives::segments::scatter::{Index, scatter_reduce_on_cpu};
-use gridsync::primitives::select::{Comparable, Within, positions_on_cpu};
+use gridsync::primitives::segments::scatter::{
+    Index, Scatterable, scatter_reduce, scatter_reduce_on_cpu,
+};
+use gridsync::primitives::segments::{Offsets, SegmentReducer, reduce_segments_on_cpu};
+use gridsync::primitives::select::{
+    Comparable, Selectable, Selector, To, Within, positions_on_cpu,
+};
 use gridsync::primitives::sort::Key;
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
-
-/// Bins by Python's arguments: their number and range, or their edges.
-#[derive(FromPyObject)]
-pub(crate) enum Wanted {
-    /// Of the same width: the first edge, the last one, and the number of bins.
-    Even(f64, f64, usize),
-    /// Between these edges.
-    Edges(Vec<f64>),
-}
-
-/// The number of elements of `x` in each bin, or the sum of their weights, and the edges of the bins.
-#[pyfunction]
-pub(crate) fn histogram(
-    py: Python<'_>,
-    x: Array<'_>,
-    bins: Wanted,
-    weights: Option<Array<'_>>,
-    mut out: Array<'_>,
-    mut edges: Array<'_>,
-) -> PyResult<()> {
-    with_type!(any, "histogram", x.dtype, T => {
-        let bins = bins.of::<T>().map_err(|error| PyValueError::new_err(error.to_string()))?;
-        let input = x.elements::<T>()?;
-        if let Some(weights) = weights {
-            let sums = weigh(py, &bins, input, &weights)?;
-            write(&mut out, sums.into_iter())?;
-        } else {
-            let counts = on_all_cores(py, || bins.count_on_cpu(input))?;
-            write(&mut out, counts.into_iter().map(u64::cast_signed))?;
-        }
-        write(&mut edges, bins.edge_list().into_iter())
-    })
-}
-
-impl Wanted {
-    fn of<T: Binned>(&self) -> Result<Bins<T>, BinsError> {
-        match self {
-            Self::Even(low, high, bins) => Bins::even(*low, *high, *bins),
-            Self::Edges(edges) => Bins::edges(edges),
-        }
-    }
-}
-
-fn weigh<T: Binned + Key>(
-    py: Python<'_>,
-    bins: &Bins<T>,
-    input: &[T],
-    weights: &Array<'_>,
-) -> PyResult<Vec<f64>> {
-    expect_same(input.len(), weights.len(), "weights")?;
-    match weights.dtype {
-        Dtype::F32 => {
-            let weights = weights.elements::<f32>()?;
-            on_all_cores(py, || bins.weigh_on_cpu(input, weights).sums)
-        }
-        Dtype::F64 => {
-            let weights = weights.elements::<f64>()?;
-            on_all_cores(py, || bins.weigh_on_cpu(input, weights).sums)
-        }
-        other => Err(unsupported("histogram with weights", other)),
-    }
-}
 
 /// The sum of each segment of `x`, between offsets.
 #[pyfunction]
@@ -84,14 +29,28 @@ pub(crate) fn segment_sum(
     x: Array<'_>,
     offsets: Array<'_>,
     mut out: Array<'_>,
+    stream: usize,
 ) -> PyResult<()> {
-    let offsets = offsets.elements::<i64>()?;
-    expect_offsets(offsets, x.len())?;
-    let offsets: &[u64] = bytemuck::cast_slice(offsets);
-    with_type!(wide, "segment_sum", x.dtype, T => {
-        let (op, input) = (Sum::<T, <T as Reduced>::Total>::new(), x.elements::<T>()?);
-        let sums = on_all_cores(py, || reduce_segments_on_cpu(op, input, offsets))?;
-        write(&mut out, sums.into_iter().map(T::sum))
+    with_type!(full, "segment_sum", x.dtype, T => {
+        type Total = <T as Reduced>::Total;
+        let (op, len) = (Sum::<T, Total>::new(), x.len());
+        if runs_kernels(&x) {
+            let key = (x.gpu, stream);
+            let from = (input::<T, T>(key, &x)?, input::<i64, i64>(key, &offsets)?);
+            let arrays = (from, output::<Total, Total>(key, &mut out)?);
+            return on_device(py, key, arrays, |plans, ((x, offsets), out)| {
+                let offsets = offsets.download()?;
+                expect_offsets(&offsets, len)?;
+                let offsets = Offsets::new(&plans.device, bytemuck::cast_slice(&offsets))?;
+                let reducer = plans.plan([0; 2], |device| SegmentReducer::new(op, device))?;
+                Ok(out.copy_from(&reducer.reduce(x, &offsets)?)?)
+            });
+        }
+        let (from, offsets) = (x.elements::<T>()?, offsets.elements::<i64>()?);
+        expect_offsets(offsets, len)?;
+        let offsets: &[u64] = bytemuck::cast_slice(offsets);
+        let sums = on_all_cores(py, || reduce_segments_on_cpu(op, from, offsets))?;
+        write(&mut out, sums.into_iter())
     })
 }
 
@@ -121,14 +80,23 @@ pub(crate) fn scatter_sum(
     indices: Array<'_>,
     values: Array<'_>,
     mut out: Array<'_>,
+    stream: usize,
 ) -> PyResult<()> {
     expect_same(values.len(), indices.len(), "indices")?;
+    if runs_kernels(&values) {
+        let from = (&indices, &values, stream);
+        return match out.dtype {
+            Dtype::F32 => scatter_on_device(py, Sum::<f32>::new(), from, &mut out),
+            Dtype::F64 => scatter_on_device(py, Sum::<f64>::new(), from, &mut out),
+            Dtype::I64 => scatter_on_device(py, Sum::<i64>::new(), from, &mut out),
+            Dtype::U64 => scatter_on_device(py, Sum::<u64>::new(), from, &mut out),
+            other => Err(unsupported("scatter_sum on a GPU", other)),
+        };
+    }
     let (places, len) = (indices.elements::<i64>()?, out.len());
     let is_outside = |index: &&i64| usize::try_from(**index).map_or(true, |index| index >= len);
-    if let Some(index) = places.iter().find(is_outside) {
-        let message =
-            format!("index {index} is not in an array of {len} elements: pass 0 to {len} − 1");
-        return Err(PyIndexError::new_err(message));
+    if let Some(&index) = places.iter().find(is_outside) {
+        return Err(no_such_index(index, len));
     }
     let places: &[u64] = bytemuck::cast_slice(places);
     match out.dtype {
@@ -142,6 +110,7 @@ pub(crate) fn scatter_sum(
     }
 }
 
+/// Adds on all cores of the CPU.
 fn scatter<O, I: Index>(
     py: Python<'_>,
     op: O,
@@ -156,6 +125,36 @@ where
     on_all_cores(py, || scatter_reduce_on_cpu(op, indices, values, into))
 }
 
+/// The same on the device of the values.
+fn scatter_on_device<O>(
+    py: Python<'_>,
+    op: O,
+    (indices, values, stream): (&Array<'_>, &Array<'_>, usize),
+    out: &mut Array<'_>,
+) -> PyResult<()>
+where
+    O: Scatterable<Element: Element + Key, Output: Element, Accumulator = <O as Operation>::Output>,
+{
+    let key = (values.gpu, stream);
+    let from = (input::<i64, u64>(key, indices)?, input::<O::Element, O::Element>(key, values)?);
+    let arrays = (from, output::<O::Output, O::Output>(key, out)?);
+    on_device(py, key, arrays, |_, ((indices, values), out)| {
+        match scatter_reduce(op, indices, values, out) {
+            Err(DeviceError::NoSuchIndex { index, len }) => {
+                Err(no_such_index(index.cast_signed(), len).into())
+            }
+            done => Ok(done?),
+        }
+    })
+}
+
+/// The error for an index that an array does not have.
+fn no_such_index(index: i64, len: usize) -> PyErr {
+    let message =
+        format!("index {index} is not in an array of {len} elements: pass 0 to {len} − 1");
+    PyIndexError::new_err(message)
+}
+
 /// The elements of `x` from `low` to `high`, both included, and their indices. Writes to the first
 /// elements of the outputs, which are as long as `x`, and returns how many.
 #[pyfunction]
@@ -166,6 +165,7 @@ pub(crate) fn select(
     high: Option<Bound<'_, PyAny>>,
     mut values: Array<'_>,
     mut indices: Array<'_>,
+    stream: usize,
 ) -> PyResult<usize> {
     macro_rules! of {
         ($ty:ident, $as:expr) => {{
@@ -175,10 +175,20 @@ pub(crate) fn select(
             };
             let low = bound(low, <$ty as Comparable>::LEAST)?;
             let high = bound(high, <$ty as Comparable>::GREATEST)?;
-            let input = x.elements::<$ty>()?;
-            let places = on_all_cores(py, || positions_on_cpu(Within::between(low, high), input))?;
+            let by = Within::between(low, high);
+            if runs_kernels(&x) {
+                let key = (x.gpu, stream);
+                let to =
+                    (output::<$ty, $ty>(key, &mut values)?, output::<i64, u64>(key, &mut indices)?);
+                let arrays = (input::<$ty, $ty>(key, &x)?, to);
+                return on_device(py, key, arrays, |plans, (x, (values, indices))| {
+                    Ok(select_by(plans, by, x, (values, indices))?)
+                });
+            }
+            let from = x.elements::<$ty>()?;
+            let places = on_all_cores(py, || positions_on_cpu(by, from))?;
             let kept = values.elements_mut::<$ty>()?.iter_mut().zip(&places);
-            kept.for_each(|(to, &at)| *to = input[at as usize]);
+            kept.for_each(|(to, &at)| *to = from[at as usize]);
             let indices = indices.elements_mut::<i64>()?.iter_mut().zip(&places);
             indices.for_each(|(to, &at)| *to = at.cast_signed());
             Ok(places.len())
@@ -197,8 +207,24 @@ pub(crate) fn select(
     }
 }
 
+/// Writes the elements that `by` keeps and their indices to the first elements of the outputs. Waits for
+/// the device, and returns how many there are.
+pub(crate) fn select_by<S: Selectable<Element: Pod>>(
+    plans: &mut Plans,
+    by: S,
+    from: &Buffer<S::Element>,
+    (values, indices): (&mut Buffer<S::Element>, &mut Buffer<u64>),
+) -> Result<usize, DeviceError> {
+    let make = |device: &Device| Ok((Selector::new(by, device, 0)?, device.alloc::<u64>(1)?));
+    let (selector, count) = plans.plan([0; 2], make)?;
+    selector.set_predicate(by);
+    let to = To { positions: Some(indices), ..To::new(values, count) };
+    selector.launch_part(from, 0..from.len(), to)?;
+    Ok(count.download()?[0] as usize)
+}
+
 /// Fails unless there are as many of these as elements.
-fn expect_same(elements: usize, others: usize, what: &str) -> PyResult<()> {
+pub(crate) fn expect_same(elements: usize, others: usize, what: &str) -> PyResult<()> {
     if elements == others {
         return Ok(());
     }

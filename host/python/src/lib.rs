@@ -9,6 +9,8 @@ mod device;
 mod dlpack;
 mod element;
 mod groups;
+mod histogram;
+mod lend;
 mod order;
 mod reduce;
 mod scan;
@@ -47,7 +49,9 @@ mod _native {
     #[pymodule_export]
     use super::device::emulate;
     #[pymodule_export]
-    use super::groups::{histogram, scatter_sum, segment_sum, select};
+    use super::groups::{scatter_sum, segment_sum, select};
+    #[pymodule_export]
+    use super::histogram::histogram;
     #[pymodule_export]
     use super::order::{argsort, kth, quantile, sort, top_k, unique};
     #[pymodule_export]

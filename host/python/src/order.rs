@@ -1,15 +1,17 @@
 //! Sorts of rows, selections by rank, and distinct values.
 
-use crate::device::{on_device, runs_kernels};
+use crate::device::{Failed, on_device, runs_kernels};
 use crate::dlpack::Array;
 use crate::element::with_type;
+use crate::groups::select_by;
+use crate::lend::{input, output};
 use crate::threads::on_all_cores;
 use crate::write;
 use gridsync::parallel::{CHUNK, map_chunks};
 use gridsync::primitives::rank::{
-    QuantileMethod, RankError, kth_rows_on_cpu, quantiles_rows_on_cpu, top_k_rows_on_cpu,
+    QuantileMethod, RankError, Ranker, kth_rows_on_cpu, quantiles_rows_on_cpu, top_k_rows_on_cpu,
 };
-use gridsync::primitives::select::run_lengths;
+use gridsync::primitives::select::{FirstOfRun, run_lengths};
 use gridsync::primitives::sort::{
     Order, Sorter, argsort_on_cpu, argsort_rows_on_cpu, sort_in_place_on_cpu, sort_on_cpu,
     sort_rows_on_cpu,
@@ -33,19 +35,21 @@ pub(crate) fn sort(
     let ((rows, columns), order) = (x.rows(), order(is_descending));
     with_type!(any, "sort", x.dtype, T => {
         if runs_kernels(&x) {
-            return on_device::<T, T, T>(py, (&x, stream), &mut out, |plans, x, out| {
+            let key = (x.gpu, stream);
+            let arrays = (input::<T, T>(key, &x)?, output::<T, T>(key, &mut out)?);
+            return on_device(py, key, arrays, |plans, (x, out)| {
                 let sorter = plans.plan([0; 2], |device| Sorter::<T>::new(device, 0))?;
-                sorter.rows(rows, columns).launch(order, x, out)
+                Ok(sorter.rows(rows, columns).launch(order, x, out)?)
             });
         }
-        let (input, output) = (x.elements::<T>()?, out.elements_mut::<T>()?);
-        if rows == 1 && input.len() == output.len() {
+        let (from, to) = (x.elements::<T>()?, out.elements_mut::<T>()?);
+        if rows == 1 && from.len() == to.len() {
             return on_all_cores(py, || {
-                output.copy_from_slice(input);
-                sort_in_place_on_cpu(order, output);
+                to.copy_from_slice(from);
+                sort_in_place_on_cpu(order, to);
             });
         }
-        let sorted = on_all_cores(py, || sort_rows_on_cpu(order, input, rows, columns))?;
+        let sorted = on_all_cores(py, || sort_rows_on_cpu(order, from, rows, columns))?;
         write(&mut out, sorted.into_iter())
     })
 }
@@ -62,17 +66,19 @@ pub(crate) fn argsort(
     let ((rows, columns), order) = (x.rows(), order(is_descending));
     with_type!(any, "argsort", x.dtype, T => {
         if runs_kernels(&x) {
-            return on_device::<T, i64, u64>(py, (&x, stream), &mut out, |plans, x, out| {
+            let key = (x.gpu, stream);
+            let arrays = (input::<T, T>(key, &x)?, output::<i64, u64>(key, &mut out)?);
+            return on_device(py, key, arrays, |plans, (x, out)| {
                 let sorter = plans.plan([0; 2], |device| Sorter::<T>::new(device, 0))?;
-                sorter.rows(rows, columns).launch_argsort(order, x, out)
+                Ok(sorter.rows(rows, columns).launch_argsort(order, x, out)?)
             });
         }
-        let input = x.elements::<T>()?;
+        let from = x.elements::<T>()?;
         let indices: Vec<u64> = on_all_cores(py, || {
             if rows == 1 {
-                argsort_on_cpu(order, input)
+                argsort_on_cpu(order, from)
             } else {
-                argsort_rows_on_cpu(order, input, rows, columns)
+                argsort_rows_on_cpu(order, from, rows, columns)
             }
         })?;
         write(&mut out, indices.into_iter().map(u64::cast_signed))
@@ -88,11 +94,20 @@ pub(crate) fn top_k(
     is_descending: bool,
     mut values: Array<'_>,
     mut indices: Array<'_>,
+    stream: usize,
 ) -> PyResult<()> {
     let (shape, order) = (x.rows(), order(is_descending));
     with_type!(any, "topk", x.dtype, T => {
-        let input = x.elements::<T>()?;
-        let top = on_all_cores(py, || top_k_rows_on_cpu(order, input, shape, k))?;
+        if runs_kernels(&x) {
+            let key = (x.gpu, stream);
+            let to = (output::<T, T>(key, &mut values)?, output::<i64, u64>(key, &mut indices)?);
+            return on_device(py, key, (input::<T, T>(key, &x)?, to), |plans, (x, to)| {
+                let ranker = plans.plan([0; 2], |device| Ranker::<T>::new(device, 0))?;
+                Ok(ranker.top_k_rows(order, x, shape, (&mut to.0, &mut to.1))?)
+            });
+        }
+        let from = x.elements::<T>()?;
+        let top = on_all_cores(py, || top_k_rows_on_cpu(order, from, shape, k))?;
         let (elements, places) = top.map_err(refused)?;
         write(&mut values, elements.into_iter())?;
         write(&mut indices, places.into_iter().map(u64::cast_signed))
@@ -107,13 +122,23 @@ pub(crate) fn kth(
     rank: usize,
     mut values: Array<'_>,
     mut indices: Array<'_>,
+    stream: usize,
 ) -> PyResult<()> {
-    let shape = x.rows();
+    let (shape, order) = (x.rows(), Order::ASCENDING);
     with_type!(any, "kth_value", x.dtype, T => {
-        let input = x.elements::<T>()?;
-        let found = on_all_cores(py, || {
-            kth_rows_on_cpu(Order::ASCENDING, input, shape, rank)
-        })?;
+        if runs_kernels(&x) {
+            let key = (x.gpu, stream);
+            let to = (output::<T, T>(key, &mut values)?, output::<i64, u64>(key, &mut indices)?);
+            return on_device(py, key, (input::<T, T>(key, &x)?, to), |plans, (x, to)| {
+                let ranker = plans.plan([0; 2], |device| Ranker::<T>::new(device, 0))?;
+                let found = ranker.kth_rows(order, x, shape, rank)?;
+                let (elements, places): (Vec<T>, Vec<u64>) = found.into_iter().unzip();
+                to.0.copy_from(&elements)?;
+                Ok(to.1.copy_from(&places)?)
+            });
+        }
+        let from = x.elements::<T>()?;
+        let found = on_all_cores(py, || kth_rows_on_cpu(order, from, shape, rank))?;
         let found = found.map_err(refused)?;
         write(&mut values, found.iter().map(|&(element, _)| element))?;
         write(&mut indices, found.iter().map(|&(_, index)| index.cast_signed()))
@@ -128,6 +153,7 @@ pub(crate) fn quantile(
     qs: Vec<f64>,
     method: &str,
     mut out: Array<'_>,
+    stream: usize,
 ) -> PyResult<()> {
     let Some(method) = QuantileMethod::ALL.into_iter().find(|known| known.name() == method) else {
         let names = QuantileMethod::ALL.map(QuantileMethod::name).join(", ");
@@ -135,10 +161,17 @@ pub(crate) fn quantile(
     };
     let shape = x.rows();
     with_type!(any, "quantile", x.dtype, T => {
-        let input = x.elements::<T>()?;
-        let found = on_all_cores(py, || {
-            quantiles_rows_on_cpu(input, shape, &qs, method)
-        })?;
+        if runs_kernels(&x) {
+            let key = (x.gpu, stream);
+            let arrays = (input::<T, T>(key, &x)?, output::<f64, f64>(key, &mut out)?);
+            return on_device(py, key, arrays, |plans, (x, out)| {
+                let ranker = plans.plan([0; 2], |device| Ranker::<T>::new(device, 0))?;
+                let found = ranker.quantiles_rows(x, shape, &qs, method)?;
+                Ok(out.copy_from(&found)?)
+            });
+        }
+        let from = x.elements::<T>()?;
+        let found = on_all_cores(py, || quantiles_rows_on_cpu(from, shape, &qs, method))?;
         write(&mut out, found.map_err(refused)?.into_iter())
     })
 }
@@ -151,12 +184,29 @@ pub(crate) fn unique(
     x: Array<'_>,
     mut values: Array<'_>,
     mut counts: Array<'_>,
+    stream: usize,
 ) -> PyResult<usize> {
+    if runs_kernels(&x) {
+        let key = (x.gpu, stream);
+        return with_type!(wide, "unique on a GPU", x.dtype, T => {
+            let to = (output::<T, T>(key, &mut values)?, output::<i64, u64>(key, &mut counts)?);
+            on_device(py, key, (input::<T, T>(key, &x)?, to), |plans, (x, (values, counts))| {
+                let mut sorted = plans.device.alloc(x.len())?;
+                let sorter = plans.plan([0; 2], |device| Sorter::<T>::new(device, 0))?;
+                sorter.launch(Order::ASCENDING, x, &mut sorted)?;
+                // The counts are first where the runs start.
+                let found = select_by(plans, FirstOfRun::new(), &sorted, (values, counts))?;
+                let starts = counts.download_part(0..found)?;
+                counts.copy_part_from(0, &run_lengths(&starts, x.len()))?;
+                Ok(found)
+            })
+        });
+    }
     with_type!(any, "unique", x.dtype, T => {
-        let (input, values) = (x.elements::<T>()?, values.elements_mut::<T>()?);
+        let (from, values) = (x.elements::<T>()?, values.elements_mut::<T>()?);
         let counts = counts.elements_mut::<i64>()?;
         on_all_cores(py, || {
-            let sorted = sort_on_cpu(Order::ASCENDING, input);
+            let sorted = sort_on_cpu(Order::ASCENDING, from);
             let is_first = |&at: &usize| at == 0 || sorted[at] != sorted[at - 1];
             let starts = map_chunks(sorted.len(), CHUNK, &|chunk| {
                 chunk.filter(is_first).map(|at| at as u64).collect::<Vec<_>>()
@@ -175,4 +225,13 @@ pub(crate) fn unique(
 /// The error for a rank, a number of elements or a quantile.
 fn refused(error: RankError) -> PyErr {
     PyValueError::new_err(error.to_string())
+}
+
+impl From<RankError> for Failed {
+    fn from(error: RankError) -> Self {
+        match error {
+            RankError::Device(error) => error.into(),
+            error => refused(error).into(),
+        }
+    }
 }

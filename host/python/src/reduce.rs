@@ -3,17 +3,20 @@
 use crate::device::{expect_rows, on_device, runs_kernels};
 use crate::dlpack::Array;
 use crate::element::{Dtype, Element, unsupported, with_type};
+use crate::lend::{input, output};
 use crate::threads::on_all_cores;
 use crate::write;
 use cuda_std::{bf16, f16};
+use gridsync::device::DeviceError;
 use gridsync::op::{
     All, Any, ArgMax, ArgMin, Deviation, Indexed, LogSumExp, Max, Mean, Min, Number, Operation,
     Product, Sum, SumOfSquares, Then, Variance, WideSum, Widen,
 };
-use gridsync::primitives::dot_on_cpu;
+use gridsync::primitives::reduce::{Reducer, Reducible};
 use gridsync::primitives::reduce_rows::{RowReducer, RowReducible, reduce_rows_on_cpu};
+use gridsync::primitives::{DotProduct, dot_on_cpu};
 use gridsync::reference::reduce_columns;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 /// The types in which elements are combined, and those of results.
@@ -96,7 +99,7 @@ pub(crate) fn reduce(
             to(py, Sum::<T, <T as Reduced>::Total>::new(), x, out, T::sum)
         }),
         "prod" => with_type!(wide, op, x.array.dtype, T => {
-            on_cpu(py, Product::<T, <T as Reduced>::Total>::new(), x, out, T::sum)
+            one_by_one(py, Product::<T, <T as Reduced>::Total>::new(), x, out, T::sum)
         }),
         "max" => with_type!(wide, op, x.array.dtype, T => {
             to(py, Max::<T, <T as Reduced>::Wide>::new(), x, out, T::narrowed)
@@ -110,12 +113,12 @@ pub(crate) fn reduce(
         "argmin" => with_type!(wide, op, x.array.dtype, T => {
             to(py, ArgMin::<T, <T as Reduced>::Wide>::new(), x, out, index)
         }),
-        // In 64 bits the sums of these could wrap around, and no kernel has longer ones.
+        // In 64 bits the sums of these could wrap around.
         "mean" if x.array.dtype == Dtype::I64 => {
-            on_cpu(py, Mean::new(WideSum::<i64>::new()), x, out, or_nan::<i64>)
+            one_by_one(py, Mean::new(WideSum::<i64>::new()), x, out, or_nan::<i64>)
         }
         "mean" if x.array.dtype == Dtype::U64 => {
-            on_cpu(py, Mean::new(WideSum::<u64>::new()), x, out, or_nan::<u64>)
+            one_by_one(py, Mean::new(WideSum::<u64>::new()), x, out, or_nan::<u64>)
         }
         "mean" => with_type!(narrow, op, x.array.dtype, T => {
             to(py, Mean::new(Sum::<T, <T as Reduced>::Total>::new()), x, out, or_nan::<T>)
@@ -143,6 +146,9 @@ pub(crate) fn reduce(
     }
 }
 
+/// The most rows that are reduced one by one on a GPU, because each waits for it.
+const MOST_ROWS: usize = 64;
+
 /// Where elements come from.
 #[derive(Clone, Copy)]
 struct From<'a, 'py> {
@@ -164,11 +170,47 @@ fn to<O: RowReducible<Element: Element, Output: Send>, R: Element>(
     }
     let (rows, len, columns) = x.array.matrices(x.axis)?;
     expect_rows(columns)?;
-    on_device::<O::Element, R, R>(py, (x.array, x.stream), out, |plans, x, out| {
+    let key = (x.array.gpu, x.stream);
+    let arrays = (input::<O::Element, O::Element>(key, x.array)?, output::<R, R>(key, out)?);
+    on_device(py, key, arrays, |plans, (x, out)| {
         // Not kept: an operation can have a parameter. Its results pass through the host.
         let results = RowReducer::new(op, &plans.device, rows, len)?.reduce(x)?;
         let results: Vec<R> = results.into_iter().map(result).collect();
-        out.copy_from(&results)
+        Ok(out.copy_from(&results)?)
+    })
+}
+
+/// Reduces on the device of the array, by an operation whose kernels reduce one row.
+fn one_by_one<O: Reducible<Element: Element, Output: Send>, R: Element>(
+    py: Python<'_>,
+    op: O,
+    x: From<'_, '_>,
+    out: &mut Array<'_>,
+    result: impl Fn(O::Output) -> R + Send,
+) -> PyResult<()> {
+    if !runs_kernels(x.array) {
+        return on_cpu(py, op, x, out, result);
+    }
+    let (rows, len, columns) = x.array.matrices(x.axis)?;
+    expect_rows(columns)?;
+    if rows > MOST_ROWS {
+        let message = format!(
+            "{rows} rows on a GPU, where this function reduces them one by one: \
+             pass at most {MOST_ROWS}, or an array in host memory"
+        );
+        return Err(PyTypeError::new_err(message));
+    }
+    let key = (x.array.gpu, x.stream);
+    let arrays = (input::<O::Element, O::Element>(key, x.array)?, output::<R, R>(key, out)?);
+    on_device(py, key, arrays, |plans, (x, out)| {
+        let reducer = plans.plan([0; 2], |device| Reducer::new(op, device))?;
+        let of_row = |row| {
+            reducer.launch_part(x, row * len..(row + 1) * len)?;
+            reducer.result()
+        };
+        let results: Result<Vec<_>, DeviceError> = (0..rows).map(of_row).collect();
+        let results: Vec<R> = results?.into_iter().map(result).collect();
+        Ok(out.copy_from(&results)?)
     })
 }
 
@@ -179,12 +221,12 @@ fn on_cpu<O: Operation<Element: Element, Output: Send>, R: Element>(
     out: &mut Array<'_>,
     result: impl Fn(O::Output) -> R,
 ) -> PyResult<()> {
-    let ((rows, len, columns), input) = (x.array.matrices(x.axis)?, x.array.elements()?);
+    let ((rows, len, columns), from) = (x.array.matrices(x.axis)?, x.array.elements()?);
     let results = on_all_cores(py, || {
         if columns == 1 {
-            reduce_rows_on_cpu(op, input, rows, len)
+            reduce_rows_on_cpu(op, from, rows, len)
         } else {
-            reduce_columns(op, input, len, columns)
+            reduce_columns(op, from, len, columns)
         }
     })?;
     write(out, results.into_iter().map(result))
@@ -202,21 +244,36 @@ fn or_nan<T: Reduced>(statistic: Option<f64>) -> T::Real {
 
 /// The dot product of two arrays of one length.
 #[pyfunction]
-pub(crate) fn dot(py: Python<'_>, x: Array<'_>, y: Array<'_>, mut out: Array<'_>) -> PyResult<()> {
+pub(crate) fn dot(
+    py: Python<'_>,
+    x: Array<'_>,
+    y: Array<'_>,
+    mut out: Array<'_>,
+    stream: usize,
+) -> PyResult<()> {
     macro_rules! of {
-        ($ty:ident, $result:expr) => {{
+        ($ty:ident, $sum:ident by $result:expr) => {{
+            if runs_kernels(&x) {
+                let key = (x.gpu, stream);
+                let from = (input::<$ty, $ty>(key, &x)?, input::<$ty, $ty>(key, &y)?);
+                let arrays = (from, output::<$sum, $sum>(key, &mut out)?);
+                return on_device(py, key, arrays, |plans, ((x, y), out)| {
+                    let product = plans.plan([0; 2], DotProduct::<$ty>::new)?.dot(x, y)?;
+                    Ok(out.copy_from(&[$result(product)])?)
+                });
+            }
             let (x, y) = (x.elements::<$ty>()?, y.elements::<$ty>()?);
             let product = on_all_cores(py, || dot_on_cpu(x, y))?;
             write(&mut out, [$result(product)].into_iter())
         }};
     }
     match x.dtype {
-        Dtype::F16 => of!(f16, f16::from_f64),
-        Dtype::BF16 => of!(bf16, bf16::from_f64),
-        Dtype::F32 => of!(f32, |product| product as f32),
-        Dtype::F64 => of!(f64, same),
-        Dtype::I32 => of!(i32, same),
-        Dtype::U32 => of!(u32, same),
+        Dtype::F16 => of!(f16, f16 by f16::from_f64),
+        Dtype::BF16 => of!(bf16, bf16 by bf16::from_f64),
+        Dtype::F32 => of!(f32, f32 by |product| product as f32),
+        Dtype::F64 => of!(f64, f64 by same),
+        Dtype::I32 => of!(i32, i64 by same),
+        Dtype::U32 => of!(u32, u64 by same),
         other => Err(unsupported("dot", other)),
     }
 }

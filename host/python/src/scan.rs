@@ -2,7 +2,8 @@
 
 use crate::device::{expect_rows, on_device, runs_kernels};
 use crate::dlpack::Array;
-use crate::element::{Element, unsupported, with_type};
+use crate::element::{Element, with_type};
+use crate::lend::{input, output};
 use crate::no_room;
 use crate::reduce::Reduced;
 use crate::threads::on_all_cores;
@@ -10,7 +11,7 @@ use gridsync::op::{InSegments, Max, Min, Operation, Product, Segments, Sum};
 use gridsync::primitives::scan::{Form, Scannable, Scanner};
 use gridsync::reference::{RowScan, Scan, scan_columns};
 use gridsync_kernels::grid::scan::ScanOperation;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 /// Scans `x` along an axis by the operation named `op`. Results have the type in which it combines elements.
@@ -23,84 +24,100 @@ pub(crate) fn scan(
     mut out: Array<'_>,
     stream: usize,
 ) -> PyResult<()> {
-    let (x, out) = (&x, &mut out);
     if x.len() == 0 {
         return Ok(());
     }
-    let matrices = x.matrices(axis)?;
-    if runs_kernels(x) {
-        expect_rows(matrices.2)?;
-        let from = (x, stream);
-        return match op {
-            "sum" => with_type!(full, "cumulative_sum on a GPU", x.dtype, T => {
-                launch::<Sum<T, <T as Reduced>::Total>>(py, from, out)
-            }),
-            "max" => with_type!(full, "cumulative_max on a GPU", x.dtype, T => {
-                launch::<Max<T>>(py, from, out)
-            }),
-            "min" => with_type!(full, "cumulative_min on a GPU", x.dtype, T => {
-                launch::<Min<T>>(py, from, out)
-            }),
-            other => Err(unsupported(&format!("cumulative_{other} on a GPU"), x.dtype)),
-        };
-    }
+    let (x, out) = (From { array: &x, matrices: x.matrices(axis)?, stream }, &mut out);
     match op {
-        "sum" => with_type!(wide, op, x.dtype, T => {
-            on_cpu::<Sum<T, <T as Reduced>::Total>>(py, x, matrices, out)
+        "sum" => with_type!(full, op, x.array.dtype, T => {
+            to::<Sum<T, <T as Reduced>::Total>>(py, x, out)
         }),
-        "prod" => with_type!(wide, op, x.dtype, T => {
-            on_cpu::<Product<T, <T as Reduced>::Total>>(py, x, matrices, out)
+        "prod" => with_type!(full, op, x.array.dtype, T => {
+            to_by_row::<Product<T, <T as Reduced>::Total>>(py, x, out)
         }),
-        "max" => with_type!(wide, op, x.dtype, T => {
-            on_cpu::<Max<T, <T as Reduced>::Wide>>(py, x, matrices, out)
-        }),
-        "min" => with_type!(wide, op, x.dtype, T => {
-            on_cpu::<Min<T, <T as Reduced>::Wide>>(py, x, matrices, out)
-        }),
+        "max" => with_type!(full, op, x.array.dtype, T => to::<Max<T>>(py, x, out)),
+        "min" => with_type!(full, op, x.array.dtype, T => to::<Min<T>>(py, x, out)),
         other => Err(PyValueError::new_err(format!("{other} is not a scan"))),
     }
 }
 
+/// Where elements come from.
+#[derive(Clone, Copy)]
+struct From<'a, 'py> {
+    array: &'a Array<'py>,
+    /// How many matrices there are, the elements of each along the axis, and its columns.
+    matrices: (usize, usize, usize),
+    stream: usize,
+}
+
 /// One row is an array, and several are segments of one.
-fn on_cpu<O>(
-    py: Python<'_>,
-    x: &Array<'_>,
-    (rows, len, columns): (usize, usize, usize),
-    out: &mut Array<'_>,
-) -> PyResult<()>
+fn on_cpu<O>(py: Python<'_>, x: From<'_, '_>, out: &mut Array<'_>) -> PyResult<()>
 where
     O: ScanOperation<Element: Element, Output: Element> + Default,
 {
-    let (input, form) = (x.elements::<O::Element>()?, Form::Inclusive);
-    let output = out.elements_mut::<O::Output>()?;
+    let ((rows, len, columns), form) = (x.matrices, Form::Inclusive);
+    let from = x.array.elements::<O::Element>()?;
+    let to = out.elements_mut::<O::Output>()?;
     let done = on_all_cores(py, || {
         if columns > 1 {
-            return scan_columns::<O>(input, (len, columns), form, output);
+            return scan_columns::<O>(from, (len, columns), form, to);
         }
         if rows > 1 {
-            RowScan::<O>::new(input.len(), len, form)?.next(input, output);
+            RowScan::<O>::new(from.len(), len, form)?.next(from, to);
         } else {
-            Scan::new(O::default(), len, form)?.next(input, output);
+            Scan::new(O::default(), len, form)?.next(from, to);
         }
         Ok(())
     })?;
     done.map_err(no_room)
 }
 
-fn launch<O>(py: Python<'_>, from: (&Array<'_>, usize), out: &mut Array<'_>) -> PyResult<()>
+/// Scans on the device of the array.
+fn to<O>(py: Python<'_>, x: From<'_, '_>, out: &mut Array<'_>) -> PyResult<()>
 where
     O: Scannable<Element: Element, Output: Element> + Default,
-    InSegments<O>: Scannable<Element: bytemuck::Pod, Output: bytemuck::Pod>
-        + Operation<Element = O::Element, Output = O::Output>,
+    InSegments<O>: Scannable + Operation<Element = O::Element, Output = O::Output>,
 {
-    let (rows, columns) = from.0.rows();
-    on_device::<O::Element, O::Output, O::Output>(py, from, out, |plans, x, out| {
-        if rows == 1 {
-            let make = |device: &_| Scanner::new(O::default(), device, 0);
-            return plans.plan([0; 2], make)?.launch(x, out, Form::Inclusive);
-        }
-        let segments = InSegments::<O>::new(Segments::rows(columns as u64));
-        let make = |device: &_| Scanner::new(segments, device, 0);
-        plans.plan([columns, 0], make)?.launch(x, out, Form::Inclusive)
+    let (rows, len, _) = x.matrices;
+    if rows == 1 || !runs_kernels(x.array) {
+        return to_by_row::<O>(py, x, out);
+    }
+    launch(py, x, out, [len, 0], InSegments::<O>::new(Segments::rows(len as u64)))
+}
+
+/// Scans on the device of the array, by an operation whose kernels scan one row.
+fn to_by_row<O>(py: Python<'_>, x: From<'_, '_>, out: &mut Array<'_>) -> PyResult<()>
+where
+    O: Scannable<Element: Element, Output: Element> + Default,
+{
+    if !runs_kernels(x.array) {
+        return on_cpu::<O>(py, x, out);
+    }
+    if x.matrices.0 > 1 {
+        let message = format!(
+            "{} rows on a GPU, where this function scans one: \
+             pass each row by itself, or an array in host memory",
+            x.matrices.0
+        );
+        return Err(PyTypeError::new_err(message));
+    }
+    launch(py, x, out, [0; 2], O::default())
+}
+
+/// Scans by one launch, with the plan for these sizes.
+fn launch<O: Scannable<Element: Element, Output: Element>>(
+    py: Python<'_>,
+    x: From<'_, '_>,
+    out: &mut Array<'_>,
+    sizes: [usize; 2],
+    op: O,
+) -> PyResult<()> {
+    expect_rows(x.matrices.2)?;
+    let key = (x.array.gpu, x.stream);
+    let from = input::<O::Element, O::Element>(key, x.array)?;
+    let arrays = (from, output::<O::Output, O::Output>(key, out)?);
+    on_device(py, key, arrays, |plans, (x, out)| {
+        let scanner = plans.plan(sizes, |device| Scanner::new(op, device, 0))?;
+        Ok(scanner.launch(x, out, Form::Inclusive)?)
     })
 }

@@ -3,6 +3,7 @@
 use crate::device::{on_device, runs_kernels};
 use crate::dlpack::Array;
 use crate::element::with_type;
+use crate::lend::{input, output};
 use crate::threads::on_all_cores;
 use gridsync::primitives::RowSoftmax;
 use gridsync::reference::softmax_rows;
@@ -19,12 +20,14 @@ pub(crate) fn softmax(
     let (rows, columns) = x.rows();
     with_type!(floats, "softmax", x.dtype, T => {
         if runs_kernels(&x) {
-            return on_device::<T, T, T>(py, (&x, stream), &mut out, |plans, x, out| {
+            let key = (x.gpu, stream);
+            let arrays = (input::<T, T>(key, &x)?, output::<T, T>(key, &mut out)?);
+            return on_device(py, key, arrays, |plans, (x, out)| {
                 let make = |device: &_| RowSoftmax::<T>::new(device, rows, columns);
-                plans.plan([rows, columns], make)?.launch(x, out)
+                Ok(plans.plan([rows, columns], make)?.launch(x, out)?)
             });
         }
-        let (input, output) = (x.elements::<T>()?, out.elements_mut::<T>()?);
-        on_all_cores(py, || softmax_rows(input, columns, output))
+        let (from, to) = (x.elements::<T>()?, out.elements_mut::<T>()?);
+        on_all_cores(py, || softmax_rows(from, columns, to))
     })
 }

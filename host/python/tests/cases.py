@@ -112,14 +112,11 @@ ALONG: dict[str, Along] = {
 }
 
 
-WITHOUT_KERNELS = ("prod", "any", "all", "cumulative_prod")
-
-
-def has_kernel(name: str, dtype: str) -> bool:
-    """Whether the function runs on a GPU for elements of this type."""
-    is_short_scan = name.startswith("cumulative") and dtype == "float16"
-    is_wide_mean = name == "mean" and dtype.endswith("int64")
-    return not (name in WITHOUT_KERNELS or is_short_scan or is_wide_mean)
+def has_kernel(name: str, dtype: str, rows: int) -> bool:
+    """Whether the function along an axis runs on a GPU for so many rows of elements of this type."""
+    if name == "cumulative_prod":
+        return rows <= 1
+    return rows <= 64 or not (name == "prod" or (name == "mean" and dtype.endswith("int64")))
 
 
 def elements(dtype: str, shape: tuple[int, ...], seed: int = 0) -> np.ndarray:
@@ -134,6 +131,84 @@ def elements(dtype: str, shape: tuple[int, ...], seed: int = 0) -> np.ndarray:
         low, high = max(info.min, -100), min(info.max, 100)
         found = drawn.integers(low, high, shape, dtype=dtype, endpoint=True)
     return np.asarray(found)
+
+
+def with_specials(dtype: str, shape: tuple[int, ...]) -> np.ndarray:
+    """Elements with NaNs, zeros of both signs and infinities, if the type has them."""
+    x = elements(dtype, shape)
+    if dtype.startswith("float"):
+        x.reshape(-1)[1::9][:6] = np.resize([np.nan, -0.0, 0.0, np.inf, -np.inf, np.nan], x[1::9][:6].shape)
+    return x
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A function whose results are not those of NumPy's functions along an axis, and arguments for it."""
+
+    function: Callable[..., Any]
+    arguments: Callable[[str, int], tuple[np.ndarray, ...]]
+    dtypes: tuple[str, ...] = EVERY
+
+
+def _one(dtype: str, count: int) -> tuple[np.ndarray, ...]:
+    return (with_specials(dtype, (count,)),)
+
+
+def _rows(dtype: str, count: int) -> tuple[np.ndarray, ...]:
+    return (elements(dtype, (3, count)),)
+
+
+def _two(dtype: str, count: int) -> tuple[np.ndarray, ...]:
+    return elements(dtype, (count,)), elements(dtype, (count,), 1)
+
+
+def _weighed(dtype: str, count: int) -> tuple[np.ndarray, ...]:
+    weights = elements("float64" if dtype.endswith("64") else "float32", (count,), 1)
+    return elements(dtype, (count,)), weights
+
+
+def _in_segments(dtype: str, count: int) -> tuple[np.ndarray, ...]:
+    offsets = np.array([0, 0, count // 3, count // 3, count // 2, count])
+    return elements(dtype, (count,)), offsets
+
+
+def _scattered(dtype: str, count: int) -> tuple[np.ndarray, ...]:
+    return elements(dtype, (40,), 1), elements("uint8", (count,)) % 40, elements(dtype, (count,))
+
+
+WHOLE: dict[str, Whole] = {
+    "topk": Whole(lambda x: gridsync.topk(x, 5), _one),
+    "topk of rows": Whole(lambda x: gridsync.topk(x, 5, largest=False), _rows),
+    "kth_value": Whole(lambda x: gridsync.kth_value(x, 3, axis=1), _rows),
+    "quantile": Whole(lambda x: (gridsync.quantile(x, [0.0, 0.3, 1.0], axis=1),), _rows),
+    "unique_counts": Whole(gridsync.unique_counts, _one),
+    "unique_values": Whole(lambda x: (gridsync.unique_values(x),), _rows),
+    "histogram": Whole(lambda x: gridsync.histogram(x, 7), _rows),
+    "histogram between edges": Whole(lambda x: gridsync.histogram(x, [-1.0, 0.0, 0.5, 90.0]), _one),
+    "histogram of weights": Whole(lambda x, weights: gridsync.histogram(x, 7, weights=weights), _weighed),
+    "segment_sum": Whole(lambda x, offsets: (gridsync.segment_sum(x, offsets),), _in_segments),
+    "scatter_sum": Whole(
+        lambda *arrays: (gridsync.scatter_sum(*arrays),),
+        _scattered,
+        ("int32", "int64", "uint32", "uint64", "float32", "float64"),
+    ),
+    "select": Whole(lambda x: gridsync.select(x, 0, 1), _one),
+    "select without bounds": Whole(gridsync.select, _one),
+    "dot": Whole(
+        lambda x, y: (gridsync.dot(x, y),),
+        _two,
+        tuple(name for name in EVERY if not name.endswith("int64")),
+    ),
+}
+
+
+def expect_same_bits(found: Any, expected: Any) -> None:
+    """Fails unless both have the same type, shape and bits, except for those of a NaN."""
+    found, expected = np.asarray(found), np.asarray(expected)
+    np.testing.assert_array_equal(found, expected, strict=True)
+    if found.dtype.kind == "f":
+        found, expected = (np.where(np.isnan(each), np.nan, each) for each in (found, expected))
+    assert found.tobytes() == expected.tobytes()
 
 
 def axes(shape: tuple[int, ...], case: Along) -> Iterator[int | None]:

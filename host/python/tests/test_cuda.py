@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
+import numpy as np
 import pytest
 
 import cases
@@ -16,19 +20,78 @@ import gridsync.torch  # noqa: E402
 SHAPES = ((1,), (4099,), (3_000_001,), (5, 7), (2, 3, 257), (1000, 40), (3, 70_000), (0, 5))
 
 
-@pytest.mark.parametrize("name", [name for name in cases.ALONG if name not in cases.WITHOUT_KERNELS])
+def expect_same(found: Any, expected: Any) -> None:
+    assert found.is_cuda
+    cases.expect_same_bits(found.cpu().numpy(), expected)
+
+
+@pytest.mark.parametrize("name", cases.ALONG)
 def test_bits_are_those_of_the_cpu(name: str) -> None:
     case = cases.ALONG[name]
-    for dtype in (dtype for dtype in case.dtypes if cases.has_kernel(name, dtype)):
+    for dtype in case.dtypes:
         for shape in SHAPES:
-            x = torch.from_numpy(cases.elements(dtype, shape))
+            x = cases.elements(dtype, shape)
             for axis in range(x.ndim):
-                if case.needs_elements and x.shape[axis] == 0:
+                rows = math.prod((*shape[:axis], *shape[axis + 1 :]))
+                if not cases.has_kernel(name, dtype, rows):
                     continue
-                found = case.function(x.cuda(), axis=axis)
-                assert found.is_cuda
-                assert found.dtype == case.function(x, axis=axis).dtype
-                torch.testing.assert_close(found.cpu(), case.function(x, axis=axis), rtol=0, atol=0)
+                if case.needs_elements and shape[axis] == 0:
+                    continue
+                found = case.function(torch.from_numpy(x).cuda(), axis=axis)
+                expect_same(found, case.function(x, axis=axis))
+
+
+@pytest.mark.parametrize("name", cases.WHOLE)
+def test_bits_of_other_functions_are_those_of_the_cpu(name: str) -> None:
+    case = cases.WHOLE[name]
+    for dtype in case.dtypes:
+        for count in (5, 4099, 1_100_001):
+            arguments = case.arguments(dtype, count)
+            expected = case.function(*arguments)
+            found = case.function(*(torch.from_numpy(each).cuda() for each in arguments))
+            for each, other in zip(found, expected, strict=True):
+                expect_same(each, other)
+
+
+def test_bfloat16_has_the_bits_of_the_cpu() -> None:
+    x = torch.from_numpy(cases.elements("float32", (5, 900))).bfloat16()
+    offsets = torch.tensor([0, 40, 40, 900])
+    for call in (
+        lambda x: gridsync.cumulative_sum(x, axis=1),
+        lambda x: gridsync.cumulative_max(x, axis=0),
+        lambda x: gridsync.cumulative_prod(x[0]),
+        lambda x: gridsync.prod(x, axis=1),
+        lambda x: gridsync.any(x, axis=1),
+        lambda x: gridsync.topk(x, 7).values,
+        lambda x: gridsync.quantile(x, 0.3, axis=1),
+        lambda x: gridsync.unique_counts(x).counts,
+        lambda x: gridsync.histogram(x, 9).counts,
+        lambda x: gridsync.select(x, 0.0, 0.5).indices,
+        lambda x: gridsync.segment_sum(x[0], offsets.to(x.device)),
+        lambda x: gridsync.dot(x[0], x[1]),
+    ):
+        assert torch.equal(call(x.cuda()).cpu(), call(x))
+
+
+@pytest.mark.parametrize("name", cases.WHOLE)
+def test_other_functions_are_in_the_order_of_the_current_stream(name: str) -> None:
+    case = cases.WHOLE[name]
+    arguments = case.arguments("float32", 100_000)
+    expected = case.function(*arguments)
+    for _ in range(3):
+        stream = torch.cuda.Stream()
+        given = [torch.from_numpy(each).cuda() for each in arguments]
+        with torch.cuda.stream(stream):
+            late = [torch.zeros_like(each) for each in given]
+            torch.cuda._sleep(20_000_000)
+            for to, each in zip(late, given, strict=True):
+                to.copy_(each, non_blocking=True)
+            found = case.function(*late)
+            for to in late:
+                to.zero_()
+        stream.synchronize()
+        for each, other in zip(found, expected, strict=True):
+            expect_same(each, np.asarray(other))
 
 
 def test_work_is_in_the_order_of_the_current_stream() -> None:
@@ -63,22 +126,64 @@ def test_gradients_have_the_bits_of_the_cpu() -> None:
     assert torch.equal(*grads)
 
 
+def test_gradients_of_selections_have_the_bits_of_the_cpu() -> None:
+    offsets, indices = torch.tensor([0, 3, 50, 500]), torch.arange(500) % 9
+    for function in (
+        lambda x: gridsync.topk(x, 7).values,
+        lambda x: gridsync.kth_value(x, 7).values,
+        lambda x: gridsync.select(x, 0.0, 0.5).values,
+        lambda x: gridsync.segment_sum(x, offsets.to(x.device)),
+        lambda x: gridsync.scatter_sum(x[:9], indices.to(x.device), x),
+        lambda x: gridsync.dot(x, x),
+    ):
+        grads = []
+        for device in ("cpu", "cuda"):
+            torch.manual_seed(0)
+            x = torch.randn(500).to(device).requires_grad_()
+            function(x).square().sum().backward()
+            grads.append(x.grad.cpu())
+        assert torch.equal(*grads)
+
+
 def test_operators_pass_opcheck() -> None:
     x = torch.randn(3, 50, device="cuda", requires_grad=True)
+    plain = x.detach()
+    flat = plain.reshape(-1)
     for operator, arguments in (
         (torch.ops.gridsync.scan, (x, "sum")),
         (torch.ops.gridsync.reduce, (x, "sum")),
+        (torch.ops.gridsync.reduce, (plain, "any")),
         (torch.ops.gridsync.softmax, (x,)),
         (torch.ops.gridsync.sort, (x, False)),
+        (torch.ops.gridsync.topk, (x, 3, True)),
+        (torch.ops.gridsync.kth_value, (x, 3)),
+        (torch.ops.gridsync.quantile, (plain, [0.5, 0.9], "linear")),
+        (torch.ops.gridsync.dot, (flat, flat)),
+        (torch.ops.gridsync.segment_sum, (flat.half(), torch.tensor([0, 70, 150], device="cuda"))),
+        (torch.ops.gridsync.scatter_sum, (flat.int(), torch.arange(150, device="cuda"), flat.int())),
+        (torch.ops.gridsync.histogram, (flat, [0.0, 1.0, 5.0], True, None)),
+        (torch.ops.gridsync.unique, (flat.to(torch.int8),)),
+        (torch.ops.gridsync.select, (flat, 0.1, None)),
     ):
         torch.library.opcheck(operator.default, arguments)
 
 
-def test_a_function_without_kernels_is_a_type_error() -> None:
-    x = torch.ones(5, device="cuda")
-    for call in (gridsync.prod, gridsync.unique_counts, gridsync.any, lambda x: gridsync.topk(x, 2)):
-        with pytest.raises(TypeError, match="GPU 0"):
-            call(x)
+def test_what_no_kernel_has_is_a_type_error() -> None:
+    rows = torch.ones(65, 2, dtype=torch.int64, device="cuda")
+    for function in (gridsync.prod, gridsync.mean, gridsync.cumulative_prod):
+        with pytest.raises(TypeError, match="65 rows on a GPU"):
+            function(rows, axis=1)
+
+
+def test_wrong_arguments_are_the_errors_of_the_cpu() -> None:
+    x = torch.arange(5.0, device="cuda")
+    for index in (-1, 5):
+        with pytest.raises(IndexError, match=f"index {index} is not in"):
+            gridsync.scatter_sum(x, torch.tensor([1, index], device="cuda"), x[:2])
+    with pytest.raises(ValueError, match="the last offset is 3"):
+        gridsync.segment_sum(x, torch.tensor([0, 3], device="cuda"))
+    with pytest.raises(TypeError, match="on GPU 0 and one in host memory"):
+        gridsync.dot(x, x.cpu())
 
 
 def test_the_current_device_stays_the_same() -> None:

@@ -123,18 +123,3 @@ def test_examples_run(example: str) -> None:
     if example == "operators":
         pytest.importorskip("torch")
     runpy.run_path(str(Path(__file__).parent.parent / "examples" / f"{example}.py"))
-
-
-@pytest.mark.parametrize("name", [name for name in cases.ALONG if name not in cases.WITHOUT_KERNELS])
-def test_kernels_in_the_emulator_give_the_bits_of_the_cpu(name: str) -> None:
-    case = cases.ALONG[name]
-    for dtype in (dtype for dtype in case.dtypes if cases.has_kernel(name, dtype)):
-        for shape in ((1,), (700,), (3, 70), (2, 2000)):
-            x = cases.elements(dtype, shape)
-            expected = case.function(x, axis=-1)
-            _native.emulate(True)
-            try:
-                found = case.function(x, axis=-1)
-            finally:
-                _native.emulate(False)
-            np.testing.assert_array_equal(found, expected, strict=True)

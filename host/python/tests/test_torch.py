@@ -194,6 +194,14 @@ def test_a_gradient_is_given_to_one_of_equal_extremes() -> None:
     assert x.grad.tolist() == [0.0, 1.0, 0.0]
 
 
+def test_a_cumulative_maximum_of_short_floats_has_a_gradient() -> None:
+    for dtype in (torch.float16, torch.bfloat16):
+        x = torch.tensor([1.0, 3.0, 2.0], dtype=dtype, requires_grad=True)
+        gridsync.cumulative_max(x).sum().backward()
+        assert x.grad.dtype == dtype
+        assert x.grad.tolist() == [1.0, 2.0, 0.0]
+
+
 def test_a_gradient_that_does_not_exist_is_an_error() -> None:
     with pytest.raises(NotImplementedError, match=r"torch\.cumprod"):
         gridsync.cumulative_prod(drawn(3)).sum().backward()

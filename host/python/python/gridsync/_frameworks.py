@@ -85,6 +85,10 @@ class Arrays:
         """The array that the caller gets: a scalar for one without dimensions, as in NumPy."""
         return x[()]
 
+    def is_on_gpu(self, x: Array) -> bool:
+        """Whether kernels compute with the array."""
+        return False
+
     def stream(self, x: Array) -> int:
         """The handle of the stream on which the caller expects the work."""
         return 0
@@ -108,6 +112,10 @@ class GpuArrays(Arrays):
     def laid_out(self, x: Array) -> tuple[Array, int]:
         """The array with its last axis at the end, where kernels need it."""
         return self.contiguous(x), x.ndim - 1
+
+    def is_on_gpu(self, x: Array) -> bool:
+        """Whether kernels compute with the array."""
+        return True
 
     def stream(self, x: Array) -> int:
         """The default stream: a plan for another one could outlive it."""
@@ -186,6 +194,10 @@ class Tensors:
     def result(self, x: Array) -> Array:
         """The tensor that the caller gets."""
         return x
+
+    def is_on_gpu(self, x: Array) -> bool:
+        """Whether kernels compute with the tensor."""
+        return bool(x.is_cuda)
 
     def stream(self, x: Array) -> int:
         """The handle of the stream on which the caller expects the work."""

@@ -34,8 +34,11 @@ def real(dtype: str) -> str:
     return dtype if dtype in FLOATS else "float64"
 
 
+def full(dtype: str) -> str:
+    """The type of 32 bits or more to which elements are converted if no kernel reads shorter ones."""
+    return "float32" if dtype in ("float16", "bfloat16") else wide(dtype)
+
+
 def scanned(op: str, dtype: str) -> str:
-    """The type in which a scan combines elements, which are wide."""
-    if dtype in ("float16", "bfloat16"):
-        return "float32"
+    """The type of the results of a scan of elements of a full type."""
     return summed(dtype) if op in ("sum", "prod") else dtype

@@ -147,7 +147,8 @@ def _of_scan(ctx: Any, grad: torch.Tensor) -> torch.Tensor:
     at = torch.arange(x.numel(), device=x.device).reshape(x.shape)
     starts = torch.cat([at[..., :1], at[..., 1:] * changes], dim=-1)
     starts = torch.ops.gridsync.scan(starts, "max").reshape(-1)
-    return torch.ops.gridsync.scatter_sum(x.new_zeros(x.numel()), starts, grad.reshape(-1)).reshape(x.shape)
+    zeros = grad.new_zeros(x.numel())
+    return torch.ops.gridsync.scatter_sum(zeros, starts, grad.reshape(-1)).reshape(x.shape)
 
 
 def _of_softmax(ctx: Any, grad: torch.Tensor) -> torch.Tensor:
