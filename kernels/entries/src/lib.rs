@@ -121,6 +121,7 @@ pub mod counted;
 pub mod dot;
 #[cfg(not(target_arch = "nvptx64"))]
 mod entry;
+pub mod finish;
 pub mod histogram;
 pub mod kendall;
 pub mod merge_sort;

@@ -99,12 +99,37 @@ fn quotient(sum: i128, len: u64) -> f64 {
     // conversion round in the right direction.
     let magnitude = sum.unsigned_abs();
     let shift = magnitude.leading_zeros();
-    let (shifted, len) = (magnitude << shift, u128::from(len));
-    let bits = (shifted / len) | u128::from(shifted % len != 0);
+    let (whole, has_rest) = divided(magnitude << shift, len);
+    // The highest 64 bits, of which the last one stands for those below.
+    let unused = whole.leading_zeros();
+    let whole = whole << unused;
+    let bits = (whole >> 64) as u64 | u64::from(has_rest | (whole as u64 != 0));
     // A power of two, so the multiplication does not round.
-    let scale = f64::from_bits(u64::from(1023 - shift) << 52);
+    let scale = f64::from_bits(u64::from(1023 + 64 - shift - unused) << 52);
     let mean = bits as f64 * scale;
     if sum < 0 { -mean } else { mean }
+}
+
+/// `a / b`, and whether there is a remainder.
+#[cfg(not(target_arch = "nvptx64"))]
+fn divided(a: u128, b: u64) -> (u128, bool) {
+    (a / u128::from(b), !a.is_multiple_of(u128::from(b)))
+}
+
+#[cfg(target_arch = "nvptx64")]
+use divided_by_bits as divided;
+
+/// `a / b`, and whether there is a remainder, bit by bit: a GPU has no division of 128 bits.
+#[cfg(any(test, target_arch = "nvptx64"))]
+fn divided_by_bits(a: u128, b: u64) -> (u128, bool) {
+    let (mut quotient, mut rest) = (0, 0);
+    for i in (0..u128::BITS).rev() {
+        rest = rest << 1 | (a >> i & 1);
+        let fits = rest >= u128::from(b);
+        quotient = quotient << 1 | u128::from(fits);
+        rest -= if fits { u128::from(b) } else { 0 };
+    }
+    (quotient, rest != 0)
 }
 
 #[cfg(all(test, not(target_arch = "nvptx64")))]
@@ -137,6 +162,8 @@ mod tests {
             // Small enough that the products below do not overflow.
             let (sum, len) = (i128::from(drawn() >> 4), (drawn() >> 44) + 1);
             let mean = quotient(sum, len);
+            let (wide, by) = (sum.unsigned_abs() << 64, len);
+            assert_eq!(divided_by_bits(wide, by), divided(wide, by), "{wide} / {by}");
             let twice = |x: f64, y: f64| {
                 // Compares (x + y) / 2 with sum / len, scaled to make all of them integers.
                 let scale = 2f64.powi(40);

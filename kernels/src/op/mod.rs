@@ -50,6 +50,7 @@ mod recurrence;
 mod segments;
 mod skip_nan;
 mod squares;
+mod stored;
 mod then;
 mod wide_sum;
 
@@ -77,6 +78,7 @@ pub use skip_nan::{
     Float, Greatest, Least, MaxOfNumbers, MeanOf, MeanOfNumbers, MinOfNumbers, SkipNan,
 };
 pub use squares::{Magnitude, SumOfMagnitudes, SumOfSquares};
+pub use stored::Stored;
 pub use then::{All, Any, AreAll, AreAny, Both, Deviation, Finish, MinMax, Norm, Root, Then};
 pub use wide_sum::WideSum;
 

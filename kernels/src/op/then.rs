@@ -102,6 +102,21 @@ impl<T: Real> Finish<SumOfSquares<T>> for Root {
 /// The standard deviation: the root of the [`Variance`].
 pub type Deviation<T> = Then<Variance<T>, Root>;
 
+impl<T> Deviation<T> {
+    /// The deviation with the divisor n − `ddof`.
+    #[inline(always)]
+    #[must_use]
+    pub const fn with_ddof(ddof: u64) -> Self {
+        Self { op: Variance::with_ddof(ddof), finish: Root }
+    }
+
+    /// The number that is subtracted from n.
+    #[must_use]
+    pub const fn ddof(self) -> u64 {
+        self.op.ddof()
+    }
+}
+
 impl<T: Real> Finish<Variance<T>> for Root {
     type Output = Option<f64>;
 

@@ -16,11 +16,13 @@
 //!
 //! Moves n elements once, and a few words twice.
 
+mod finish;
 mod leaves;
 mod rows;
 mod shape;
 mod strip;
 
+pub use finish::finish_rows;
 pub use rows::{Batch, reduce_long_rows, reduce_short_rows};
 pub(super) use rows::{Shifted, is_aligned};
 pub(super) use shape::ROWS as RUN_ROWS;

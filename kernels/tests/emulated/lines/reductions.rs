@@ -24,6 +24,8 @@ fn faults_in_reductions_name_the_caller() {
             op, zeros.of(0, 3000), workspace(zeros), zeros.of(3, 1), 3000, long.runs);
         on(1, 32) => |zeros|
             reduce::reduce_short_rows(op, zeros.of(0, 280), zeros.of(3, 7), 40, batch);
+        on(1, 32) => |zeros|
+            reduce::finish_rows(op, zeros.of(0, 7), 40, zeros.of::<u32>(3, 7));
     }
 }
 
