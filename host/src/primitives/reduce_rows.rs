@@ -4,12 +4,14 @@ use super::carried;
 use crate::device::{Buffer, Device, DeviceError, Geometry};
 use crate::reference;
 use bytemuck::Pod;
-use cuda_std::memory::Global;
+use cuda_std::launch::Kernel;
+use cuda_std::memory::{Global, Scalar};
 use cuda_std::warp::WARP_SIZE;
-use gridsync_entries::KernelOf;
+pub use gridsync_entries::finish::{Arguments as FinishArguments, Finished};
 pub use gridsync_entries::reduce_rows::{
     LongArguments, LongCommon, RowReducible, ShortArguments, ShortCommon,
 };
+use gridsync_entries::{Entry, KernelOf, NoKernel};
 use gridsync_kernels::grid::reduce::{Batch, ROW_STATE, SMALL, Shape};
 use gridsync_kernels::op::{Carried, Operation};
 use std::ops::Range;
@@ -17,6 +19,9 @@ use std::ops::Range;
 /// Warps per block for short rows.
 // As many as in a block for a small array. Other numbers have not been measured.
 const WARPS: u32 = SMALL;
+
+/// Threads per block of the kernel that finishes results, as many as it is compiled for.
+const FINISH_THREADS: u32 = 128;
 
 /// Reduces each of `rows` rows of `columns` elements of `input`, stored in row-major order, by `op`
 /// on its device.
@@ -202,6 +207,65 @@ where
             input.len()
         );
         self.is_launched = false;
+        self.launch_words(input, part, self.results.view())?;
+        self.is_launched = true;
+        Ok(())
+    }
+
+    /// Submits the reduction of the rows of `input`, and leaves the result of each in `output`, on
+    /// the device. Does not allocate or wait. Results that are not elements of `R` are stored as
+    /// [`Stored`](gridsync_kernels::op::Stored) says.
+    ///
+    /// A second launch makes the results, except of integers.
+    ///
+    /// # Errors
+    /// As for [`launch`](Self::launch); [`DeviceError::LengthMismatch`] unless `output` has one
+    /// element per row.
+    pub fn launch_into<R: Pod + Scalar>(
+        &mut self,
+        input: &Buffer<O::Element>,
+        output: &mut Buffer<R>,
+    ) -> Result<(), DeviceError>
+    where
+        O: Finished<R>,
+    {
+        self.is_launched = false;
+        self.device.expect_own(output)?;
+        if output.len() != self.rows {
+            return Err(DeviceError::LengthMismatch { buffer: output.len(), given: self.rows });
+        }
+        if <O as Finished<R>>::Kernel::NAME == NoKernel::NAME {
+            let words = self.rows * O::Accumulator::WORDS;
+            // SAFETY: without a kernel, `Finished` promises that an accumulator has the bytes of a
+            // result. The buffer is borrowed exclusively.
+            let words = unsafe { Global::from_address(output.address(), words) };
+            return self.launch_words(input, 0..input.len(), words);
+        }
+        self.launch_words(input, 0..input.len(), self.results.view())?;
+        if self.rows == 0 {
+            return Ok(());
+        }
+        let columns = self.columns as u64;
+        let (words, output) = (self.results.view(), output.view());
+        let args =
+            Finished::arguments(self.op, FinishArguments { words, output, columns, ddof: 0 });
+        // As above, more blocks have no room for their rows.
+        let blocks = self.rows.div_ceil(FINISH_THREADS as usize) as u32;
+        let geometry = Geometry::new(blocks, FINISH_THREADS);
+        // SAFETY: there is a thread for each row, and the words of an accumulator for each, which
+        // the launch before has written; `Finished` promises that the kernel finishes them, after
+        // the wait for that one; a dropped buffer waits for the stream.
+        unsafe { self.device.launch_in_a_row::<<O as Finished<R>>::Kernel>(&geometry, args) }
+    }
+
+    /// Submits the reduction of the elements `part` of `input`, with the words of the accumulator of
+    /// each row in `result`.
+    fn launch_words(
+        &mut self,
+        input: &Buffer<O::Element>,
+        part: Range<usize>,
+        result: Global<u32>,
+    ) -> Result<(), DeviceError> {
         self.device.expect_own(input)?;
         let (rows, columns) = (self.rows, self.columns);
         if rows.checked_mul(columns) != Some(part.len()) {
@@ -213,11 +277,11 @@ where
             Plan::Short { batch, geometry } => {
                 let common = ShortArguments {
                     input,
-                    result: self.results.view(),
+                    result,
                     columns: columns as u32,
                     log_packs: batch.log_packs,
                 };
-                let args = self.op.arguments(common);
+                let args = Entry::arguments(self.op, common);
                 // SAFETY: the batch is made for the columns, which are fewer than 2^32, and the
                 // grid has a warp for each batch; the input has rows × columns elements, and the
                 // results have room for the rows; a dropped buffer waits for the stream;
@@ -232,11 +296,11 @@ where
                     input,
                     words: self.words.view(),
                     state: self.state.view(),
-                    result: self.results.view(),
+                    result,
                     columns: columns as u64,
                     runs: shape.runs,
                 };
-                let args = self.op.arguments(common);
+                let args = Entry::arguments(self.op, common);
                 // SAFETY: the shape is made for the columns, and the grid has the blocks of the
                 // shape for each row; the words and the state have room for each row and were
                 // zeroed, and each launch leaves them ready for the next one of the same shape;
@@ -248,7 +312,6 @@ where
                 };
             }
         }
-        self.is_launched = true;
         Ok(())
     }
 
@@ -282,7 +345,6 @@ mod tests {
     use crate::device::{Emulator, EmulatorConfig};
     use cuda_std::launch::KernelArg;
     use cuda_std::prelude::*;
-    use gridsync_entries::Entry;
     use gridsync_kernels::op::{ArgMin, Indexed};
 
     /// The index of the element nearest to a number: an operation with a parameter, an accumulator

@@ -47,6 +47,16 @@ const OTHERS: &[(&str, &str)] = &[
     ),
     ("exchange", "exchange_by_barrier_only exchange_only exchange_rounds"),
     (
+        "finished",
+        "finish_bf16 finish_deviation_f32 finish_deviation_f64 finish_deviation_i32 \
+         finish_deviation_i64 finish_f16 finish_f32 finish_f64 finish_index_32 finish_index_64 \
+         finish_log_sum_exp_bf16 finish_log_sum_exp_f16 finish_log_sum_exp_f32 \
+         finish_log_sum_exp_f64 finish_mean_bf16 finish_mean_f16 finish_mean_f32 finish_mean_f64 \
+         finish_mean_i32 finish_mean_u32 finish_squares_bf16 finish_squares_f16 \
+         finish_squares_f32 finish_variance_f32 finish_variance_f64 finish_variance_i32 \
+         finish_variance_i64",
+    ),
+    (
         "kendall",
         "kendall_tiles kendall_runs kendall_ties_of_keys kendall_ties_of_ranks merge_sort_runs \
          merge_sort_tiles",

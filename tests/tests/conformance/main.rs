@@ -86,6 +86,7 @@ mod dot;
 mod examples;
 mod exchange;
 mod fences;
+mod finished;
 mod fresh;
 mod histogram;
 mod huge;
@@ -138,6 +139,7 @@ fn main() -> ExitCode {
         examples::trials(),
         exchange::trials(),
         fences::trials(),
+        finished::trials(),
         fresh::trials(),
         histogram::trials(),
         huge::trials(),
