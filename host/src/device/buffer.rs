@@ -122,8 +122,13 @@ impl<T: Pod> Buffer<T> {
     /// with `cuMemFree`, or if `Device::frees_in_stream_order`, also with `cuMemFreeAsync`.
     ///
     /// # Errors
-    /// Returns the buffer if it does not own its memory.
+    /// Returns the buffer if it does not own its memory, or has it from the caller's
+    /// [allocator](super::Allocator).
     pub fn into_raw(mut self) -> Result<u64, Self> {
+        #[cfg(feature = "cuda")]
+        if self.device.backend().cuda().is_some_and(|cuda| cuda.has_allocator()) {
+            return Err(self);
+        }
         self.take_allocation().map(|(address, _)| address).ok_or(self)
     }
 

@@ -1,6 +1,6 @@
 //! Devices for programs that use CUDA directly, through any library.
 
-use super::{Device, DeviceError, cuda::Cuda, cuda::PtxImage};
+use super::{Allocator, Device, DeviceError, cuda::Cuda, cuda::PtxImage};
 use std::ffi::c_void;
 
 impl Device {
@@ -54,6 +54,37 @@ impl Device {
     ) -> Result<Self, DeviceError> {
         // SAFETY: the caller upholds the contract, which is that of `Cuda::in_raw_stream`.
         unsafe { self.expect_cuda()?.in_raw_stream(stream.cast(), Box::new(owner)) }.map(Self::new)
+    }
+
+    /// The same device with another `CUstream` of its context, as [`with_raw_stream`], whose memory
+    /// comes from `allocator`. Its buffers and primitives are for this stream: other streams of the
+    /// device have to be ordered after it before they use or free them.
+    ///
+    /// The program may record the stream in a graph while it submits work here, if that does not
+    /// wait for results or copy from the host. Memory that was allocated before must then outlive
+    /// the graph, so make new buffers and primitives for a graph.
+    ///
+    /// # Errors
+    /// As for [`with_raw_stream`].
+    ///
+    /// # Safety
+    /// The stream is live, and stays live as long as the device.
+    ///
+    /// [`with_raw_stream`]: Self::with_raw_stream
+    pub unsafe fn with_allocator(
+        &self,
+        stream: *mut c_void,
+        allocator: impl Allocator,
+    ) -> Result<Self, DeviceError> {
+        // SAFETY: the caller upholds the contract, which is that of `Cuda::with_allocator`.
+        unsafe { self.expect_cuda()?.with_allocator(stream.cast(), Box::new(allocator)) }
+            .map(Self::new)
+    }
+
+    /// Whether the program that owns the stream is recording it in a graph.
+    #[must_use]
+    pub fn is_captured(&self) -> bool {
+        self.backend().cuda().is_some_and(Cuda::is_captured)
     }
 
     /// Whether memory of the device comes from the driver's pool (`cuMemAllocAsync`) and is freed by

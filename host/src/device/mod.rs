@@ -22,6 +22,8 @@
 //! halfway and left its memory in a meaningless state, which does not need repair. A launch that
 //! was refused has changed nothing.
 
+#[cfg(feature = "cuda")]
+mod allocator;
 pub(crate) mod assembled;
 mod backend;
 mod buffer;
@@ -50,6 +52,8 @@ mod typed;
 #[cfg(feature = "cust")]
 mod with_cust;
 
+#[cfg(feature = "cuda")]
+pub use allocator::Allocator;
 pub use assembled::{Launch, Ordered, Way};
 #[cfg(feature = "cuda")]
 use backend::launch_one_by_one;

@@ -115,6 +115,15 @@ calls! {
         *context = context_of(owner);
         SUCCESS
     }
+    fn cuStreamIsCapturing(stream: usize, status: *mut u32) may_fail INVALID_VALUE {
+        *status = u32::from(state().captures.contains_key(&stream));
+        SUCCESS
+    }
+    // It checks no call by its mode.
+    fn cuThreadExchangeStreamCaptureMode(mode: *mut u32) may_fail INVALID_VALUE {
+        *mode = 0;
+        SUCCESS
+    }
     fn cuStreamBeginCapture_v2(stream: usize, mode: u32) may_fail INVALID_VALUE {
         let mut state = state();
         if state.ready(stream) != SUCCESS { return state.ready(stream) }

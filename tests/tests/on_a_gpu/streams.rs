@@ -4,7 +4,7 @@ use cust::context::{Context, ContextHandle, CurrentContext, legacy};
 use cust::memory::{CopyDestination, DeviceBuffer};
 use cust::stream::{Stream, StreamFlags};
 use gridsync::device::cuda::probe;
-use gridsync::device::{Buffer, Device, DeviceError, KERNELS};
+use gridsync::device::{Allocator, Buffer, Device, DeviceError, KERNELS};
 use gridsync::primitives::reduce::reduce_on_cpu;
 use gridsync::primitives::scan::{Form, scan_on_cpu};
 use gridsync::primitives::select::{Within, select_on_cpu};
@@ -20,6 +20,7 @@ pub(crate) fn trials() -> Trials {
     trials! {
         test:
             primitives_are_right_in_streams_of_every_kind,
+            memory_of_the_allocator_of_a_program_is_freed_by_it,
             dropping_gridsync_objects_keeps_the_context_and_stream_of_the_program,
             a_non_primary_context_has_its_own_memory,
             freed_memory_is_refused,
@@ -121,6 +122,56 @@ fn primitives_are_right_in_streams_of_every_kind() {
     // SAFETY: the stream is live, and nothing uses it any longer.
     let destroyed = unsafe { libcuda::cuStreamDestroy_v2(stream) };
     assert_eq!(destroyed.ok(), Ok(()), "it was left alone");
+}
+
+/// Allocates by the driver, and frees at the end.
+#[derive(Default)]
+struct Counting {
+    live: Arc<Mutex<Vec<u64>>>,
+    freed: Arc<Mutex<Vec<u64>>>,
+}
+
+// SAFETY: memory of the driver is aligned, and the test frees it after all work.
+unsafe impl Allocator for Counting {
+    fn allocate(&self, bytes: usize) -> Option<u64> {
+        let mut address = 0;
+        // SAFETY: the pointer is valid, and the context of the device is current.
+        let made = unsafe { libcuda::cuMemAlloc_v2(&raw mut address, bytes) };
+        made.ok().ok()?;
+        self.live.lock().expect("no panic before").push(address);
+        Some(address)
+    }
+
+    fn free(&self, address: u64) {
+        self.live.lock().expect("no panic before").retain(|&live| live != address);
+        self.freed.lock().expect("no panic before").push(address);
+    }
+}
+
+fn memory_of_the_allocator_of_a_program_is_freed_by_it() {
+    let Some(gpu) = Gpu::take() else { return };
+    let (context, stream) = gpu.with_cust();
+    let device = Device::from_cust(&context, stream, &KERNELS).expect("it should open");
+    let counting = Counting::default();
+    let (live, freed) = (counting.live.clone(), counting.freed.clone());
+    // SAFETY: the default stream is always live.
+    let device = unsafe { device.with_allocator(null_mut(), counting) }.expect("it should open");
+    assert!(!device.is_captured());
+    primitives_are_right_on(&device);
+    assert!(live.lock().expect("no panic").is_empty(), "all is freed");
+    let buffer = device.zeroed::<u32>(5).expect("there is room");
+    let address = buffer.address();
+    assert_eq!(live.lock().expect("no panic")[..], [address]);
+    let buffer = buffer.into_raw().expect_err("the allocator has to free it");
+    drop(buffer);
+    device.synchronize().expect("it is live");
+    let freed = std::mem::take(&mut *freed.lock().expect("no panic"));
+    assert_eq!(freed.last(), Some(&address));
+    for address in freed {
+        // SAFETY: it came from the driver, and all work has ended.
+        let freed = unsafe { libcuda::cuMemFree_v2(address) };
+        assert_eq!(freed.ok(), Ok(()));
+    }
 }
 
 fn dropping_gridsync_objects_keeps_the_context_and_stream_of_the_program() {

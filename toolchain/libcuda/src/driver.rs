@@ -146,6 +146,10 @@ driver! {
         fn cuStreamSynchronize(stream: CUstream);
         /// Whether all work in a stream is done: `CUDA_ERROR_NOT_READY` if not.
         fn cuStreamQuery(stream: CUstream);
+        /// Whether a stream is being captured: 0 if not.
+        fn cuStreamIsCapturing(stream: CUstream, status: *mut c_uint);
+        /// Exchanges the mode by which calls of this thread are checked during captures.
+        fn cuThreadExchangeStreamCaptureMode(mode: *mut CUstreamCaptureMode);
         /// Begins a capture: later work in the stream is recorded instead of run.
         fn cuStreamBeginCapture_v2(stream: CUstream, mode: CUstreamCaptureMode);
         /// Ends a capture and returns its graph.

@@ -1,4 +1,5 @@
-//! Device memory: allocated for all streams, or from the device's pool in the order of one stream.
+//! Device memory: allocated for all streams, from the device's pool in the order of one stream, or by
+//! the caller.
 //!
 //! The driver frees ordinary memory only when the device is idle. Memory of the pool is freed by
 //! the stream itself, after the work before, and the host continues. It is used on devices in a
@@ -25,6 +26,9 @@ impl Cuda {
     pub(super) fn allocate(&self, bytes: usize) -> Result<u64, DeviceError> {
         let _entered = self.stream.gate.unrecorded("an allocation")?;
         self.gpu.enter()?;
+        if let Some(allocator) = &self.allocator {
+            return allocator.allocate(bytes).ok_or_else(|| self.out_of_memory(bytes));
+        }
         let mut address = 0;
         // SAFETY: the pointer to `address` is valid for writes, the stream is live, and the context
         // is current.
@@ -35,8 +39,7 @@ impl Cuda {
             }
         };
         if result == CUDA_ERROR_OUT_OF_MEMORY {
-            let (free, total) = self.memory().unwrap_or_default();
-            return Err(DeviceError::OutOfMemory { requested: bytes, free, total });
+            return Err(self.out_of_memory(bytes));
         }
         DeviceError::check(result, || self.after_last(&format!("allocating {bytes} bytes")))?;
         // Only later work of this stream may use memory of the pool. Other streams have to wait
@@ -48,6 +51,11 @@ impl Cuda {
             })?;
         }
         Ok(address)
+    }
+
+    fn out_of_memory(&self, requested: usize) -> DeviceError {
+        let (free, total) = self.memory().unwrap_or_default();
+        DeviceError::OutOfMemory { requested, free, total }
     }
 
     /// Waits for the allocations from the pool in other streams, before the first use of this one.

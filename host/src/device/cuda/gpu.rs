@@ -5,7 +5,7 @@ use super::{
     stream::Stream, together::Together,
 };
 use crate::device::{DeviceError, Properties};
-use libcuda::{CUcontext, CUdevice};
+use libcuda::{CU_STREAM_CAPTURE_MODE_RELAXED, CUcontext, CUdevice, CUstreamCaptureMode};
 use std::{
     any::Any,
     collections::HashMap,
@@ -119,7 +119,10 @@ impl Gpu {
         let image = self.image;
         let module =
             self.modules.module(name)?.ok_or(DeviceError::UnknownKernel { name, image })?;
-        let function = Arc::new(Function::load(name, module)?);
+        let function = {
+            let _permitted = DuringCapture::new();
+            Arc::new(Function::load(name, module)?)
+        };
         functions.insert(name, function.clone());
         Ok(function)
     }
@@ -134,6 +137,31 @@ impl Gpu {
     /// The streams in which the memory may be in use.
     pub(super) fn streams(&self) -> Vec<Arc<Stream>> {
         lock(&self.streams).iter().filter_map(Weak::upgrade).collect()
+    }
+}
+
+/// Permits loading on this thread while a program captures a stream, until it is dropped. Loading
+/// submits nothing to a stream.
+struct DuringCapture(CUstreamCaptureMode);
+
+impl DuringCapture {
+    fn new() -> Self {
+        let mut mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+        Self::exchange(&mut mode);
+        Self(mode)
+    }
+
+    fn exchange(mode: &mut CUstreamCaptureMode) {
+        if libcuda::provides(c"cuThreadExchangeStreamCaptureMode") {
+            // SAFETY: the pointer is valid. A failure leaves the mode, and then loading may fail.
+            let _unchanged = unsafe { libcuda::cuThreadExchangeStreamCaptureMode(mode) };
+        }
+    }
+}
+
+impl Drop for DuringCapture {
+    fn drop(&mut self) {
+        Self::exchange(&mut self.0);
     }
 }
 

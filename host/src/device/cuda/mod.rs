@@ -36,8 +36,8 @@ pub use probe::{DeviceSummary, probe};
 pub use ptx_image::{ImageError, Module as PtxModule, Modules};
 
 use super::{
-    Backend, Device, DeviceError, Event, Geometry, KernelAttributes, KernelInfo, Marked, MemoryId,
-    Ordered, Properties, Recording, Way,
+    Allocator, Backend, Device, DeviceError, Event, Geometry, KernelAttributes, KernelInfo, Marked,
+    MemoryId, Ordered, Properties, Recording, Way,
 };
 pub(super) use event::Mark;
 use function::Function;
@@ -62,6 +62,8 @@ use stream::{Given, Stream};
 pub struct Cuda {
     /// The last launch, named when the stream reports an error.
     last: Mutex<Option<Last>>,
+    /// Where memory comes from, if not from the driver.
+    allocator: Option<Box<dyn Allocator>>,
     /// Host memory to which launches in the stream write results.
     mailboxes: Mutex<Mailboxes>,
     stream: ManuallyDrop<Arc<Stream>>,
@@ -87,6 +89,23 @@ impl Cuda {
     /// Whether memory comes from the device's pool.
     pub(in crate::device) fn is_pooled(&self) -> bool {
         self.gpu.is_pooled
+    }
+
+    /// Whether memory comes from the caller's allocator.
+    pub(in crate::device) fn has_allocator(&self) -> bool {
+        self.allocator.is_some()
+    }
+
+    /// Whether a program that owns the stream is recording it in a graph.
+    pub(in crate::device) fn is_captured(&self) -> bool {
+        let mut status = 0;
+        if !libcuda::provides(c"cuStreamIsCapturing") {
+            return false;
+        }
+        // SAFETY: the stream is live, and the pointer to `status` is valid for writes.
+        let result = unsafe { libcuda::cuStreamIsCapturing(self.raw_stream(), &raw mut status) };
+        // The default stream returns an error while another one is recorded.
+        result.ok().is_ok() && status != 0
     }
 
     /// The last work of the stream, for a message.

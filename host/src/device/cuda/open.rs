@@ -3,7 +3,7 @@
 use super::gpu::{Gpu, Owner, make_current};
 use super::stream::{Handle, OwnStream, PER_THREAD, RawStream, Stream};
 use super::{Cuda, PtxImage, probe, query};
-use crate::device::DeviceError;
+use crate::device::{Allocator, DeviceError};
 use libcuda::{CUcontext, CUdevice, CUstream};
 use std::{
     mem::ManuallyDrop,
@@ -77,6 +77,24 @@ impl Cuda {
         Self::in_stream_of(Arc::clone(&self.gpu), stream)
     }
 
+    /// Like [`in_raw_stream`](Self::in_raw_stream), with memory from `allocator`.
+    ///
+    /// # Errors
+    /// As for [`in_raw`](Self::in_raw).
+    ///
+    /// # Safety
+    /// As for [`in_raw`](Self::in_raw).
+    pub(in crate::device) unsafe fn with_allocator(
+        &self,
+        stream: CUstream,
+        allocator: Box<dyn Allocator>,
+    ) -> Result<Self, DeviceError> {
+        // SAFETY: the caller upholds the contract.
+        let mut cuda = unsafe { self.in_raw_stream(stream, Box::new(()))? };
+        cuda.allocator = Some(allocator);
+        Ok(cuda)
+    }
+
     /// Uses an existing stream, if it belongs to the GPU's context.
     pub(super) fn in_stream_of(gpu: Arc<Gpu>, handle: Handle) -> Result<Self, DeviceError> {
         let stream = handle.raw();
@@ -104,6 +122,7 @@ impl Cuda {
         gpu.add(&stream);
         let cuda = Self {
             last: Mutex::new(None),
+            allocator: None,
             mailboxes: Mutex::default(),
             stream: ManuallyDrop::new(stream),
             gpu: ManuallyDrop::new(gpu),

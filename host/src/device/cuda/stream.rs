@@ -171,12 +171,17 @@ impl Cuda {
     /// Frees memory after the work in all streams that may still use it: the streams of this GPU,
     /// and of the GPUs that work with it, which can access its memory. While a stream of the GPU is
     /// being recorded, the memory is freed only after the recording. On a device that is given up,
-    /// where waiting would hang, the memory is leaked. The host does not wait for memory of the pool.
+    /// where waiting would hang, the memory is leaked. The host does not wait for memory of the pool
+    /// or of the caller's allocator.
     ///
     /// # Safety
     /// An allocation came from `alloc`, and has not been freed; nothing launched later uses the
     /// memory.
     pub(super) unsafe fn give_back(&self, given: Given) {
+        if let (Given::Allocation(address), Some(allocator)) = (&given, &self.allocator) {
+            allocator.free(*address);
+            return;
+        }
         if let Given::Allocation(address) = given
             && self.gpu.is_pooled
         {
