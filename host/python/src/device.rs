@@ -1,8 +1,10 @@
 //! GPUs: the caller's streams, and the plans of the primitives.
 //!
-//! A plan has working memory, and the library waits for the device to free it. So plans are kept: those of
-//! each GPU and stream, by their type and the sizes they were made for.
+//! Working memory is that of the caller's library, which frees it in the order of the stream. Plans whose
+//! memory is small are kept for each GPU and stream, by their type and the sizes they were made for. While
+//! the stream is being recorded in a graph, plans are new: their memory is then the graph's, and stays.
 
+use crate::allocator::Framework;
 use crate::dlpack::Array;
 use crate::lend::Lend;
 use gridsync::device::{Device, DeviceError, KERNELS};
@@ -10,18 +12,21 @@ use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
-use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::{mem, ptr};
 
-/// The most plans of a stream. When there are more, all are dropped, which waits for the device.
+/// The most plans of a stream. When there are more, all are dropped.
 const MOST_PLANS: usize = 256;
 
 /// Whether functions with kernels run them in the emulator, on copies of arrays in host memory.
 static EMULATES: AtomicBool = AtomicBool::new(false);
 
-/// A GPU, or `None` for the emulator, and the handle of a stream.
-pub(crate) type Key = (Option<i32>, usize);
+/// The handle of a stream, and the number of the allocator for work in it.
+pub(crate) type Stream = (usize, usize);
+
+/// A GPU, or `None` for the emulator, and a stream.
+pub(crate) type Key = (Option<i32>, Stream);
 
 /// The devices so far. None is ever closed, as the caller's arrays may use it until the end.
 static PLANS: Mutex<Option<HashMap<Key, Plans>>> = Mutex::new(None);
@@ -50,7 +55,7 @@ pub(crate) fn expect_rows(columns: usize) -> PyResult<()> {
 /// One stream of a device, and the plans for it.
 pub(crate) struct Plans {
     pub(crate) device: Device,
-    kept: HashMap<(TypeId, [usize; 2]), Box<dyn Any + Send>>,
+    kept: HashMap<(TypeId, [usize; 3]), Box<dyn Any + Send>>,
 }
 
 impl Plans {
@@ -59,7 +64,10 @@ impl Plans {
     }
 
     /// Opens the stream of a GPU, or the emulator.
-    fn open((gpu, stream): Key, others: &HashMap<Key, Self>) -> Result<Self, DeviceError> {
+    fn open(
+        (gpu, (stream, allocator)): Key,
+        others: &HashMap<Key, Self>,
+    ) -> Result<Self, DeviceError> {
         let Some(gpu) = gpu else {
             return Ok(Self::new(Device::emulator()));
         };
@@ -69,15 +77,27 @@ impl Plans {
             None => Device::cuda(gpu.cast_unsigned(), &KERNELS)?,
         };
         let stream = ptr::without_provenance_mut(stream);
+        let allocator = Framework::numbered(allocator, gpu);
         // SAFETY: the caller's library has just named the stream as its current one. torch never destroys
         // its streams, and of CuPy the Python part permits the default one alone.
-        unsafe { device.with_raw_stream(stream, ()) }.map(Self::new)
+        unsafe { device.with_allocator(stream, allocator) }.map(Self::new)
+    }
+
+    /// Runs `work`, without the plans of other calls while the stream is recorded in a graph.
+    fn run<R>(&mut self, work: impl FnOnce(&mut Self) -> R) -> R {
+        if !self.device.is_captured() {
+            return work(self);
+        }
+        let kept = mem::take(&mut self.kept);
+        let found = work(self);
+        self.kept = kept;
+        found
     }
 
     /// The plan of this type and these sizes, made by `make` at first.
     pub(crate) fn plan<P: Any + Send>(
         &mut self,
-        sizes: [usize; 2],
+        sizes: [usize; 3],
         make: impl FnOnce(&Device) -> Result<P, DeviceError>,
     ) -> Result<&mut P, DeviceError> {
         let key = (TypeId::of::<P>(), sizes);
@@ -108,7 +128,7 @@ pub(crate) fn on_device<A: Lend, R: Send>(
         }
         let plans = all.get_mut(&key).expect("inserted above");
         let mut lent = arrays.lent(&plans.device)?;
-        let found = work(plans, &mut lent)?;
+        let found = plans.run(|plans| work(plans, &mut lent))?;
         arrays.take_back(&lent)?;
         Ok(found)
     });

@@ -1,12 +1,14 @@
 //! Arrays of other libraries, by DLPack: their memory is used where it is.
 //!
-//! The structures are those of DLPack 1.0 (dlpack.h), which any later 1.x only adds to.
+//! The structures are those of DLPack 1.0 (dlpack.h), which any later 1.x only adds to, and of 1.3.
 
 use crate::element::{Dtype, Element};
 use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
 use std::ffi::{CStr, c_void};
+use std::mem::MaybeUninit;
 use std::slice;
 
 /// The kinds of memory, `DLDeviceType`.
@@ -17,6 +19,9 @@ const CUDA_HOST: i32 = 3;
 /// The name of a capsule with a version and flags, and of one without.
 const VERSIONED: &CStr = c"dltensor_versioned";
 const UNVERSIONED: &CStr = c"dltensor";
+
+/// The name of a capsule of an [`Exchange`].
+const EXCHANGE: &CStr = c"dlpack_exchange_api";
 
 /// The flag of an array that must not be written.
 const READ_ONLY: u64 = 1;
@@ -50,10 +55,24 @@ struct Versioned {
     tensor: Tensor,
 }
 
-/// A contiguous array of another library. The capsule keeps its memory, and frees it when it is dropped
-/// without having been consumed.
+/// The beginning of `DLPackExchangeAPI`, since DLPack 1.3: functions of a library without a capsule for
+/// each array.
+#[repr(C)]
+struct Exchange {
+    major: u32,
+    minor: u32,
+    before: *const c_void,
+    allocate: *const c_void,
+    from_object: *const c_void,
+    to_object: *const c_void,
+    /// Describes an array as long as it lives, or returns something else than 0 and raises an error.
+    describe: Option<unsafe extern "C" fn(object: *mut c_void, tensor: *mut Tensor) -> i32>,
+}
+
+/// A contiguous array of another library. It is kept itself, or by a capsule, which frees its memory when
+/// it is dropped without having been consumed.
 pub(crate) struct Array<'py> {
-    _capsule: Bound<'py, PyCapsule>,
+    _owner: Bound<'py, PyAny>,
     data: *mut c_void,
     /// Its dimensions, of which the last one is contiguous.
     pub(crate) shape: Vec<usize>,
@@ -74,6 +93,9 @@ impl<'py> FromPyObject<'_, 'py> for Array<'py> {
 
 impl<'py> Array<'py> {
     fn of(object: &Bound<'py, PyAny>) -> PyResult<Self> {
+        if let Some(array) = Self::described(object)? {
+            return Ok(array);
+        }
         let py = object.py();
         let (device_type, _): (i32, i32) = object.call_method0("__dlpack_device__")?.extract()?;
         let options = PyDict::new(py);
@@ -97,7 +119,37 @@ impl<'py> Array<'py> {
             (capsule.pointer_checked(Some(UNVERSIONED))?.cast::<Tensor>().as_ptr(), 0)
         };
         // SAFETY: the producer promises a tensor, which the capsule keeps.
-        let tensor = unsafe { &*tensor };
+        Self::over(unsafe { &*tensor }, capsule.into_any(), flags)
+    }
+
+    /// The array, if its library describes arrays without a capsule.
+    fn described(object: &Bound<'py, PyAny>) -> PyResult<Option<Self>> {
+        let py = object.py();
+        let Ok(exchange) = object.get_type().getattr(intern!(py, "__dlpack_c_exchange_api__"))
+        else {
+            return Ok(None);
+        };
+        let exchange = exchange.cast_into::<PyCapsule>()?;
+        let exchange = exchange.pointer_checked(Some(EXCHANGE))?.cast::<Exchange>();
+        // SAFETY: the library promises this structure for as long as it is loaded.
+        let exchange = unsafe { exchange.as_ref() };
+        let (1, Some(describe)) = (exchange.major, exchange.describe) else {
+            return Ok(None);
+        };
+        let mut tensor = MaybeUninit::<Tensor>::uninit();
+        // SAFETY: the object is of the type whose library has this function, and the tensor is valid for
+        // writes. The lock of the interpreter is held.
+        if unsafe { describe(object.as_ptr().cast(), tensor.as_mut_ptr()) } != 0 {
+            return Err(PyErr::take(py).unwrap_or_else(|| {
+                PyTypeError::new_err("the array cannot be described to other libraries")
+            }));
+        }
+        // SAFETY: the function has filled it, and what it points to belongs to the object.
+        Self::over(unsafe { tensor.assume_init_ref() }, object.clone(), 0).map(Some)
+    }
+
+    /// The array that a tensor describes, as long as `owner` lives.
+    fn over(tensor: &Tensor, owner: Bound<'py, PyAny>, flags: u64) -> PyResult<Self> {
         let dtype = Dtype::of_dlpack(tensor.code, tensor.bits, tensor.lanes)?;
         let gpu = match tensor.device_type {
             CPU | CUDA_HOST => None,
@@ -114,7 +166,7 @@ impl<'py> Array<'py> {
         }
         let data = tensor.data.wrapping_byte_add(tensor.byte_offset as usize);
         let is_read_only = flags & READ_ONLY != 0;
-        Ok(Self { _capsule: capsule, data, shape, dtype, gpu, is_read_only })
+        Ok(Self { _owner: owner, data, shape, dtype, gpu, is_read_only })
     }
 
     /// The number of elements.

@@ -1,6 +1,6 @@
 //! Sums of segments and of scattered values, and selections.
 
-use crate::device::{Plans, on_device, runs_kernels};
+use crate::device::{Plans, Stream, on_device, runs_kernels};
 use crate::dlpack::Array;
 use crate::element::{Dtype, Element, unsupported, with_type};
 use crate::lend::{input, output};
@@ -29,7 +29,7 @@ pub(crate) fn segment_sum(
     x: Array<'_>,
     offsets: Array<'_>,
     mut out: Array<'_>,
-    stream: usize,
+    stream: Stream,
 ) -> PyResult<()> {
     with_type!(full, "segment_sum", x.dtype, T => {
         type Total = <T as Reduced>::Total;
@@ -42,7 +42,7 @@ pub(crate) fn segment_sum(
                 let offsets = offsets.download()?;
                 expect_offsets(&offsets, len)?;
                 let offsets = Offsets::new(&plans.device, bytemuck::cast_slice(&offsets))?;
-                let reducer = plans.plan([0; 2], |device| SegmentReducer::new(op, device))?;
+                let reducer = plans.plan([0; 3], |device| SegmentReducer::new(op, device))?;
                 Ok(out.copy_from(&reducer.reduce(x, &offsets)?)?)
             });
         }
@@ -80,7 +80,7 @@ pub(crate) fn scatter_sum(
     indices: Array<'_>,
     values: Array<'_>,
     mut out: Array<'_>,
-    stream: usize,
+    stream: Stream,
 ) -> PyResult<()> {
     expect_same(values.len(), indices.len(), "indices")?;
     if runs_kernels(&values) {
@@ -129,7 +129,7 @@ where
 fn scatter_on_device<O>(
     py: Python<'_>,
     op: O,
-    (indices, values, stream): (&Array<'_>, &Array<'_>, usize),
+    (indices, values, stream): (&Array<'_>, &Array<'_>, Stream),
     out: &mut Array<'_>,
 ) -> PyResult<()>
 where
@@ -165,7 +165,7 @@ pub(crate) fn select(
     high: Option<Bound<'_, PyAny>>,
     mut values: Array<'_>,
     mut indices: Array<'_>,
-    stream: usize,
+    stream: Stream,
 ) -> PyResult<usize> {
     macro_rules! of {
         ($ty:ident, $as:expr) => {{
@@ -216,7 +216,7 @@ pub(crate) fn select_by<S: Selectable<Element: Pod>>(
     (values, indices): (&mut Buffer<S::Element>, &mut Buffer<u64>),
 ) -> Result<usize, DeviceError> {
     let make = |device: &Device| Ok((Selector::new(by, device, 0)?, device.alloc::<u64>(1)?));
-    let (selector, count) = plans.plan([0; 2], make)?;
+    let (selector, count) = plans.plan([0; 3], make)?;
     selector.set_predicate(by);
     let to = To { positions: Some(indices), ..To::new(values, count) };
     selector.launch_part(from, 0..from.len(), to)?;

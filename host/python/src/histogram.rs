@@ -1,6 +1,6 @@
 //! Histograms.
 
-use crate::device::{on_device, runs_kernels};
+use crate::device::{Stream, on_device, runs_kernels};
 use crate::dlpack::Array;
 use crate::element::{Dtype, Element, unsupported, with_type};
 use crate::groups::expect_same;
@@ -30,7 +30,7 @@ pub(crate) fn histogram(
     weights: Option<Array<'_>>,
     mut out: Array<'_>,
     mut edges: Array<'_>,
-    stream: usize,
+    stream: Stream,
 ) -> PyResult<()> {
     if let Some(weights) = &weights {
         expect_same(x.len(), weights.len(), "weights")?;
@@ -91,7 +91,7 @@ fn weigh<T: Binned + Key>(
 fn count_on_device<T: Binned + Element>(
     py: Python<'_>,
     bins: Bins<T>,
-    (x, stream): (&Array<'_>, usize),
+    (x, stream): (&Array<'_>, Stream),
     (out, edges): (&mut Array<'_>, &mut Array<'_>),
 ) -> PyResult<()> {
     let key = (x.gpu, stream);
@@ -106,7 +106,7 @@ fn count_on_device<T: Binned + Element>(
 fn weigh_on_device<T: Binned + Element + Key, W: Weight + Element>(
     py: Python<'_>,
     bins: Bins<T>,
-    (x, stream): (&Array<'_>, usize),
+    (x, stream): (&Array<'_>, Stream),
     weights: &Array<'_>,
     (out, edges): (&mut Array<'_>, &mut Array<'_>),
 ) -> PyResult<()> {

@@ -5,6 +5,7 @@
 //! that a function does not have, and refuses arguments. So a wrong argument here is an error too, but with
 //! a shorter message.
 
+mod allocator;
 mod device;
 mod dlpack;
 mod element;
@@ -46,6 +47,8 @@ fn no_room(error: NoRoom) -> PyErr {
 /// The functions of the package `gridsync` that compute.
 #[pymodule]
 mod _native {
+    #[pymodule_export]
+    use super::allocator::register_allocator;
     #[pymodule_export]
     use super::device::emulate;
     #[pymodule_export]

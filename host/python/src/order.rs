@@ -1,6 +1,6 @@
 //! Sorts of rows, selections by rank, and distinct values.
 
-use crate::device::{Failed, on_device, runs_kernels};
+use crate::device::{Failed, Stream, on_device, runs_kernels};
 use crate::dlpack::Array;
 use crate::element::with_type;
 use crate::groups::select_by;
@@ -30,7 +30,7 @@ pub(crate) fn sort(
     x: Array<'_>,
     is_descending: bool,
     mut out: Array<'_>,
-    stream: usize,
+    stream: Stream,
 ) -> PyResult<()> {
     let ((rows, columns), order) = (x.rows(), order(is_descending));
     with_type!(any, "sort", x.dtype, T => {
@@ -38,7 +38,7 @@ pub(crate) fn sort(
             let key = (x.gpu, stream);
             let arrays = (input::<T, T>(key, &x)?, output::<T, T>(key, &mut out)?);
             return on_device(py, key, arrays, |plans, (x, out)| {
-                let sorter = plans.plan([0; 2], |device| Sorter::<T>::new(device, 0))?;
+                let mut sorter = Sorter::<T>::new(&plans.device, x.len())?;
                 Ok(sorter.rows(rows, columns).launch(order, x, out)?)
             });
         }
@@ -61,7 +61,7 @@ pub(crate) fn argsort(
     x: Array<'_>,
     is_descending: bool,
     mut out: Array<'_>,
-    stream: usize,
+    stream: Stream,
 ) -> PyResult<()> {
     let ((rows, columns), order) = (x.rows(), order(is_descending));
     with_type!(any, "argsort", x.dtype, T => {
@@ -69,7 +69,7 @@ pub(crate) fn argsort(
             let key = (x.gpu, stream);
             let arrays = (input::<T, T>(key, &x)?, output::<i64, u64>(key, &mut out)?);
             return on_device(py, key, arrays, |plans, (x, out)| {
-                let sorter = plans.plan([0; 2], |device| Sorter::<T>::new(device, 0))?;
+                let mut sorter = Sorter::<T>::new(&plans.device, x.len())?;
                 Ok(sorter.rows(rows, columns).launch_argsort(order, x, out)?)
             });
         }
@@ -94,7 +94,7 @@ pub(crate) fn top_k(
     is_descending: bool,
     mut values: Array<'_>,
     mut indices: Array<'_>,
-    stream: usize,
+    stream: Stream,
 ) -> PyResult<()> {
     let (shape, order) = (x.rows(), order(is_descending));
     with_type!(any, "topk", x.dtype, T => {
@@ -102,7 +102,7 @@ pub(crate) fn top_k(
             let key = (x.gpu, stream);
             let to = (output::<T, T>(key, &mut values)?, output::<i64, u64>(key, &mut indices)?);
             return on_device(py, key, (input::<T, T>(key, &x)?, to), |plans, (x, to)| {
-                let ranker = plans.plan([0; 2], |device| Ranker::<T>::new(device, 0))?;
+                let ranker = plans.plan([0; 3], |device| Ranker::<T>::new(device, 0))?;
                 Ok(ranker.top_k_rows(order, x, shape, (&mut to.0, &mut to.1))?)
             });
         }
@@ -122,7 +122,7 @@ pub(crate) fn kth(
     rank: usize,
     mut values: Array<'_>,
     mut indices: Array<'_>,
-    stream: usize,
+    stream: Stream,
 ) -> PyResult<()> {
     let (shape, order) = (x.rows(), Order::ASCENDING);
     with_type!(any, "kth_value", x.dtype, T => {
@@ -130,7 +130,7 @@ pub(crate) fn kth(
             let key = (x.gpu, stream);
             let to = (output::<T, T>(key, &mut values)?, output::<i64, u64>(key, &mut indices)?);
             return on_device(py, key, (input::<T, T>(key, &x)?, to), |plans, (x, to)| {
-                let ranker = plans.plan([0; 2], |device| Ranker::<T>::new(device, 0))?;
+                let ranker = plans.plan([0; 3], |device| Ranker::<T>::new(device, 0))?;
                 let found = ranker.kth_rows(order, x, shape, rank)?;
                 let (elements, places): (Vec<T>, Vec<u64>) = found.into_iter().unzip();
                 to.0.copy_from(&elements)?;
@@ -153,7 +153,7 @@ pub(crate) fn quantile(
     qs: Vec<f64>,
     method: &str,
     mut out: Array<'_>,
-    stream: usize,
+    stream: Stream,
 ) -> PyResult<()> {
     let Some(method) = QuantileMethod::ALL.into_iter().find(|known| known.name() == method) else {
         let names = QuantileMethod::ALL.map(QuantileMethod::name).join(", ");
@@ -165,7 +165,7 @@ pub(crate) fn quantile(
             let key = (x.gpu, stream);
             let arrays = (input::<T, T>(key, &x)?, output::<f64, f64>(key, &mut out)?);
             return on_device(py, key, arrays, |plans, (x, out)| {
-                let ranker = plans.plan([0; 2], |device| Ranker::<T>::new(device, 0))?;
+                let ranker = plans.plan([0; 3], |device| Ranker::<T>::new(device, 0))?;
                 let found = ranker.quantiles_rows(x, shape, &qs, method)?;
                 Ok(out.copy_from(&found)?)
             });
@@ -184,7 +184,7 @@ pub(crate) fn unique(
     x: Array<'_>,
     mut values: Array<'_>,
     mut counts: Array<'_>,
-    stream: usize,
+    stream: Stream,
 ) -> PyResult<usize> {
     if runs_kernels(&x) {
         let key = (x.gpu, stream);
@@ -192,8 +192,7 @@ pub(crate) fn unique(
             let to = (output::<T, T>(key, &mut values)?, output::<i64, u64>(key, &mut counts)?);
             on_device(py, key, (input::<T, T>(key, &x)?, to), |plans, (x, (values, counts))| {
                 let mut sorted = plans.device.alloc(x.len())?;
-                let sorter = plans.plan([0; 2], |device| Sorter::<T>::new(device, 0))?;
-                sorter.launch(Order::ASCENDING, x, &mut sorted)?;
+                Sorter::<T>::new(&plans.device, x.len())?.launch(Order::ASCENDING, x, &mut sorted)?;
                 // The counts are first where the runs start.
                 let found = select_by(plans, FirstOfRun::new(), &sorted, (values, counts))?;
                 let starts = counts.download_part(0..found)?;

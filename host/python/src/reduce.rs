@@ -1,6 +1,6 @@
 //! Reductions of rows, and dot products.
 
-use crate::device::{expect_rows, on_device, runs_kernels};
+use crate::device::{Stream, expect_rows, on_device, runs_kernels};
 use crate::dlpack::Array;
 use crate::element::{Dtype, Element, unsupported, with_type};
 use crate::lend::{input, output};
@@ -13,7 +13,7 @@ use gridsync::op::{
     Product, Sum, SumOfSquares, Then, Variance, WideSum, Widen,
 };
 use gridsync::primitives::reduce::{Reducer, Reducible};
-use gridsync::primitives::reduce_rows::{RowReducer, RowReducible, reduce_rows_on_cpu};
+use gridsync::primitives::reduce_rows::{Finished, RowReducer, RowReducible, reduce_rows_on_cpu};
 use gridsync::primitives::{DotProduct, dot_on_cpu};
 use gridsync::reference::reduce_columns;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -88,12 +88,12 @@ pub(crate) fn reduce(
     axis: usize,
     correction: u64,
     mut out: Array<'_>,
-    stream: usize,
+    stream: Stream,
 ) -> PyResult<()> {
     if x.len() == 0 {
         return Ok(());
     }
-    let (x, out) = (From { array: &x, axis, stream }, &mut out);
+    let (x, out) = (From { array: &x, axis, correction: correction as usize, stream }, &mut out);
     match op {
         "sum" => with_type!(wide, op, x.array.dtype, T => {
             to(py, Sum::<T, <T as Reduced>::Total>::new(), x, out, T::sum)
@@ -154,29 +154,32 @@ const MOST_ROWS: usize = 64;
 struct From<'a, 'py> {
     array: &'a Array<'py>,
     axis: usize,
-    stream: usize,
+    /// The parameter of a variance.
+    correction: usize,
+    stream: Stream,
 }
 
 /// Reduces on the device of the array.
-fn to<O: RowReducible<Element: Element, Output: Send>, R: Element>(
+fn to<R: Element, O>(
     py: Python<'_>,
     op: O,
     x: From<'_, '_>,
     out: &mut Array<'_>,
-    result: impl Fn(O::Output) -> R + Send,
-) -> PyResult<()> {
+    result: impl Fn(O::Output) -> R,
+) -> PyResult<()>
+where
+    O: RowReducible<Element: Element, Output: Send> + Finished<R>,
+{
     if !runs_kernels(x.array) {
         return on_cpu(py, op, x, out, result);
     }
     let (rows, len, columns) = x.array.matrices(x.axis)?;
     expect_rows(columns)?;
-    let key = (x.array.gpu, x.stream);
+    let (key, sizes) = ((x.array.gpu, x.stream), [rows, len, x.correction]);
     let arrays = (input::<O::Element, O::Element>(key, x.array)?, output::<R, R>(key, out)?);
     on_device(py, key, arrays, |plans, (x, out)| {
-        // Not kept: an operation can have a parameter. Its results pass through the host.
-        let results = RowReducer::new(op, &plans.device, rows, len)?.reduce(x)?;
-        let results: Vec<R> = results.into_iter().map(result).collect();
-        Ok(out.copy_from(&results)?)
+        let reducer = plans.plan(sizes, |device| RowReducer::new(op, device, rows, len))?;
+        Ok(reducer.launch_into(x, out)?)
     })
 }
 
@@ -203,7 +206,7 @@ fn one_by_one<O: Reducible<Element: Element, Output: Send>, R: Element>(
     let key = (x.array.gpu, x.stream);
     let arrays = (input::<O::Element, O::Element>(key, x.array)?, output::<R, R>(key, out)?);
     on_device(py, key, arrays, |plans, (x, out)| {
-        let reducer = plans.plan([0; 2], |device| Reducer::new(op, device))?;
+        let reducer = plans.plan([0; 3], |device| Reducer::new(op, device))?;
         let of_row = |row| {
             reducer.launch_part(x, row * len..(row + 1) * len)?;
             reducer.result()
@@ -249,7 +252,7 @@ pub(crate) fn dot(
     x: Array<'_>,
     y: Array<'_>,
     mut out: Array<'_>,
-    stream: usize,
+    stream: Stream,
 ) -> PyResult<()> {
     macro_rules! of {
         ($ty:ident, $sum:ident by $result:expr) => {{
@@ -258,7 +261,7 @@ pub(crate) fn dot(
                 let from = (input::<$ty, $ty>(key, &x)?, input::<$ty, $ty>(key, &y)?);
                 let arrays = (from, output::<$sum, $sum>(key, &mut out)?);
                 return on_device(py, key, arrays, |plans, ((x, y), out)| {
-                    let product = plans.plan([0; 2], DotProduct::<$ty>::new)?.dot(x, y)?;
+                    let product = plans.plan([0; 3], DotProduct::<$ty>::new)?.dot(x, y)?;
                     Ok(out.copy_from(&[$result(product)])?)
                 });
             }

@@ -1,6 +1,6 @@
 //! Scans.
 
-use crate::device::{expect_rows, on_device, runs_kernels};
+use crate::device::{Stream, expect_rows, on_device, runs_kernels};
 use crate::dlpack::Array;
 use crate::element::{Element, with_type};
 use crate::lend::{input, output};
@@ -22,7 +22,7 @@ pub(crate) fn scan(
     x: Array<'_>,
     axis: usize,
     mut out: Array<'_>,
-    stream: usize,
+    stream: Stream,
 ) -> PyResult<()> {
     if x.len() == 0 {
         return Ok(());
@@ -47,7 +47,7 @@ struct From<'a, 'py> {
     array: &'a Array<'py>,
     /// How many matrices there are, the elements of each along the axis, and its columns.
     matrices: (usize, usize, usize),
-    stream: usize,
+    stream: Stream,
 }
 
 /// One row is an array, and several are segments of one.
@@ -82,7 +82,7 @@ where
     if rows == 1 || !runs_kernels(x.array) {
         return to_by_row::<O>(py, x, out);
     }
-    launch(py, x, out, [len, 0], InSegments::<O>::new(Segments::rows(len as u64)))
+    launch(py, x, out, [len, 0, 0], InSegments::<O>::new(Segments::rows(len as u64)))
 }
 
 /// Scans on the device of the array, by an operation whose kernels scan one row.
@@ -101,7 +101,7 @@ where
         );
         return Err(PyTypeError::new_err(message));
     }
-    launch(py, x, out, [0; 2], O::default())
+    launch(py, x, out, [0; 3], O::default())
 }
 
 /// Scans by one launch, with the plan for these sizes.
@@ -109,7 +109,7 @@ fn launch<O: Scannable<Element: Element, Output: Element>>(
     py: Python<'_>,
     x: From<'_, '_>,
     out: &mut Array<'_>,
-    sizes: [usize; 2],
+    sizes: [usize; 3],
     op: O,
 ) -> PyResult<()> {
     expect_rows(x.matrices.2)?;

@@ -1,6 +1,6 @@
 //! Softmax of rows.
 
-use crate::device::{on_device, runs_kernels};
+use crate::device::{Stream, on_device, runs_kernels};
 use crate::dlpack::Array;
 use crate::element::with_type;
 use crate::lend::{input, output};
@@ -15,7 +15,7 @@ pub(crate) fn softmax(
     py: Python<'_>,
     x: Array<'_>,
     mut out: Array<'_>,
-    stream: usize,
+    stream: Stream,
 ) -> PyResult<()> {
     let (rows, columns) = x.rows();
     with_type!(floats, "softmax", x.dtype, T => {
@@ -24,7 +24,7 @@ pub(crate) fn softmax(
             let arrays = (input::<T, T>(key, &x)?, output::<T, T>(key, &mut out)?);
             return on_device(py, key, arrays, |plans, (x, out)| {
                 let make = |device: &_| RowSoftmax::<T>::new(device, rows, columns);
-                Ok(plans.plan([rows, columns], make)?.launch(x, out)?)
+                Ok(plans.plan([rows, columns, 0], make)?.launch(x, out)?)
             });
         }
         let (from, to) = (x.elements::<T>()?, out.elements_mut::<T>()?);

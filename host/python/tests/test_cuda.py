@@ -190,3 +190,67 @@ def test_the_current_device_stays_the_same() -> None:
     last = torch.cuda.device_count() - 1
     gridsync.sum(torch.ones(5, device=f"cuda:{last}"))
     assert torch.cuda.current_device() == 0
+
+
+def in_a_graph(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    return (
+        gridsync.cumulative_sum(x),
+        gridsync.cumulative_max(x.reshape(1000, -1), axis=1),
+        gridsync.sum(x),
+        gridsync.var(x.reshape(1000, -1), axis=1),
+        gridsync.argmax(x.reshape(1000, -1), axis=1),
+        gridsync.softmax(x.reshape(1000, -1)),
+        gridsync.sort(x),
+        gridsync.argsort(x.reshape(1000, -1), axis=1),
+    )
+
+
+def test_a_graph_replays_the_functions() -> None:
+    x = torch.randn(1_100_000, device="cuda")
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        captured = in_a_graph(x)
+    for scale in (1.0, 2.0, 3.0):
+        x.copy_(torch.randn(len(x)) * scale)
+        # Plans outside the graph grow and are replaced.
+        in_a_graph(torch.randn(3_300_000, device="cuda"))
+        graph.replay()
+        for found, expected in zip(captured, in_a_graph(x), strict=True):
+            assert torch.equal(found, expected)
+
+
+def test_a_row_has_the_same_bits_in_any_batch() -> None:
+    x = torch.randn(4096, 1000, device="cuda", dtype=torch.bfloat16)
+    for function in (
+        lambda x: gridsync.sum(x, axis=1),
+        lambda x: gridsync.mean(x.float(), axis=1),
+        lambda x: gridsync.logsumexp(x, axis=1),
+        lambda x: gridsync.softmax(x),
+        gridsync.torch.rms_norm,
+        lambda x: gridsync.topk(x, 8).indices,
+    ):
+        whole = function(x)
+        for rows in (1, 2, 3, 255, 256, 257, 1024, 4096):
+            assert torch.equal(function(x[:rows]), whole[:rows])
+            assert torch.equal(function(x[-rows:]), whole[-rows:])
+
+
+def test_a_hundred_runs_have_the_same_bits() -> None:
+    x = torch.randn(3_300_000, device="cuda")
+    first = in_a_graph(x)
+    for _ in range(100):
+        for found, expected in zip(in_a_graph(x), first, strict=True):
+            assert torch.equal(found, expected)
+
+
+def test_memory_comes_from_torch() -> None:
+    x = torch.randn(1 << 24, device="cuda")
+    torch.cuda.synchronize()
+    free, _ = torch.cuda.mem_get_info()
+    reserved = torch.cuda.memory_reserved()
+    for _ in range(5):
+        gridsync.sort(x)
+        gridsync.cumulative_sum(x)
+    torch.cuda.synchronize()
+    taken = free - torch.cuda.mem_get_info()[0]
+    assert taken <= torch.cuda.memory_reserved() - reserved + (32 << 20)

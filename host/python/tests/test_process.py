@@ -55,11 +55,11 @@ REFUSED: list[tuple[type[Exception], str, Callable[[], Any]]] = [
     (ValueError, r"shapes \(3,\) and \(2,\)", lambda: gridsync.dot(np.ones(3), np.ones(2))),
     (ValueError, "correction 0.5", lambda: gridsync.var(np.ones(3), correction=0.5)),
     (ValueError, "not contiguous", lambda: _native.sort(np.ones((4, 4))[:, ::2], False, np.ones((4, 2)), 0)),
-    (ValueError, "do not fit", lambda: _native.argsort(np.ones(4), False, np.ones(2, np.int64), 0)),
+    (ValueError, "do not fit", lambda: _native.argsort(np.ones(4), False, np.ones(2, np.int64), (0, 0))),
     (
         TypeError,
         "float64, not of float32",
-        lambda: _native.sort(np.ones(4), False, np.ones(4, np.float32), 0),
+        lambda: _native.sort(np.ones(4), False, np.ones(4, np.float32), (0, 0)),
     ),
 ]
 

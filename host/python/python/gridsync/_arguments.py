@@ -73,6 +73,8 @@ def axes_of(axis: Axis, dimensions: int) -> tuple[int, ...]:
 def flat(f: Framework, x: Array, axes: tuple[int, ...]) -> Array:
     """The array with these axes as one, at the end."""
     x = f.move_last(x, axes)
+    if len(axes) == 1:
+        return x
     batch = x.shape[: x.ndim - len(axes)]
     return x.reshape((*batch, math.prod(x.shape[x.ndim - len(axes) :])))
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
+from torch.autograd import forward_ad
 
 from . import _along, _native, _rows
 from ._frameworks import Tensors
@@ -45,13 +46,35 @@ class _Fakes(Tensors):
         is_counted = function in (_native.unique, _native.select)
         return torch.library.get_ctx().new_dynamic_size() if is_counted else None
 
-    def stream(self, x: torch.Tensor) -> int:
+    def stream(self, x: torch.Tensor) -> tuple[int, int]:
         """None is used."""
-        return 0
+        return 0, 0
 
     def first(self, x: torch.Tensor, count: int) -> torch.Tensor:
         """As many elements as the symbol."""
         return x.new_empty((count,))
+
+
+def are_plain(arguments: Sequence[Any]) -> bool:
+    """Whether no tensor of the arguments needs a gradient, a batch dimension or a trace.
+
+    Then the dispatcher of torch has nothing to do, and takes longer than a small kernel.
+    """
+    if torch.compiler.is_compiling():
+        return False
+    with_gradients = torch.is_grad_enabled()
+    for argument in arguments:
+        if isinstance(argument, torch.Tensor) and (
+            type(argument) is not torch.Tensor or (with_gradients and argument.requires_grad)
+        ):
+            return False
+    return not (
+        torch._C._len_torch_dispatch_stack()
+        or torch._C._len_torch_function_stack()
+        or torch._C._functorch.peek_interpreter_stack()
+        or torch._C._get_tracing_state()
+        or forward_ad._current_level >= 0
+    )
 
 
 def rms_norm(x: torch.Tensor, weight: torch.Tensor | None = None, eps: float = 1e-6) -> torch.Tensor:

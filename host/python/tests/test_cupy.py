@@ -1,0 +1,43 @@
+"""The functions of CuPy's arrays: the bits of NumPy's."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import cases
+
+cupy = pytest.importorskip("cupy")
+try:
+    cupy.cuda.runtime.getDeviceCount()
+except cupy.cuda.runtime.CUDARuntimeError:
+    pytest.skip("no CUDA device", allow_module_level=True)
+
+import gridsync  # noqa: E402
+
+SHAPES = ((4099,), (9, 1, 1100), (5, 7), (0, 5))
+
+
+@pytest.mark.parametrize("name", cases.ALONG)
+def test_bits_are_those_of_arrays_of_numpy(name: str) -> None:
+    case = cases.ALONG[name]
+    for dtype in case.dtypes:
+        for shape in SHAPES:
+            x = cases.elements(dtype, shape)
+            for axis in range(x.ndim):
+                rows = math.prod((*shape[:axis], *shape[axis + 1 :]))
+                if not cases.has_kernel(name, dtype, rows):
+                    continue
+                if case.needs_elements and x.shape[axis] == 0:
+                    continue
+                found = case.function(cupy.asarray(x), axis=axis)
+                assert isinstance(found, cupy.ndarray)
+                np.testing.assert_array_equal(found.get(), np.asarray(case.function(x, axis=axis)), strict=True)
+
+
+def test_a_part_that_is_not_contiguous_is_accepted() -> None:
+    x = np.random.default_rng(0).standard_normal((300, 200), dtype=np.float32)
+    found = gridsync.sort(cupy.asarray(x)[::2, ::-3], axis=0)
+    np.testing.assert_array_equal(found.get(), gridsync.sort(x[::2, ::-3], axis=0))
