@@ -1,19 +1,20 @@
 //! Sorts of rows, selections by rank, and distinct values.
 
-use crate::device::{Failed, Stream, on_device, runs_kernels};
+use crate::device::{Failed, Plans, Stream, on_device, runs_kernels};
 use crate::dlpack::Array;
 use crate::element::with_type;
 use crate::groups::select_by;
 use crate::lend::{input, output};
 use crate::threads::on_all_cores;
 use crate::write;
+use gridsync::device::DeviceError;
 use gridsync::parallel::{CHUNK, map_chunks};
 use gridsync::primitives::rank::{
     QuantileMethod, RankError, Ranker, kth_rows_on_cpu, quantiles_rows_on_cpu, top_k_rows_on_cpu,
 };
 use gridsync::primitives::select::{FirstOfRun, run_lengths};
 use gridsync::primitives::sort::{
-    Order, Sorter, argsort_on_cpu, argsort_rows_on_cpu, sort_in_place_on_cpu, sort_on_cpu,
+    Key, Order, Sorter, argsort_on_cpu, argsort_rows_on_cpu, sort_in_place_on_cpu, sort_on_cpu,
     sort_rows_on_cpu,
 };
 use pyo3::exceptions::PyValueError;
@@ -21,6 +22,21 @@ use pyo3::prelude::*;
 
 const fn order(is_descending: bool) -> Order {
     if is_descending { Order::DESCENDING } else { Order::ASCENDING }
+}
+
+/// The most elements for which the memory of a sort is kept.
+const MOST_KEPT: usize = 1 << 20;
+
+/// A sort of `len` elements: the plan that is kept, or a new one in `large`.
+fn sorter<'a, T: Key>(
+    plans: &'a mut Plans,
+    large: &'a mut Option<Sorter<T>>,
+    len: usize,
+) -> Result<&'a mut Sorter<T>, DeviceError> {
+    if len <= MOST_KEPT {
+        return plans.plan([0; 3], |device| Sorter::new(device, 0));
+    }
+    Ok(large.insert(Sorter::new(&plans.device, len)?))
 }
 
 /// Sorts each row of `x`.
@@ -38,7 +54,8 @@ pub(crate) fn sort(
             let key = (x.gpu, stream);
             let arrays = (input::<T, T>(key, &x)?, output::<T, T>(key, &mut out)?);
             return on_device(py, key, arrays, |plans, (x, out)| {
-                let mut sorter = Sorter::<T>::new(&plans.device, x.len())?;
+                let mut large = None;
+                let sorter = sorter::<T>(plans, &mut large, x.len())?;
                 Ok(sorter.rows(rows, columns).launch(order, x, out)?)
             });
         }
@@ -69,7 +86,8 @@ pub(crate) fn argsort(
             let key = (x.gpu, stream);
             let arrays = (input::<T, T>(key, &x)?, output::<i64, u64>(key, &mut out)?);
             return on_device(py, key, arrays, |plans, (x, out)| {
-                let mut sorter = Sorter::<T>::new(&plans.device, x.len())?;
+                let mut large = None;
+                let sorter = sorter::<T>(plans, &mut large, x.len())?;
                 Ok(sorter.rows(rows, columns).launch_argsort(order, x, out)?)
             });
         }

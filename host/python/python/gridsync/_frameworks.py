@@ -189,8 +189,8 @@ class Tensors:
         return self.library.cat(tuple(parts), dim=-1)
 
     def first(self, x: Array, count: int) -> Array:
-        """A copy of the first elements."""
-        return x[:count].clone()
+        """The first elements: a copy if most of the memory would be unused."""
+        return x[:count] if 4 * count >= len(x) else x[:count].clone()
 
     def copy(self, x: Array) -> Array:
         """A contiguous copy."""
