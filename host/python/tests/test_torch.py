@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -186,6 +187,28 @@ def test_a_patch_replaces_operators_of_torch_until_its_end() -> None:
     gridsync.sum(gridsync.cumulative_sum(plain, axis=1).square(), axis=1).sum().backward()
     torch.testing.assert_close(x.grad, plain.grad)
     assert torch.equal(x.detach().cumsum(1), before)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.int64, torch.bfloat16])
+def test_a_patch_gives_the_elements_and_indices_of_torch(dtype: torch.dtype) -> None:
+    x = torch.tensor(np.random.default_rng(0).integers(-50, 50, (7, 300))).to(dtype)
+    if dtype.is_floating_point:
+        x[2, 150] = x[2, 200] = math.nan
+    functions = (
+        lambda: x.cummax(1),
+        lambda: x.cummin(0),
+        lambda: x.sort(dim=1, stable=True, descending=True),
+        lambda: x.T.sort(dim=0, stable=True),
+        lambda: x[3, 0].cummax(0),
+    )
+    expected = [function() for function in functions]
+    largest = x.topk(5, dim=0, largest=False).values
+    with gridsync.torch.patch():
+        found = [function() for function in functions]
+        values, indices = x.topk(5, dim=0, largest=False)
+    torch.testing.assert_close(found, expected, rtol=0, atol=0, equal_nan=True)
+    torch.testing.assert_close(values, largest, rtol=0, atol=0, equal_nan=True)
+    torch.testing.assert_close(x.gather(0, indices), values, rtol=0, atol=0, equal_nan=True)
 
 
 def test_a_gradient_is_given_to_one_of_equal_extremes() -> None:

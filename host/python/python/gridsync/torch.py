@@ -90,7 +90,9 @@ def rms_norm(x: torch.Tensor, weight: torch.Tensor | None = None, eps: float = 1
 
 @contextlib.contextmanager
 def patch() -> Iterator[None]:
-    """Within it, `torch.cumsum`, `torch.softmax` and sums along dimensions are those of this package.
+    """Within it, the functions of torch in `_PATCHED` are those of this package.
+
+    They are `cumsum`, `cummax`, `cummin`, `softmax`, `sort`, `topk`, and sums along dimensions.
 
     Their gradients stay those of torch, and use the same ones.
     """
@@ -98,7 +100,7 @@ def patch() -> Iterator[None]:
     with warnings.catch_warnings():
         # torch warns of an operator that has two implementations.
         warnings.simplefilter("ignore", UserWarning)
-        for name, function in (("cumsum", _cumsum), ("_softmax", _softmax), ("sum.dim_IntList", _sum)):
+        for name, function in _PATCHED.items():
             for key in ("CPU", "CUDA"):
                 library.impl(name, function, key)
     try:
@@ -121,6 +123,46 @@ def _sum(
     x: torch.Tensor, dim: Sequence[int] | None, keepdim: bool = False, *, dtype: torch.dtype | None = None
 ) -> torch.Tensor:
     return _along.sum(x, axis=dim or None, keepdims=keepdim, dtype=dtype)
+
+
+def _extreme_so_far(
+    function: Callable[..., torch.Tensor], x: torch.Tensor, dim: int
+) -> tuple[torch.Tensor, torch.Tensor]:
+    rows = torch.atleast_1d(x)
+    values = function(rows, axis=dim)
+    at = torch.arange(rows.shape[dim], device=x.device)
+    at = at.reshape([-1 if axis == dim % rows.ndim else 1 for axis in range(rows.ndim)])
+    # Of equal elements, and of NaN, the last one counts.
+    is_new = (rows == values) | (rows != rows)
+    indices = _along.cumulative_max(torch.where(is_new, at, 0), axis=dim)
+    return values.reshape(x.shape).contiguous(), indices.reshape(x.shape).contiguous()
+
+
+def _sort(
+    x: torch.Tensor, *, stable: bool | None = None, dim: int = -1, descending: bool = False
+) -> tuple[torch.Tensor, torch.Tensor]:
+    rows = torch.atleast_1d(x)
+    indices = _along.argsort(rows, axis=dim, descending=descending)
+    return rows.gather(dim, indices).reshape(x.shape), indices.reshape(x.shape).contiguous()
+
+
+def _topk(
+    x: torch.Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
+) -> tuple[torch.Tensor, torch.Tensor]:
+    found = _along.topk(torch.atleast_1d(x), k, axis=dim, largest=largest)
+    shape = found.values.shape if x.ndim else ()
+    return found.values.reshape(shape).contiguous(), found.indices.reshape(shape).contiguous()
+
+
+_PATCHED: dict[str, Callable[..., Any]] = {
+    "_softmax": _softmax,
+    "cummax": functools.partial(_extreme_so_far, _along.cumulative_max),
+    "cummin": functools.partial(_extreme_so_far, _along.cumulative_min),
+    "cumsum": _cumsum,
+    "sort.stable": _sort,
+    "sum.dim_IntList": _sum,
+    "topk": _topk,
+}
 
 
 def _first_extreme(x: torch.Tensor, op: str, grad: torch.Tensor) -> torch.Tensor:
