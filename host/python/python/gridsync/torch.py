@@ -90,7 +90,7 @@ def rms_norm(x: torch.Tensor, weight: torch.Tensor | None = None, eps: float = 1
 
 @contextlib.contextmanager
 def patch() -> Iterator[None]:
-    """Within it, the functions of torch in `_PATCHED` are those of this package.
+    """Within it, some functions of torch are those of this package.
 
     They are `cumsum`, `cummax`, `cummin`, `softmax`, `sort`, `topk`, and sums along dimensions.
 
