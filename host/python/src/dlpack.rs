@@ -74,7 +74,7 @@ struct Exchange {
 pub(crate) struct Array<'py> {
     _owner: Bound<'py, PyAny>,
     data: *mut c_void,
-    /// Its dimensions, of which the last one is contiguous.
+    /// Its dimensions. Elements along the last one are adjacent.
     pub(crate) shape: Vec<usize>,
     /// The type of its elements.
     pub(crate) dtype: Dtype,

@@ -55,7 +55,7 @@ pub struct PythonCalls<'a> {
     pub ordinal: u32,
 }
 
-/// What was measured.
+/// The measured time.
 #[derive(Clone, Debug, Default)]
 pub struct PythonRun {
     /// The records.
