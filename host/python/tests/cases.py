@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -117,6 +118,19 @@ def has_kernel(name: str, dtype: str, rows: int) -> bool:
     if name == "cumulative_prod":
         return rows <= 1
     return rows <= 64 or not (name == "prod" or (name == "mean" and dtype.endswith("int64")))
+
+
+def on_a_gpu(name: str, shapes: Iterable[tuple[int, ...]]) -> Iterator[tuple[np.ndarray, int]]:
+    """Arrays of these shapes and of every type, and axes along which the function has kernels."""
+    case = ALONG[name]
+    for dtype in case.dtypes:
+        for shape in shapes:
+            x = elements(dtype, shape)
+            for axis, length in enumerate(shape):
+                is_empty = case.needs_elements and length == 0
+                rows = math.prod((*shape[:axis], *shape[axis + 1 :]))
+                if not is_empty and has_kernel(name, dtype, rows):
+                    yield x, axis
 
 
 def elements(dtype: str, shape: tuple[int, ...], seed: int = 0) -> np.ndarray:

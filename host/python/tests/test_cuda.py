@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -27,18 +26,9 @@ def expect_same(found: Any, expected: Any) -> None:
 
 @pytest.mark.parametrize("name", cases.ALONG)
 def test_bits_are_those_of_the_cpu(name: str) -> None:
-    case = cases.ALONG[name]
-    for dtype in case.dtypes:
-        for shape in SHAPES:
-            x = cases.elements(dtype, shape)
-            for axis in range(x.ndim):
-                rows = math.prod((*shape[:axis], *shape[axis + 1 :]))
-                if not cases.has_kernel(name, dtype, rows):
-                    continue
-                if case.needs_elements and shape[axis] == 0:
-                    continue
-                found = case.function(torch.from_numpy(x).cuda(), axis=axis)
-                expect_same(found, case.function(x, axis=axis))
+    function = cases.ALONG[name].function
+    for x, axis in cases.on_a_gpu(name, SHAPES):
+        expect_same(function(torch.from_numpy(x).cuda(), axis=axis), function(x, axis=axis))
 
 
 @pytest.mark.parametrize("name", cases.WHOLE)
@@ -202,6 +192,8 @@ def in_a_graph(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
         gridsync.softmax(x.reshape(1000, -1)),
         gridsync.sort(x),
         gridsync.argsort(x.reshape(1000, -1), axis=1),
+        *gridsync.topk(x.reshape(1000, -1), 5, axis=1),
+        gridsync.any(x.reshape(1000, -1), axis=1),
     )
 
 
