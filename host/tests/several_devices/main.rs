@@ -440,6 +440,8 @@ fn a_sum_over_both_is_right_after_any_call_has_failed() {
     let mut sums = SpreadReducer::new(Sum::<u64>::new(), &devices).expect("there is room");
     let unasked = DeviceError::NoResult { what: "result of a reduction" };
     assert_eq!(sums.result(&spreads[0].0), Err(unasked.clone()));
+    // Loads the kernels, so that all calls below are those of the sum.
+    assert_eq!(sums.reduce(&spreads[1].0), Ok(spreads[1].1));
     let mut failed = Vec::new();
     loop {
         let (spread, expected) = &spreads[failed.len() % 2];
