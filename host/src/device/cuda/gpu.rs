@@ -142,26 +142,30 @@ impl Gpu {
 
 /// Permits loading on this thread while a program captures a stream, until it is dropped. Loading
 /// submits nothing to a stream.
-struct DuringCapture(CUstreamCaptureMode);
+struct DuringCapture {
+    /// The mode before, if the driver has changed it.
+    before: Option<CUstreamCaptureMode>,
+}
 
 impl DuringCapture {
     fn new() -> Self {
-        let mut mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-        Self::exchange(&mut mode);
-        Self(mode)
+        // Without the other mode, loading fails if the thread captures, and reports that.
+        Self { before: Self::exchange(CU_STREAM_CAPTURE_MODE_RELAXED) }
     }
 
-    fn exchange(mode: &mut CUstreamCaptureMode) {
-        if libcuda::provides(c"cuThreadExchangeStreamCaptureMode") {
-            // SAFETY: the pointer is valid. A failure leaves the mode, and then loading may fail.
-            let _unchanged = unsafe { libcuda::cuThreadExchangeStreamCaptureMode(mode) };
+    fn exchange(mut mode: CUstreamCaptureMode) -> Option<CUstreamCaptureMode> {
+        if !libcuda::provides(c"cuThreadExchangeStreamCaptureMode") {
+            return None;
         }
+        // SAFETY: the pointer is valid.
+        let result = unsafe { libcuda::cuThreadExchangeStreamCaptureMode(&mut mode) };
+        result.ok().is_ok().then_some(mode)
     }
 }
 
 impl Drop for DuringCapture {
     fn drop(&mut self) {
-        Self::exchange(&mut self.0);
+        self.before.and_then(Self::exchange);
     }
 }
 
