@@ -99,7 +99,7 @@ pub(crate) fn reduce(
             to(py, Sum::<T, <T as Reduced>::Total>::new(), x, out, T::sum)
         }),
         "prod" => with_type!(wide, op, x.array.dtype, T => {
-            one_by_one(py, Product::<T, <T as Reduced>::Total>::new(), x, out, T::sum)
+            to(py, Product::<T, <T as Reduced>::Total>::new(), x, out, T::sum)
         }),
         "max" => with_type!(wide, op, x.array.dtype, T => {
             to(py, Max::<T, <T as Reduced>::Wide>::new(), x, out, T::narrowed)

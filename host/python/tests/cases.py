@@ -115,9 +115,7 @@ ALONG: dict[str, Along] = {
 
 def has_kernel(name: str, dtype: str, rows: int) -> bool:
     """Whether the function along an axis runs on a GPU for so many rows of elements of this type."""
-    if name == "cumulative_prod":
-        return rows <= 1
-    return rows <= 64 or not (name == "prod" or (name == "mean" and dtype.endswith("int64")))
+    return rows <= 64 or name != "mean" or not dtype.endswith("int64")
 
 
 def on_a_gpu(name: str, shapes: Iterable[tuple[int, ...]]) -> Iterator[tuple[np.ndarray, int]]:

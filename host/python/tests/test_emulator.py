@@ -89,6 +89,5 @@ def test_wrong_arguments_are_the_errors_of_the_cpu(emulated: Callable[..., Any])
 
 def test_rows_that_no_kernel_has_are_a_type_error(emulated: Callable[..., Any]) -> None:
     rows = np.ones((65, 2), np.int64)
-    for function in (gridsync.prod, gridsync.mean, gridsync.cumulative_prod):
-        with pytest.raises(TypeError, match="65 rows on a GPU"):
-            emulated(function, rows, axis=1)
+    with pytest.raises(TypeError, match="65 rows on a GPU"):
+        emulated(gridsync.mean, rows, axis=1)

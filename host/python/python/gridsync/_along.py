@@ -79,14 +79,20 @@ def all(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
 def cumulative_sum(
     x: Array, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
 ) -> Array:
-    """Each element plus all before it along an axis; with `include_initial` after a zero."""
+    """Each element plus all before it along an axis; with `include_initial` after a zero.
+
+    The bits of a row do not depend on other rows.
+    """
     return _scanned("sum", x, axis, dtype, 0 if include_initial else None)
 
 
 def cumulative_prod(
     x: Array, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
 ) -> Array:
-    """Each element times all before it along an axis; with `include_initial` after a one."""
+    """Each element times all before it along an axis; with `include_initial` after a one.
+
+    The bits of a row do not depend on other rows.
+    """
     return _scanned("prod", x, axis, dtype, 1 if include_initial else None)
 
 
