@@ -41,7 +41,7 @@ pub use range_sum_check::{RangeChecking, RangeSummable, range_bound};
 pub use rank::{Ranker, kth, median, quantiles, top_k};
 pub use reduce::{Reducer, reduce};
 pub use reduce_rows::{RowReducer, reduce_rows};
-pub use scan::{Scanner, scan};
+pub use scan::{RowScanner, Scanner, scan};
 pub use scan_check::{ScanAccumulates, ScanCheck, ScanChecked, ScanChecking};
 pub use segments::{SegmentReducer, reduce_segments};
 pub use select::{Selector, partition, select, unique};

@@ -23,6 +23,13 @@ const WARPS: u32 = SMALL;
 /// Threads per block of the kernel that finishes results, as many as it is compiled for.
 const FINISH_THREADS: u32 = 128;
 
+/// A grid with `blocks` blocks along x for each of `rows` rows, of which there is at least one.
+pub(super) fn grid_of_rows(blocks: u32, rows: usize) -> (u32, u32, u32) {
+    let along_z = rows.div_ceil(Geometry::MOST_ALONG_Y as usize);
+    let along_y = rows.div_ceil(along_z);
+    (blocks, along_y as u32, along_z as u32)
+}
+
 /// Reduces each of `rows` rows of `columns` elements of `input`, stored in row-major order, by `op`
 /// on its device.
 ///
@@ -112,10 +119,7 @@ impl Plan {
             1 => columns.div_ceil(Shape::run::<O::Element>()) as u32,
             _ => shape.warps,
         };
-        let along_z = rows.div_ceil(Geometry::MOST_ALONG_Y as usize);
-        let along_y = rows.div_ceil(along_z);
-        let grid = (shape.tiles, along_y as u32, along_z as u32);
-        let geometry = Geometry::new(grid, warps * WARP_SIZE);
+        let geometry = Geometry::new(grid_of_rows(shape.tiles, rows), warps * WARP_SIZE);
         Self::Long { shape, geometry }
     }
 

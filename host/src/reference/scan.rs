@@ -230,7 +230,7 @@ impl<O: Operation> Blocks<O> {
 
 /// Scans a tile, which starts at element `first` of the array, on its own, and returns its
 /// aggregate.
-fn scan_tile<O: ScanOperation>(
+pub(super) fn scan_tile<O: ScanOperation>(
     op: O,
     shape: Shape,
     input: &[O::Element],

@@ -12,7 +12,7 @@ use gridsync_kernels::op::{
     ArgMax, Deviation, LogSumExp, Mean, Operation, Stored, Sum, SumOfSquares, Variance,
 };
 #[cfg(not(target_arch = "nvptx64"))]
-use gridsync_kernels::op::{ArgMin, Max, Min};
+use gridsync_kernels::op::{ArgMin, Max, Min, Product};
 
 #[cfg(not(target_arch = "nvptx64"))]
 use crate::NoKernel;
@@ -127,14 +127,14 @@ const fn words<O: Operation>() -> usize {
 finished! {
     none, i32: Min<i32>, Max<i32>;
     none, u32: Min<u32>, Max<u32>;
-    none, i64: Sum<i64>, Sum<i32, i64>, Min<i64>, Max<i64>;
-    none, u64: Sum<u64>, Sum<u32, u64>, Min<u64>, Max<u64>;
+    none, i64: Sum<i64>, Sum<i32, i64>, Product<i64>, Product<i32, i64>, Min<i64>, Max<i64>;
+    none, u64: Sum<u64>, Sum<u32, u64>, Product<u64>, Product<u32, u64>, Min<u64>, Max<u64>;
 
-    finish_f32, f32: Sum<f32>, Min<f32>, Max<f32>;
-    finish_f64, f64: Sum<f64>, Min<f64>, Max<f64>, SumOfSquares<f64>, SumOfSquares<i32>,
-        SumOfSquares<u32>, SumOfSquares<i64>, SumOfSquares<u64>;
-    finish_f16, f16: Sum<f16, f32>, Min<f16, f32>, Max<f16, f32>;
-    finish_bf16, bf16: Sum<bf16, f32>, Min<bf16, f32>, Max<bf16, f32>;
+    finish_f32, f32: Sum<f32>, Product<f32>, Min<f32>, Max<f32>;
+    finish_f64, f64: Sum<f64>, Product<f64>, Min<f64>, Max<f64>, SumOfSquares<f64>,
+        SumOfSquares<i32>, SumOfSquares<u32>, SumOfSquares<i64>, SumOfSquares<u64>;
+    finish_f16, f16: Sum<f16, f32>, Product<f16, f32>, Min<f16, f32>, Max<f16, f32>;
+    finish_bf16, bf16: Sum<bf16, f32>, Product<bf16, f32>, Min<bf16, f32>, Max<bf16, f32>;
 
     finish_squares_f32, f32: SumOfSquares<f32>;
     finish_squares_f16, f16: SumOfSquares<f16>;

@@ -130,6 +130,7 @@ pub mod rank;
 pub mod reduce;
 pub mod reduce_rows;
 pub mod scan;
+pub mod scan_rows;
 pub mod segments;
 pub mod select;
 pub mod softmax;

@@ -87,7 +87,7 @@ pub mod short {
     use cuda_std::prelude::*;
     use cuda_std::{bf16, f16};
     use gridsync_kernels::op::{
-        ArgMax, ArgMin, LogSumExp, Max, Min, PeakToPeak, SkipNan, Sum, SumOfMagnitudes,
+        ArgMax, ArgMin, LogSumExp, Max, Min, PeakToPeak, Product, SkipNan, Sum, SumOfMagnitudes,
         SumOfSquares, Variance,
     };
 
@@ -113,7 +113,7 @@ pub mod long {
     use cuda_std::prelude::*;
     use cuda_std::{bf16, f16};
     use gridsync_kernels::op::{
-        ArgMax, ArgMin, LogSumExp, Max, Min, PeakToPeak, SkipNan, Sum, SumOfMagnitudes,
+        ArgMax, ArgMin, LogSumExp, Max, Min, PeakToPeak, Product, SkipNan, Sum, SumOfMagnitudes,
         SumOfSquares, Variance,
     };
 

@@ -132,7 +132,7 @@ operations!(kernel);
 pub mod bulk {
     use super::BulkCommon;
     use cuda_std::prelude::*;
-    use gridsync_kernels::op::Sum;
+    use gridsync_kernels::op::{Max, Min, Sum};
 
     macro_rules! kernel {
         (scan [shared bulk] $row:tt) => {

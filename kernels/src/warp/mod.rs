@@ -11,6 +11,7 @@ pub(crate) use reduce::among_lanes;
 pub use reduce::{reduce, reduce_groups};
 pub use rows::{ROWS, reduce_rows, scan_rows};
 pub use scan::{before, scan, scan_each, scan_exclusive, total};
+pub(crate) use scan::{before_among, scan_among};
 pub(crate) use segmented::Segmented;
 pub use shuffle::{of_lane, swap};
 pub use sort::{ranks, sort};

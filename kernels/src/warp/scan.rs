@@ -1,6 +1,6 @@
 //! Scans of one value per lane.
 
-use super::shuffle::{of_below, of_lane};
+use super::shuffle::{of_below, of_below_among, of_lane};
 use crate::op::{Carried, Operation};
 use cuda_std::device;
 use cuda_std::memory::Pack;
@@ -64,6 +64,43 @@ pub(crate) fn scan_segments<O: Operation>(
         _ => own,
     };
     step(step(step(step(step(value, 1), 2), 4), 8), 16)
+}
+
+/// Separate [`scan`]s of several values per lane among each `lanes` lanes, a power of two. `lane` is
+/// the index of this lane among them.
+///
+/// Called by all 32 lanes of the warp. Orders no memory. The values have the bits of a [`scan`] in
+/// which all other lanes have the identity.
+#[device]
+pub(crate) fn scan_among<O: Operation, P: Pack<O::Accumulator>>(
+    op: O,
+    values: P,
+    lane: u32,
+    lanes: u32,
+) -> P {
+    let step = |values: P, distance| {
+        P::from_fn(|i| {
+            let own = values[i];
+            let earlier = of_below_among(own, distance, lanes);
+            if distance <= lane { op.combine(earlier, own) } else { own }
+        })
+    };
+    step(step(step(step(step(values, 1), 2), 4), 8), 16)
+}
+
+/// Makes a [`scan_among`] exclusive: returns the value of the lane below, or the identity in the
+/// first of the lanes.
+///
+/// Called by all 32 lanes of the warp. Orders no memory.
+#[device]
+pub(crate) fn before_among<O: Operation>(
+    op: O,
+    scanned: O::Accumulator,
+    lane: u32,
+    lanes: u32,
+) -> O::Accumulator {
+    let below = of_below_among(scanned, 1, lanes);
+    if lane == 0 { op.identity() } else { below }
 }
 
 /// Makes a [`scan`] exclusive: returns the value of the lane below, or the identity in lane 0.

@@ -24,6 +24,13 @@ pub(super) fn of_below<T: Carried>(value: T, lanes: u32) -> Option<T> {
     is_there.then(|| T::from_words(words))
 }
 
+/// The value of the lane `distance` below this one among each `lanes` lanes, a power of two; its
+/// own, if the lane does not exist.
+#[device]
+pub(super) fn of_below_among<T: Carried>(value: T, distance: u32, lanes: u32) -> T {
+    T::from_words(map_words(value, |word| warp_shuffle_up(FULL_MASK, word, distance, lanes).0))
+}
+
 /// The value of lane `lane`.
 #[device]
 pub fn of_lane<T: Carried>(value: T, lane: u32) -> T {

@@ -77,6 +77,17 @@ const OTHERS: &[(&str, &str)] = &[
          scan_segments_min_u64 scan_segments_max_f32 scan_segments_max_f64 scan_segments_max_i32 \
          scan_segments_max_u32 scan_segments_max_i64 scan_segments_max_u64 scan_delayed_sum_u32",
     ),
+    (
+        "scan::rows",
+        "scan_long_rows_prod_f32 scan_long_rows_prod_f64 scan_long_rows_prod_i32_in_i64 \
+         scan_long_rows_prod_u32_in_u64 scan_long_rows_prod_u64 scan_long_rows_sum_f32 \
+         scan_long_rows_sum_f64 scan_long_rows_sum_i32_in_i64 scan_long_rows_sum_u32_in_u64 \
+         scan_long_rows_sum_u64 scan_short_rows_prod_f32 scan_short_rows_prod_f64 \
+         scan_short_rows_prod_i32_in_i64 scan_short_rows_prod_u32_in_u64 \
+         scan_short_rows_prod_u64 scan_short_rows_sum_f32 scan_short_rows_sum_f64 \
+         scan_short_rows_sum_i32_in_i64 scan_short_rows_sum_u32_in_u64 \
+         scan_short_rows_sum_u64",
+    ),
     ("scatter", "mark_starts_of_segments"),
     ("spin", "spin_naive spin_volatile spin_asm spin_acquire"),
     (

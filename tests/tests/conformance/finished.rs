@@ -5,7 +5,8 @@ use cuda_std::memory::Scalar;
 use cuda_std::{bf16, f16};
 use gridsync::device::{Device, DeviceError};
 use gridsync::op::{
-    ArgMax, ArgMin, Deviation, LogSumExp, Max, Mean, Min, Stored, Sum, SumOfSquares, Variance,
+    ArgMax, ArgMin, Deviation, LogSumExp, Max, Mean, Min, Product, Stored, Sum, SumOfSquares,
+    Variance,
 };
 use gridsync::primitives::RowReducer;
 use gridsync::primitives::reduce_rows::{Finished, RowReducible, reduce_rows_on_cpu};
@@ -37,6 +38,9 @@ fn results_of_rows_stay_on_the_device_with_the_bits_of_the_cpu(device: &Device) 
         Sum::<bf16, f32>::new() => bf16;
         Sum::<i32, i64>::new() => i64;
         Sum::<u64>::new() => u64;
+        Product::<f32>::new() => f32;
+        Product::<bf16, f32>::new() => bf16;
+        Product::<i32, i64>::new() => i64;
         Max::<f32>::new() => f32;
         Max::<u32>::new() => u32;
         Min::<f16, f32>::new() => f16;

@@ -11,7 +11,8 @@ pub enum Design {
     /// One block per tile, which it holds in registers: on every device, and for every operation.
     Registers,
     /// Blocks that stay resident and load tiles by bulk copies: for sums of f32, f64, i32, u32, i64
-    /// and u64 in their own type, since compute capability 9.0.
+    /// and u64 in their own type, and for minima and maxima of f32, f64, i32 and i64, since compute
+    /// capability 9.0.
     Bulk,
 }
 
@@ -39,7 +40,7 @@ pub(in crate::primitives) fn expect_bulk<O: Scannable>(device: &Device) -> Resul
         Err(DeviceError::Unsupported {
             what: "a scan by bulk copies",
             device: device.properties().name.clone(),
-            needs: "it needs a sum of numbers of 4 or 8 bytes in their own type, compute capability 9.0, and 192 KiB of shared memory per block",
+            needs: "it needs a sum, minimum or maximum of numbers of 4 or 8 bytes in their own type, compute capability 9.0, and 192 KiB of shared memory per block",
         })
     }
 }

@@ -1,6 +1,7 @@
 //! Scans, which combine each element of an array with all elements before it.
 
 mod design;
+mod rows;
 
 use super::scratch::Scratch;
 use super::{carried, count_of, part_of};
@@ -19,6 +20,7 @@ use std::ops::Range;
 pub use design::Design;
 pub(super) use design::{expect_bulk, has_bulk, is_long_enough_for_bulk};
 pub use gridsync_kernels::grid::scan::Form;
+pub use rows::{RowScannable, RowScanner, scan_rows_on_cpu};
 
 /// Scans `input` by `op` on its device, into a new buffer of the same length.
 ///

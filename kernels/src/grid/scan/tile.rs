@@ -215,7 +215,11 @@ fn in_pack<O: ScanOperation>(op: O, pack: Places<O>) -> Places<O> {
 
 /// Writes the results of a pack, starting at element `at`: 16 bytes or more, by 16.
 #[device]
-fn write_packs<O: ScanOperation>(output: Global<O::Output>, at: usize, results: Results<O>) {
+pub(super) fn write_packs<O: ScanOperation>(
+    output: Global<O::Output>,
+    at: usize,
+    results: Results<O>,
+) {
     let (elements, width) = (O::Element::PACK, O::Output::PACK);
     // At most four, when 2 bytes become 8.
     [(); 4].for_each(|number, ()| {

@@ -10,7 +10,7 @@ use gridsync::reference;
 use gridsync_entries::KernelOf;
 use gridsync_entries::scan::{BulkArguments, BulkCommon, Scannable};
 use gridsync_kernels::grid::scan::{BULK_SHARED, BULK_THREADS, MOST_GROUP, STATE, Shape};
-use gridsync_kernels::op::{Carried, Max, Operation, Sum};
+use gridsync_kernels::op::{Carried, Max, Min, Operation, Product, Sum};
 use gridsync_tests::devices::{skipped, with_cuda};
 use gridsync_tests::trials;
 use gridsync_tests::trials::{Budget, Check, Trials};
@@ -31,18 +31,26 @@ pub(crate) fn trials() -> Trials {
             a_second_group_has_the_same_bits_on_the_emulator,
             blocks_without_a_tile_and_late_blocks_change_nothing;
     };
-    let types: [(&str, Check); 6] = [
+    let types: [(&str, Check); 14] = [
         ("sum_f32", every_length::<Sum<f32>>),
         ("sum_f64", every_length::<Sum<f64>>),
         ("sum_i32", every_length::<Sum<i32>>),
         ("sum_u32", every_length::<Sum<u32>>),
         ("sum_i64", every_length::<Sum<i64>>),
         ("sum_u64", every_length::<Sum<u64>>),
+        ("min_f32", every_length::<Min<f32>>),
+        ("min_f64", every_length::<Min<f64>>),
+        ("min_i32", every_length::<Min<i32>>),
+        ("min_i64", every_length::<Min<i64>>),
+        ("max_f32", every_length::<Max<f32>>),
+        ("max_f64", every_length::<Max<f64>>),
+        ("max_i32", every_length::<Max<i32>>),
+        ("max_i64", every_length::<Max<i64>>),
     ];
     for (name, check) in types {
         let claim = format!("{name}::every_length_has_the_same_bits");
         // Types of the same width share their code.
-        let budget = Budget::thorough_if(!matches!(name, "sum_f32" | "sum_f64"));
+        let budget = Budget::thorough_if(!matches!(name, "sum_f32" | "sum_f64" | "max_f32"));
         trials.add(format!("{claim}_on_the_emulator"), budget, move || {
             check(&emulator(2, Schedule::new(Policy::Coarse), true));
         });
@@ -265,7 +273,7 @@ fn a_scanner_of_either_design_gives_the_same_bits_in_turn(device: &Device) {
 }
 
 fn an_operation_without_bulk_copies_is_refused(device: &Device) {
-    let scanner = Scanner::new(Max::<f32>::new(), device, 9).expect("a scanner should fit");
+    let scanner = Scanner::new(Product::<f32>::new(), device, 9).expect("a scanner should fit");
     let refused = scanner.with_design(Design::Bulk).map(|_| ());
     assert!(matches!(refused, Err(DeviceError::Unsupported { .. })), "{refused:?}");
 }

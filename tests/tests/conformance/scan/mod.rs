@@ -10,7 +10,8 @@
 //! | `order` | an operation that does not commute |
 //! | `parts` | long arrays part by part |
 //! | `repeat` | one workspace, many lengths; few resident blocks |
-//! | `segments` | rows of a matrix, and segments with marks |
+//! | `rows` | each row of a matrix, with the bits of the row alone |
+//! | `segments` | segments of one length, and segments with marks |
 //! | `special` | operations with parameters, and with accumulators of several words |
 
 mod alignment;
@@ -21,6 +22,7 @@ mod matrix;
 mod order;
 mod parts;
 mod repeat;
+mod rows;
 mod segments;
 mod special;
 
@@ -43,6 +45,7 @@ pub(crate) fn trials() -> Trials {
         order::trials(),
         parts::trials(),
         repeat::trials(),
+        rows::trials(),
         segments::trials(),
         special::trials(),
     ])

@@ -32,7 +32,7 @@ use crate::grid::peers::Peers;
 use crate::grid::stamped::{OneGpu, Readers, Stamped};
 use crate::grid::tiles::{ENDED, MOST_GROUP, STAMP, TICKET};
 use crate::grid::workspace::{Workspace, clear, draw, is_last_stamp, last_stamp, leave_stamp};
-use crate::op::{Carried, Number, Sum};
+use crate::op::{Carried, Max, Min, Number, Sum};
 use crate::warp::{self, ROWS};
 use cuda_std::memory::{Pack, dynamic_shared};
 use cuda_std::prelude::*;
@@ -78,10 +78,15 @@ shared_array! {
 /// its own accumulator: `lift` changes nothing, whatever the index.
 pub trait BulkOperation<T>: ScanOperation<Element = T, Accumulator = T, Output = T> {}
 
-impl<T: Number> BulkOperation<T> for Sum<T> where
-    Self: ScanOperation<Element = T, Accumulator = T, Output = T>
-{
+macro_rules! bulk_operations {
+    ($($op:ident)*) => {$(
+        impl<T: Number> BulkOperation<T> for $op<T> where
+            Self: ScanOperation<Element = T, Accumulator = T, Output = T>
+        {
+        }
+    )*};
 }
+bulk_operations! { Sum Min Max }
 
 /// The tiles of the array that this grid scans.
 trait Share: Copy {

@@ -1,0 +1,186 @@
+//! The scan of each row of a matrix, all in one launch. A row gets the same bits as if
+//! [`scan`](super::scan()) scanned it alone.
+//!
+//! * A row of at most 32 packs, one per lane of a warp, is **short**. It has as many lanes as packs,
+//!   rounded up to a power of two. So few lanes are idle, however short the rows are.
+//! * A longer row gets the grid that it would have alone, next to the grids of the other rows. If
+//!   that is one block, it has only as many warps as the row has strips.
+//!
+//! Rows that do not begin at multiples of 16 bytes are read and written element by element.
+
+use super::tile::{Held, Places, lift, write_packs};
+use super::{Form, Mode, ScanOperation, scan};
+use crate::block::ThreadPosition;
+use crate::grid::overlap::begin;
+use crate::grid::reduce::is_aligned;
+use crate::grid::tiles;
+use crate::grid::workspace::Workspace;
+use crate::op::Carried;
+use crate::warp::{before_among, scan_among};
+use cuda_std::memory::Pack;
+use cuda_std::prelude::*;
+use cuda_std::warp::WARP_SIZE;
+
+/// Packs that a lane loads together.
+// Other numbers have not been measured.
+const AT_ONCE: usize = 4;
+
+/// Words of the state of each row, in the workspace of [`scan_long_rows`].
+pub const ROW_STATE: usize = tiles::STATE;
+
+/// The lanes of a short row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowLanes {
+    /// Log2 of their number: 0 to 5.
+    pub log: u32,
+}
+
+impl RowLanes {
+    /// The lanes for rows of `columns` elements of `T`; `None` if these are long.
+    #[must_use]
+    pub fn of<T: Scalar>(columns: usize) -> Option<Self> {
+        let packs = columns.div_ceil(T::PACK).max(1);
+        let log = packs.next_power_of_two().ilog2();
+        (packs <= WARP_SIZE as usize).then_some(Self { log })
+    }
+
+    /// Rows that a warp scans: 4 to 128.
+    #[must_use]
+    pub const fn rows(self) -> usize {
+        AT_ONCE * self.rows_at_once()
+    }
+
+    const fn rows_at_once(self) -> usize {
+        WARP_SIZE as usize >> self.log
+    }
+}
+
+/// Scans each row of `columns` elements of `input` into `output`. For short rows.
+///
+/// Called by every thread of a grid along x, of whole warps, at least one per `lanes.rows()` rows.
+/// `lanes` is [`RowLanes::of`] the columns, of which there is at least one. Both views hold all rows
+/// consecutively and have one length. They do not overlap, or are the same memory if elements and
+/// results have the same size. Nothing else writes `input` while the kernel runs. Later work on the
+/// stream sees the results. Needs no barrier, shared memory or co-residency. The launch may
+/// [overlap](cuda_std::dependent) the kernel before it.
+#[device]
+pub fn scan_short_rows<O: ScanOperation>(
+    op: O,
+    input: Global<O::Element>,
+    output: Global<O::Output>,
+    columns: u32,
+    lanes: RowLanes,
+    form: Form,
+) {
+    begin();
+    let (at, columns, width) = (ThreadPosition::here(), columns as usize, O::Element::PACK);
+    let number = thread::block_idx_x() as usize * at.warps as usize + at.warp as usize;
+    let first = number * lanes.rows();
+    // The whole warp returns together, because its lanes shuffle below.
+    if first * columns >= input.len() {
+        return;
+    }
+    let lanes_of_row = 1 << lanes.log;
+    let lane = at.lane & (lanes_of_row - 1);
+    let place = lane as usize * width;
+    let in_warp = (at.lane >> lanes.log) as usize;
+    let start = |row: usize| (first + row * lanes.rows_at_once() + in_warp) * columns;
+    // Without such a row or element, the last one is loaded and ignored: a branch around a load
+    // would delay the next load.
+    let start_of_load = |row| start(row).min(input.len() - columns);
+    let by_packs = is_aligned(input, columns);
+    let loaded: [Places<O>; AT_ONCE] = if by_packs {
+        let from = place.min(columns - width);
+        let packs: [_; AT_ONCE] =
+            Pack::from_fn(|row| input.read_pack(start_of_load(row) + from, CacheHint::Streaming));
+        let none = Pack::splat(op.identity());
+        Pack::from_fn(|row| if place < columns { lift(op, packs[row], place) } else { none })
+    } else {
+        Pack::from_fn(|row| {
+            Pack::from_fn(|i| {
+                let x = input.read(start_of_load(row) + (place + i).min(columns - 1));
+                let lifted = op.lift(x, (place + i) as u64);
+                if place + i < columns { lifted } else { op.identity() }
+            })
+        })
+    };
+    let packs = Held::<O, AT_ONCE>::packs(op, loaded);
+    let scanned = scan_among(op, Held::<O, AT_ONCE>::totals(packs), lane, lanes_of_row);
+    let before = Pack::from_fn(|row| before_among(op, scanned[row], lane, lanes_of_row));
+    let mut held = Held::of(op, packs, before);
+    if form == Form::Exclusive {
+        held.shift(op, |_| place as u64);
+    }
+    let narrows = size_of::<O::Output>() < size_of::<O::Element>();
+    let by_packs = by_packs && !narrows && output.unaligned_head() == 0;
+    held.results(op, op.identity(), |row, results| {
+        let start = start(row);
+        if place >= columns || start >= output.len() {
+            return;
+        }
+        if by_packs {
+            return write_packs::<O>(output, start + place, results);
+        }
+        results.for_each(|i, result| {
+            if place + i < columns {
+                output.write(start + place + i, result);
+            }
+        });
+    });
+}
+
+/// Scans each row of `columns` elements of `input` into `output`. For long rows.
+///
+/// Called by every thread of a grid. Along x it is the [`Shape`](super::Shape) of `columns`, whose
+/// `rows` and `group` it gets; y and z together have at least one block per row. Blocks have `warps`
+/// warps, or one per strip of a row if the shape is one tile. Both views hold all rows consecutively.
+/// The workspace has, for each row, [`ROW_STATE`] words of state and an accumulator's words for each
+/// of the shape's [places](super::Shape::places), or nothing if the shape is one tile. Otherwise the
+/// same as for [`scan`](super::scan()).
+#[device(protocol = "the scan")]
+pub fn scan_long_rows<O: ScanOperation>(
+    op: O,
+    input: Global<O::Element>,
+    output: Global<O::Output>,
+    Workspace { words, state }: Workspace,
+    columns: usize,
+    (rows, group): (u32, u32),
+    form: Form,
+) {
+    let row = thread::block_idx_z() as usize * thread::grid_dim_y() as usize
+        + thread::block_idx_y() as usize;
+    let start = row * columns;
+    if start >= input.len() {
+        return;
+    }
+    let (places, state_words) = match thread::grid_dim_x() {
+        1 => (0, 0),
+        tiles => ((tiles + tiles.div_ceil(group)) as usize, ROW_STATE),
+    };
+    let each = places * O::Accumulator::WORDS;
+    let of_row = Workspace {
+        words: words.part(row * each, each),
+        state: state.part(row * state_words, state_words),
+    };
+    let (input, output) = (input.part(start, columns), output.part(start, columns));
+    scan(op, input, output, of_row, rows, group, Mode::whole(form));
+}
+
+#[cfg(all(test, not(target_arch = "nvptx64")))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_row_has_a_lane_for_each_of_its_packs() {
+        let lanes = |columns| RowLanes::of::<f32>(columns).map(|lanes| 1 << lanes.log);
+        assert_eq!(lanes(1), Some(1));
+        assert_eq!(lanes(4), Some(1));
+        assert_eq!(lanes(5), Some(2));
+        assert_eq!(lanes(9), Some(4));
+        assert_eq!(lanes(128), Some(32));
+        assert_eq!(lanes(129), None);
+        assert_eq!(RowLanes::of::<f64>(65), None);
+        assert_eq!(RowLanes { log: 5 }.rows(), 4);
+        assert_eq!(RowLanes { log: 0 }.rows(), 128);
+    }
+}
