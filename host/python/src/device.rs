@@ -79,7 +79,7 @@ impl Plans {
         let stream = ptr::without_provenance_mut(stream);
         let allocator = Framework::numbered(allocator, gpu);
         // SAFETY: the caller's library has just named the stream as its current one. torch never destroys
-        // its streams, and of CuPy the Python part permits the default one alone.
+        // its streams, and the Python part keeps the ones of CuPy.
         unsafe { device.with_allocator(stream, allocator) }.map(Self::new)
     }
 

@@ -102,6 +102,10 @@ class Arrays:
         return getattr(_rows, name)(self, *arguments)
 
 
+_KEPT_STREAMS: dict[int, Any] = {}
+"""The streams of CuPy that functions have used, by their handles."""
+
+
 class GpuArrays(Arrays):
     """CuPy."""
 
@@ -118,10 +122,12 @@ class GpuArrays(Arrays):
         return True
 
     def stream(self, x: Array) -> tuple[int, int]:
-        """The default stream: a plan for another one could outlive it."""
-        if self.library.cuda.get_current_stream().ptr != 0:
-            raise ValueError("CuPy may destroy the current stream: use its default stream")
-        return 0, _cupy_allocator(self.library)
+        """The handle of the current stream, and the number of the allocator."""
+        current = self.library.cuda.get_current_stream()
+        if current.ptr != 0:
+            # The plans for it are kept until the program ends, so CuPy must not destroy it before.
+            _KEPT_STREAMS.setdefault(current.ptr, current)
+        return current.ptr, _cupy_allocator(self.library)
 
 
 class Tensors:
