@@ -66,6 +66,19 @@ def test_bits_of_a_row_do_not_depend_on_the_batch(name: str) -> None:
             np.testing.assert_array_equal(function(x[row : row + 1], axis=-1)[0], together[row])
 
 
+@pytest.mark.parametrize("correction", [0, 0.0, 1, 0.5, -1.5, 2.0, 7, 7.5])
+def test_variances_have_any_correction(correction: float) -> None:
+    x = cases.elements("float32", (3, 7))
+    with np.errstate(all="ignore"):
+        expected = np.var(x.astype(float), axis=1, correction=correction)
+    if correction >= 7:
+        expected = np.full(3, np.nan)
+    found = gridsync.var(x, axis=1, correction=correction)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    np.testing.assert_allclose(gridsync.std(x, axis=1, correction=correction), expected**0.5, rtol=1e-6)
+
+
 @settings(deadline=None, max_examples=60, database=None)
 @given(
     st.sampled_from(sorted(cases.ALONG)),

@@ -53,7 +53,7 @@ REFUSED: list[tuple[type[Exception], str, Callable[[], Any]]] = [
     ),
     (IndexError, "index -1", lambda: gridsync.scatter_sum(np.ones(3), np.array([-1]), np.ones(1))),
     (ValueError, r"shapes \(3,\) and \(2,\)", lambda: gridsync.dot(np.ones(3), np.ones(2))),
-    (ValueError, "correction 0.5", lambda: gridsync.var(np.ones(3), correction=0.5)),
+    (TypeError, "correction '1'", lambda: gridsync.var(np.ones(3), correction="1")),
     (ValueError, "not contiguous", lambda: _native.sort(np.ones((4, 4))[:, ::2], False, np.ones((4, 2)), 0)),
     (ValueError, "do not fit", lambda: _native.argsort(np.ones(4), False, np.ones(2, np.int64), (0, 0))),
     (

@@ -28,8 +28,16 @@ pub(crate) fn trials() -> Trials {
 const SHAPES: [(usize, usize); 5] = [(1, 1), (300, 7), (129, 40), (5, 5000), (2, 20_000)];
 
 fn results_of_rows_stay_on_the_device_with_the_bits_of_the_cpu(device: &Device) {
+    all(device, &SHAPES);
+}
+
+pub(crate) fn results_of_short_rows_stay_on_the_device(device: &Device) {
+    all(device, &[(5, 19)]);
+}
+
+fn all(device: &Device, shapes: &[(usize, usize)]) {
     macro_rules! check {
-        ($($op:expr => $result:ty;)*) => { $(check::<$result, _>(device, $op);)* };
+        ($($op:expr => $result:ty;)*) => { $(check::<$result, _>(device, $op, shapes);)* };
     }
     check! {
         Sum::<f32>::new() => f32;
@@ -74,11 +82,11 @@ fn results_of_rows_stay_on_the_device_with_the_bits_of_the_cpu(device: &Device) 
     }
 }
 
-fn check<R: Pod + Scalar, O>(device: &Device, op: O)
+fn check<R: Pod + Scalar, O>(device: &Device, op: O, shapes: &[(usize, usize)])
 where
     O: RowReducible<Element: Pod + Sample, Output: Stored<R> + Send> + Finished<R>,
 {
-    for (rows, columns) in SHAPES {
+    for &(rows, columns) in shapes {
         let host = sample::<O::Element>(Input::Values, rows * columns, 3);
         let input = device.upload(&host).expect("the input should fit");
         let mut output = device.alloc::<R>(rows).expect("the output should fit");

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from numbers import Integral, Real
 from typing import Any, cast
@@ -46,12 +47,12 @@ def mean(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
     return _reduced("mean", x, axis, keepdims)
 
 
-def var(x: Array, /, *, axis: Axis = None, correction: int = 0, keepdims: bool = False) -> Array:
+def var(x: Array, /, *, axis: Axis = None, correction: float = 0, keepdims: bool = False) -> Array:
     """The variance along axes, with the divisor n − `correction`; NaN if that is not positive."""
     return _reduced("var", x, axis, keepdims, correction=correction)
 
 
-def std(x: Array, /, *, axis: Axis = None, correction: int = 0, keepdims: bool = False) -> Array:
+def std(x: Array, /, *, axis: Axis = None, correction: float = 0, keepdims: bool = False) -> Array:
     """The standard deviation along axes: the root of the variance."""
     return _reduced("std", x, axis, keepdims, correction=correction)
 
@@ -169,23 +170,34 @@ def quantile(
 
 
 def _reduced(
-    op: str, x: Array, axis: Axis, keepdims: bool, *, dtype: Any = None, correction: int = 0
+    op: str, x: Array, axis: Axis, keepdims: bool, *, dtype: Any = None, correction: float = 0
 ) -> Array:
     f, x = accepted(op, x, FLOATS if op == "logsumexp" else EVERY)
     axes = axes_of(axis, x.ndim)
     given = f.dtype(x) if dtype is None else name_of(dtype)
-    if not isinstance(correction, Integral) or correction < 0:
-        raise ValueError(f"correction {correction} is not an integer of 0 or more")
+    if not isinstance(correction, Real):
+        raise TypeError(f"correction {correction!r} is not a number")
+    # The kernels subtract whole numbers.
+    is_whole = correction >= 0 and float(correction).is_integer()
+    whole = int(correction) if is_whole else 0
     x = f.cast(x, given)
     rows = flat(f, x, axes)
     if op not in ("any", "all"):
         rows = f.cast(rows, wide(given))
     if op in ("var", "std") and given in ("float16", "bfloat16"):
         rows = f.cast(rows, "float32")
-    found = f.call("reduce", rows, op, correction)
+    found = f.call("reduce", rows, op, whole)
+    if not is_whole:
+        found = found * _rescaled(op, rows.shape[-1], float(correction))
     if op in ("max", "min") or (dtype is not None and f.dtype(found) != given) or op in ("var", "std"):
         found = f.cast(found, real(given) if op in ("var", "std") else given)
     return kept(f, found, x.ndim, axes, keepdims)
+
+
+def _rescaled(op: str, count: int, correction: float) -> float:
+    """The factor for a variance or deviation of `count` elements with another divisor than `count`."""
+    factor = count / (count - correction) if count > correction else math.nan
+    return math.sqrt(factor) if op == "std" else factor
 
 
 def _extreme(op: str, x: Array, axis: Axis, keepdims: bool) -> Array:

@@ -22,7 +22,7 @@ mod matrix;
 mod order;
 mod parts;
 mod repeat;
-mod rows;
+pub(crate) mod rows;
 mod segments;
 mod special;
 

@@ -25,26 +25,38 @@ pub(crate) fn trials() -> Trials {
             a_matrix_without_elements_is_scanned,
             a_matrix_of_another_size_is_refused;
     };
-    let types: [(&str, Check); 12] = [
-        ("sum_f32", every_shape::<Sum<f32>>),
-        ("sum_f64", every_shape::<Sum<f64>>),
-        ("sum_i32_in_i64", every_shape::<Sum<i32, i64>>),
-        ("sum_u32_in_u64", every_shape::<Sum<u32, u64>>),
-        ("sum_i64", every_shape::<Sum<i64>>),
-        ("sum_u64", every_shape::<Sum<u64>>),
-        ("prod_f32", every_shape::<Product<f32>>),
-        ("prod_f64", every_shape::<Product<f64>>),
-        ("prod_i32_in_i64", every_shape::<Product<i32, i64>>),
-        ("prod_u32_in_u64", every_shape::<Product<u32, u64>>),
-        ("prod_i64", every_shape::<Product<i64>>),
-        ("prod_u64", every_shape::<Product<u64>>),
-    ];
-    for (name, check) in types {
+    for &(name, check, _) in TYPES {
         let claim = format!("{name}::every_shape_has_the_bits_of_the_cpu");
         trials.test(format!("{claim}_on_the_emulator"), move || check(&emulator()));
         trials.test(format!("{claim}_on_cuda"), move || with_cuda(check));
     }
     trials
+}
+
+macro_rules! types {
+    ($($name:ident: $op:ty;)*) => {
+        &[$((stringify!($name), every_shape::<$op>, small_shapes::<$op>)),*]
+    };
+}
+
+/// Each operation: its name, and the checks of all shapes and of two small ones.
+const TYPES: &[(&str, Check, Check)] = types! {
+    sum_f32: Sum<f32>;
+    sum_f64: Sum<f64>;
+    sum_i32_in_i64: Sum<i32, i64>;
+    sum_u32_in_u64: Sum<u32, u64>;
+    sum_i64: Sum<i64>;
+    sum_u64: Sum<u64>;
+    prod_f32: Product<f32>;
+    prod_f64: Product<f64>;
+    prod_i32_in_i64: Product<i32, i64>;
+    prod_u32_in_u64: Product<u32, u64>;
+    prod_i64: Product<i64>;
+    prod_u64: Product<u64>;
+};
+
+pub(crate) fn small_matrices_have_the_bits_of_the_cpu(device: &Device) {
+    TYPES.iter().for_each(|(.., check)| check(device));
 }
 
 /// The numbers of rows and columns around every limit: of a pack, the lanes of a row, a tile.
@@ -95,6 +107,15 @@ where
     O: RowScannable<Element: Pod + Sample, Output: Pod + Debug> + Default,
 {
     for (rows, columns) in shapes::<O>() {
+        check::<O>(device, rows, columns);
+    }
+}
+
+fn small_shapes<O>(device: &Device)
+where
+    O: RowScannable<Element: Pod + Sample, Output: Pod + Debug> + Default,
+{
+    for (rows, columns) in [(5, 19), (2, 200)] {
         check::<O>(device, rows, columns);
     }
 }

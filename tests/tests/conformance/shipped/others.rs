@@ -2,7 +2,8 @@
 //! the conformance tests where those are small, and otherwise one small launch.
 
 use crate::{
-    bounded, collectives, device_launch, examples, exchange, fences, limits, memory, spin, system,
+    bounded, collectives, device_launch, examples, exchange, fences, finished, limits, memory,
+    scan, spin, system,
 };
 use cuda_std::Dim3;
 use cuda_std::launch::Kernel;
@@ -47,7 +48,7 @@ type OnOne = (&'static str, fn(&Device));
 
 /// The runs.
 pub(crate) fn all() -> Vec<Other> {
-    let on_one_gpu: [OnOne; 34] = [
+    let on_one_gpu: [OnOne; 36] = [
         ("bounded", bounded::no_block_is_reported_missing_if_all_arrived),
         ("collectives", |device| collectives::all_results_are_right(device, (2, 64), 2, 0)),
         ("collectives::threads", |device| collectives::threads_are_scanned(device, (2, 64), 2)),
@@ -73,6 +74,7 @@ pub(crate) fn all() -> Vec<Other> {
         ("examples", small_examples),
         ("exchange", exchange::the_exchange_and_a_barrier_give_the_same_means),
         ("fences", fences::each_thread_stores_to_its_lines_and_reds_add_to_its_word),
+        ("finished", finished::results_of_short_rows_stay_on_the_device),
         ("limits", limits::each_thread_computes_the_right_result),
         ("memory", memory::walks_end_at_the_right_line),
         ("memory::cluster", memory::a_walk_goes_through_the_shared_memory_of_another_block),
@@ -80,6 +82,7 @@ pub(crate) fn all() -> Vec<Other> {
         ("memory::lines", memory::every_line_is_read_from_every_block),
         ("memory::shared", memory::shared_memory_is_read_the_requested_number_of_times),
         ("memory::readers", readers),
+        ("scan::rows", scan::rows::small_matrices_have_the_bits_of_the_cpu),
         ("spin", spin::the_forms_that_reload_wait_for_every_block),
         ("spin::naive", spin::the_naive_form_passes_a_word_that_is_0_already),
         ("threads", numbers_of_threads),
