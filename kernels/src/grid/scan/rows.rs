@@ -85,22 +85,22 @@ pub fn scan_short_rows<O: ScanOperation>(
     let place = lane as usize * width;
     let in_warp = (at.lane >> lanes.log) as usize;
     let start = |row: usize| (first + row * lanes.rows_at_once() + in_warp) * columns;
-    // Without such a row or element, the last one is loaded and ignored: a branch around a load
-    // would delay the next load.
-    let start_of_load = |row| start(row).min(input.len() - columns);
+    // A lane loads what it stores and nothing else: the output may be the same memory.
+    let is_there = |row, i| place + i < columns && start(row) < input.len();
     let by_packs = is_aligned(input, columns);
+    let none = op.identity();
     let loaded: [Places<O>; AT_ONCE] = if by_packs {
-        let from = place.min(columns - width);
-        let packs: [_; AT_ONCE] =
-            Pack::from_fn(|row| input.read_pack(start_of_load(row) + from, CacheHint::Streaming));
-        let none = Pack::splat(op.identity());
-        Pack::from_fn(|row| if place < columns { lift(op, packs[row], place) } else { none })
+        let read = |row| input.read_pack(start(row) + place, CacheHint::Streaming);
+        Pack::from_fn(|row| match is_there(row, 0) {
+            true => lift(op, read(row), place),
+            false => Pack::splat(none),
+        })
     } else {
+        let read = |row, i| input.read(start(row) + place + i);
         Pack::from_fn(|row| {
-            Pack::from_fn(|i| {
-                let x = input.read(start_of_load(row) + (place + i).min(columns - 1));
-                let lifted = op.lift(x, (place + i) as u64);
-                if place + i < columns { lifted } else { op.identity() }
+            Pack::from_fn(|i| match is_there(row, i) {
+                true => op.lift(read(row, i), (place + i) as u64),
+                false => none,
             })
         })
     };
@@ -114,16 +114,16 @@ pub fn scan_short_rows<O: ScanOperation>(
     let narrows = size_of::<O::Output>() < size_of::<O::Element>();
     let by_packs = by_packs && !narrows && output.unaligned_head() == 0;
     held.results(op, op.identity(), |row, results| {
-        let start = start(row);
-        if place >= columns || start >= output.len() {
+        let at = start(row) + place;
+        if by_packs {
+            if is_there(row, 0) {
+                write_packs::<O>(output, at, results);
+            }
             return;
         }
-        if by_packs {
-            return write_packs::<O>(output, start + place, results);
-        }
         results.for_each(|i, result| {
-            if place + i < columns {
-                output.write(start + place + i, result);
+            if is_there(row, i) {
+                output.write(at + i, result);
             }
         });
     });

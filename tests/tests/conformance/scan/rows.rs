@@ -213,7 +213,7 @@ fn a_matrix_without_elements_is_scanned(device: &Device) {
 fn a_matrix_of_another_size_is_refused(device: &Device) {
     let input = device.zeroed::<f32>(12).expect("the input should fit");
     let mut output = device.zeroed::<f32>(12).expect("the output should fit");
-    let mut launch = |rows, columns, output: &mut _| {
+    let launch = |rows, columns, output: &mut _| {
         let scanner = RowScanner::new(Sum::<f32>::new(), device, rows, columns);
         scanner.expect("a plan should fit").launch(&input, output, Form::Inclusive)
     };

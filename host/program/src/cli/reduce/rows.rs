@@ -23,7 +23,7 @@ use gridsync::memory;
 use gridsync::primitives::{Checked, PartReducible};
 use gridsync_kernels::op::{
     ArgMax, ArgMin, CompensatedSum, Deviation, LogSumExp, Max, Mean, Min, Norm, PeakToPeak,
-    SkipNan, Sum, SumOfMagnitudes, SumOfSquares, Then, Variance, WideSum,
+    Product, SkipNan, Sum, SumOfMagnitudes, SumOfSquares, Then, Variance, WideSum,
 };
 pub(in crate::cli) use lines::LineChecks;
 use lines::Reduced;
