@@ -131,6 +131,7 @@ pub mod reduce;
 pub mod reduce_rows;
 pub mod scan;
 pub mod scan_rows;
+pub mod search;
 pub mod segments;
 pub mod select;
 pub mod softmax;

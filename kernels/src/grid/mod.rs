@@ -12,6 +12,7 @@ pub mod range_sum;
 pub mod rank;
 pub mod reduce;
 pub mod scan;
+pub mod search;
 pub mod segments;
 pub mod select;
 pub mod softmax;
