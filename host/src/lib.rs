@@ -8,8 +8,8 @@
 //! * [`check`]: runs any kernel under many schedules in the emulator, or in every possible
 //!   execution, and explains failures.
 //! * [`dag`]: graphs of kernels as data, run by launches or inside one kernel.
-//! * [`primitives`]: reductions, scans, selections, also by rank, sorts, histograms, range sums and
-//!   rank correlation, ready to call, and checks of their results.
+//! * [`primitives`]: reductions, scans, selections, also by rank, sorts, searches, histograms, range
+//!   sums and rank correlation, ready to call, and checks of their results.
 //! * [`op`]: the operations, re-exported from `gridsync_kernels`.
 //! * [`mod@reference`]: the correct results, computed on the CPU with rayon.
 //! * [`memory`]: arrays in host memory that return an error if they do not fit.
