@@ -89,6 +89,7 @@ const OTHERS: &[(&str, &str)] = &[
          scan_short_rows_sum_u64",
     ),
     ("scatter", "mark_starts_of_segments"),
+    ("search", "search_float_32 search_float_64 search_int_32 search_int_64"),
     ("spin", "spin_naive spin_volatile spin_asm spin_acquire"),
     (
         "system",

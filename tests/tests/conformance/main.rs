@@ -23,6 +23,7 @@
 //! | `warp_rows` | eight rows of a warp at once: order, bits, schedules |
 //! | `counted` | arrays whose length only the device knows, and graphs of them |
 //! | `range_sum` | every range sum × size × backend, and queries that are not ranges |
+//! | `search` | searches in sorted arrays: every type × order × side × length × backend × schedule |
 //! | `segments` | every reduction of segments and of runs × lengths × backend × schedule |
 //! | `dot` | every dot product × size × backend × schedule, NaN and infinities |
 //! | `softmax` | softmax of rows: every type × shape × backend × schedule |
@@ -105,6 +106,7 @@ mod repeat_sorted;
 mod residues;
 mod rows;
 mod scan;
+mod search;
 mod segments;
 mod select;
 mod shared;
@@ -157,6 +159,7 @@ fn main() -> ExitCode {
         residues::trials(),
         rows::trials(),
         scan::trials(),
+        search::trials(),
         segments::trials(),
         select::trials(),
         shared::trials(),

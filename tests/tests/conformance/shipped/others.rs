@@ -3,7 +3,7 @@
 
 use crate::{
     bounded, collectives, device_launch, examples, exchange, fences, finished, limits, memory,
-    scan, spin, system,
+    scan, search, spin, system,
 };
 use cuda_std::Dim3;
 use cuda_std::launch::Kernel;
@@ -48,7 +48,7 @@ type OnOne = (&'static str, fn(&Device));
 
 /// The runs.
 pub(crate) fn all() -> Vec<Other> {
-    let on_one_gpu: [OnOne; 36] = [
+    let on_one_gpu: [OnOne; 37] = [
         ("bounded", bounded::no_block_is_reported_missing_if_all_arrived),
         ("collectives", |device| collectives::all_results_are_right(device, (2, 64), 2, 0)),
         ("collectives::threads", |device| collectives::threads_are_scanned(device, (2, 64), 2)),
@@ -83,6 +83,7 @@ pub(crate) fn all() -> Vec<Other> {
         ("memory::shared", memory::shared_memory_is_read_the_requested_number_of_times),
         ("memory::readers", readers),
         ("scan::rows", scan::rows::small_matrices_have_the_bits_of_the_cpu),
+        ("search", search::small_searches),
         ("spin", spin::the_forms_that_reload_wait_for_every_block),
         ("spin::naive", spin::the_naive_form_passes_a_word_that_is_0_already),
         ("threads", numbers_of_threads),
