@@ -15,6 +15,7 @@ mod lend;
 mod order;
 mod reduce;
 mod scan;
+mod search;
 mod softmax;
 mod threads;
 
@@ -61,6 +62,8 @@ mod _native {
     use super::reduce::{dot, reduce};
     #[pymodule_export]
     use super::scan::scan;
+    #[pymodule_export]
+    use super::search::searchsorted;
     #[pymodule_export]
     use super::softmax::softmax;
     #[pymodule_export]

@@ -179,6 +179,16 @@ def _weighed(dtype: str, count: int) -> tuple[np.ndarray, ...]:
     return elements(dtype, (count,)), weights
 
 
+def _sorted(dtype: str, count: int) -> tuple[np.ndarray, ...]:
+    values = with_specials(dtype, (2 * count + 3,)).reshape(1, -1, 1)
+    return np.sort(with_specials(dtype, (count,))), values
+
+
+def _with_sorter(dtype: str, count: int) -> tuple[np.ndarray, ...]:
+    x, values = with_specials(dtype, (count,)), elements(dtype, (9,))
+    return x, values, np.argsort(x, stable=True)
+
+
 def _in_segments(dtype: str, count: int) -> tuple[np.ndarray, ...]:
     offsets = np.array([0, 0, count // 3, count // 3, count // 2, count])
     return elements(dtype, (count,)), offsets
@@ -195,6 +205,13 @@ WHOLE: dict[str, Whole] = {
     "quantile": Whole(lambda x: (gridsync.quantile(x, [0.0, 0.3, 1.0], axis=1),), _rows),
     "unique_counts": Whole(gridsync.unique_counts, _one),
     "unique_values": Whole(lambda x: (gridsync.unique_values(x),), _rows),
+    "unique_inverse": Whole(gridsync.unique_inverse, _rows),
+    "unique_all": Whole(gridsync.unique_all, _one),
+    "searchsorted": Whole(lambda *arrays: (gridsync.searchsorted(*arrays),), _sorted),
+    "searchsorted on the right": Whole(
+        lambda x, values, sorter: (gridsync.searchsorted(x, values, side="right", sorter=sorter),),
+        _with_sorter,
+    ),
     "histogram": Whole(lambda x: gridsync.histogram(x, 7), _rows),
     "histogram between edges": Whole(lambda x: gridsync.histogram(x, [-1.0, 0.0, 0.5, 90.0]), _one),
     "histogram of weights": Whole(lambda x, weights: gridsync.histogram(x, 7, weights=weights), _weighed),

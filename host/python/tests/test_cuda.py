@@ -152,6 +152,7 @@ def test_operators_pass_opcheck() -> None:
         (torch.ops.gridsync.segment_sum, (flat.half(), torch.tensor([0, 70, 150], device="cuda"))),
         (torch.ops.gridsync.scatter_sum, (flat.int(), torch.arange(150, device="cuda"), flat.int())),
         (torch.ops.gridsync.histogram, (flat, [0.0, 1.0, 5.0], True, None)),
+        (torch.ops.gridsync.searchsorted, (flat.sort().values, plain, False)),
         (torch.ops.gridsync.unique, (flat.to(torch.int8),)),
         (torch.ops.gridsync.select, (flat, 0.1, None)),
     ):
@@ -191,6 +192,7 @@ def in_a_graph(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
         gridsync.softmax(x.reshape(1000, -1)),
         gridsync.sort(x),
         gridsync.argsort(x.reshape(1000, -1), axis=1),
+        gridsync.searchsorted(gridsync.sort(x[:5000]), x.reshape(1000, -1), side="right"),
         *gridsync.topk(x.reshape(1000, -1), 5, axis=1),
         gridsync.any(x.reshape(1000, -1), axis=1),
     )

@@ -58,6 +58,9 @@ def test_empty_arrays_have_results(emulated: Callable[..., Any]) -> None:
     none, offsets = np.zeros(0, np.float32), np.zeros(1, np.int64)
     for function, arguments in (
         (gridsync.unique_counts, (none,)),
+        (gridsync.unique_all, (none,)),
+        (gridsync.searchsorted, (none, np.ones(3, np.float32))),
+        (gridsync.searchsorted, (np.ones(3, np.float32), none)),
         (gridsync.select, (none,)),
         (gridsync.topk, (none, 0)),
         (gridsync.histogram, (none, 3)),

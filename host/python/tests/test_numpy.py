@@ -146,6 +146,59 @@ def test_unique_values_are_those_of_numpy(dtype: str) -> None:
         np.testing.assert_array_equal(counts, expected.counts[np.argsort(expected.values)], strict=True)
 
 
+@pytest.mark.parametrize("dtype", cases.EVERY)
+def test_unique_all_and_unique_inverse_are_those_of_numpy(dtype: str) -> None:
+    for shape in cases.SHAPES:
+        x = cases.elements(dtype, shape)
+        found, values = gridsync.unique_all(x), np.unique(x)
+        first = [np.flatnonzero(x.reshape(-1) == value)[0] for value in values]
+        np.testing.assert_array_equal(found.values, values, strict=True)
+        np.testing.assert_array_equal(found.indices, np.array(first, np.int64), strict=True)
+        inverse = np.searchsorted(values, x.reshape(-1)).reshape(shape)
+        np.testing.assert_array_equal(found.inverse_indices, inverse, strict=True)
+        np.testing.assert_array_equal(gridsync.unique_inverse(x).values, values, strict=True)
+        np.testing.assert_array_equal(gridsync.unique_inverse(x).inverse_indices, inverse, strict=True)
+
+
+@pytest.mark.parametrize("dtype", cases.EVERY)
+def test_unique_all_has_the_bits_of_unique_counts(dtype: str) -> None:
+    for count in (0, 1, 2, 300):
+        x = cases.with_specials(dtype, (count,))
+        found, expected = gridsync.unique_all(x), gridsync.unique_counts(x)
+        for name in ("values", "counts"):
+            each, other = getattr(found, name), getattr(expected, name)
+            assert each.dtype == other.dtype
+            assert each.tobytes() == other.tobytes()
+        np.testing.assert_array_equal(found.values[found.inverse_indices], x, strict=True)
+
+
+@pytest.mark.parametrize("dtype", cases.EVERY)
+def test_searches_are_those_of_numpy(dtype: str) -> None:
+    for count in (0, 1, 2, 31, 32, 33, 1000, 5000):
+        x = cases.with_specials(dtype, (count,))
+        values = cases.with_specials(dtype, (1001,))
+        sorter = np.argsort(x, stable=True)
+        for side in ("left", "right"):
+            expected = np.searchsorted(x[sorter], values, side)
+            found = gridsync.searchsorted(x[sorter], values, side=side)
+            np.testing.assert_array_equal(found, expected, strict=True)
+            found = gridsync.searchsorted(x, values.reshape(7, 11, 13), side=side, sorter=sorter)
+            np.testing.assert_array_equal(found, expected.reshape(7, 11, 13), strict=True)
+    assert type(gridsync.searchsorted(np.array([1, 3]), np.int64(2))) is np.int64
+
+
+@settings(deadline=None, max_examples=60, database=None)
+@given(
+    arrays.arrays(np.float32, arrays.array_shapes(max_dims=1, max_side=40)),
+    arrays.arrays(np.float32, arrays.array_shapes(min_dims=0, max_dims=3, max_side=9)),
+    st.sampled_from(["left", "right"]),
+)
+def test_any_floats_are_searched_as_in_numpy(x: np.ndarray, values: np.ndarray, side: str) -> None:
+    x = np.sort(x)
+    found = gridsync.searchsorted(x, values, side=side)
+    np.testing.assert_array_equal(found, np.searchsorted(x, values, side), strict=True)
+
+
 def test_each_nan_is_distinct() -> None:
     values, counts = gridsync.unique_counts(np.array([np.nan, 1.0, np.nan, 1.0]))
     np.testing.assert_array_equal(values, [1.0, np.nan, np.nan])

@@ -54,6 +54,23 @@ REFUSED: list[tuple[type[Exception], str, Callable[[], Any]]] = [
     (IndexError, "index -1", lambda: gridsync.scatter_sum(np.ones(3), np.array([-1]), np.ones(1))),
     (ValueError, r"shapes \(3,\) and \(2,\)", lambda: gridsync.dot(np.ones(3), np.ones(2))),
     (TypeError, "correction '1'", lambda: gridsync.var(np.ones(3), correction="1")),
+    (
+        TypeError,
+        "elements of float64 and values of int64: convert them",
+        lambda: gridsync.searchsorted(np.ones(3), np.ones(3, np.int64)),
+    ),
+    (ValueError, "side middle", lambda: gridsync.searchsorted(np.ones(3), np.ones(3), side="middle")),
+    (ValueError, r"shape \(2, 3\)", lambda: gridsync.searchsorted(np.ones((2, 3)), np.ones(3))),
+    (
+        ValueError,
+        r"shapes \(3,\) and \(2,\)",
+        lambda: gridsync.searchsorted(np.ones(3), np.ones(3), sorter=np.array([0, 1])),
+    ),
+    (
+        TypeError,
+        "a sorter does not accept elements of bool",
+        lambda: gridsync.searchsorted(np.ones(3), np.ones(3), sorter=np.ones(3, bool)),
+    ),
     (ValueError, "not contiguous", lambda: _native.sort(np.ones((4, 4))[:, ::2], False, np.ones((4, 2)), 0)),
     (ValueError, "do not fit", lambda: _native.argsort(np.ones(4), False, np.ones(2, np.int64), (0, 0))),
     (

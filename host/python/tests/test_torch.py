@@ -58,6 +58,10 @@ WITHOUT_GRADIENT: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "argmax": (OPS.reduce, (drawn(4, 6, needs_grad=False), "argmax")),
     "quantile": (OPS.quantile, (drawn(4, 6, needs_grad=False), [0.5, 0.9], "linear")),
     "histogram": (OPS.histogram, (drawn(40, needs_grad=False), [0.0, 1.0, 5.0], True, None)),
+    "searchsorted": (
+        OPS.searchsorted,
+        (drawn(9, needs_grad=False).sort().values, drawn(4, 6, needs_grad=False), True),
+    ),
     "unique": (OPS.unique, (torch.tensor([3, 1, 3, 3]),)),
 }
 
@@ -164,6 +168,47 @@ def test_vmap_is_a_loop(name: str) -> None:
     torch.testing.assert_close(
         together, torch.stack([function(x[:, i]) for i in range(5)], 1), rtol=1e-14, atol=1e-14
     )
+
+
+def test_vmap_of_a_search_is_a_loop() -> None:
+    x = drawn(5, 9, needs_grad=False).sort(dim=0).values
+    values = drawn(5, 6, 9, needs_grad=False)
+    for dims in ((None, 2), (1, None), (1, 2)):
+        first = x[:, 0] if dims[0] is None else x
+        second = values[..., 0] if dims[1] is None else values
+        found = torch.func.vmap(gridsync.searchsorted, in_dims=dims)(first, second)
+        for at in range(9):
+            of = x[:, 0 if dims[0] is None else at]
+            wanted = values[..., 0 if dims[1] is None else at]
+            expected = torch.searchsorted(of.contiguous(), wanted.contiguous())
+            assert torch.equal(found[at], expected)
+
+
+def test_searches_and_unique_all_compile_in_one_graph() -> None:
+    def function(x: torch.Tensor, values: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return gridsync.searchsorted(gridsync.sort(x), values), *gridsync.unique_all(values)
+
+    compiled = torch.compile(function, fullgraph=True, backend="aot_eager")
+    for count in (5, 700):
+        x, values = drawn(count, needs_grad=False), drawn(3, count, needs_grad=False).round(decimals=1)
+        for found, expected in zip(compiled(x, values), function(x, values), strict=True):
+            assert torch.equal(found, expected)
+
+
+@pytest.mark.parametrize("name", cases.WHOLE)
+def test_other_functions_have_the_bits_of_arrays_of_numpy(name: str) -> None:
+    case = cases.WHOLE[name]
+    for dtype in case.dtypes:
+        arguments = case.arguments(dtype, 900)
+        found = case.function(*(torch.from_numpy(each) for each in arguments))
+        for each, other in zip(found, case.function(*arguments), strict=True):
+            cases.expect_same_bits(each.numpy(), other)
+
+
+def test_the_values_of_unique_all_have_a_gradient() -> None:
+    x = torch.tensor([3.0, 1.0, 3.0], requires_grad=True)
+    gridsync.unique_all(x).values.sum().backward()
+    assert x.grad.tolist() == [1.0, 1.0, 0.0]
 
 
 def test_the_bits_of_rms_norm_do_not_depend_on_the_batch() -> None:

@@ -35,16 +35,21 @@ from ._along import (
 )
 from ._arguments import (
     CountsAndEdges,
+    Unique,
     ValuesAndCounts,
     ValuesAndIndices,
+    ValuesAndInverse,
 )
 from ._groups import (
     dot,
     histogram,
     scatter_sum,
+    searchsorted,
     segment_sum,
     select,
+    unique_all,
     unique_counts,
+    unique_inverse,
     unique_values,
 )
 
@@ -52,8 +57,10 @@ os.register_at_fork(after_in_child=_native.after_fork)
 
 __all__ = [
     "CountsAndEdges",
+    "Unique",
     "ValuesAndCounts",
     "ValuesAndIndices",
+    "ValuesAndInverse",
     "all",
     "any",
     "argmax",
@@ -73,6 +80,7 @@ __all__ = [
     "prod",
     "quantile",
     "scatter_sum",
+    "searchsorted",
     "segment_sum",
     "select",
     "softmax",
@@ -81,7 +89,9 @@ __all__ = [
     "sum",
     "sum_squares",
     "topk",
+    "unique_all",
     "unique_counts",
+    "unique_inverse",
     "unique_values",
     "var",
 ]

@@ -28,6 +28,22 @@ class ValuesAndCounts(NamedTuple):
     counts: Array
 
 
+class ValuesAndInverse(NamedTuple):
+    """Distinct elements, and for each element of the array the index of the one that it is equal to."""
+
+    values: Array
+    inverse_indices: Array
+
+
+class Unique(NamedTuple):
+    """Distinct elements, the first index of each, the inverse of `ValuesAndInverse`, and the counts."""
+
+    values: Array
+    indices: Array
+    inverse_indices: Array
+    counts: Array
+
+
 class CountsAndEdges(NamedTuple):
     """The number or weight of the elements in each bin, and the edges of the bins."""
 

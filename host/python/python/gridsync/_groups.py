@@ -1,15 +1,23 @@
-"""The public functions of arrays as a whole: distinct elements, histograms, segments, selections."""
+"""The public functions of whole arrays: distinct elements, searches, histograms, segments, selections."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Integral
-from typing import cast
+from typing import Literal, cast
 
 from ._along import max, min
-from ._arguments import CountsAndEdges, ValuesAndCounts, ValuesAndIndices, accepted, same
+from ._arguments import (
+    CountsAndEdges,
+    Unique,
+    ValuesAndCounts,
+    ValuesAndIndices,
+    ValuesAndInverse,
+    accepted,
+    same,
+)
 from ._frameworks import Array, Framework
-from ._types import EVERY, wide
+from ._types import EVERY, SIGNED, UNSIGNED, expect, wide
 
 
 def unique_values(x: Array, /) -> Array:
@@ -21,6 +29,63 @@ def unique_counts(x: Array, /) -> ValuesAndCounts:
     """The distinct elements of the flattened array, in ascending order, and how often each occurs."""
     f, x = accepted("unique_counts", x)
     return ValuesAndCounts(*f.call("unique", x.reshape(-1)))
+
+
+def unique_inverse(x: Array, /) -> ValuesAndInverse:
+    """The distinct elements of the flattened array, in ascending order, and where each element is in them.
+
+    These indices have the shape of the array.
+    """
+    found = unique_all(x)
+    return ValuesAndInverse(found.values, found.inverse_indices)
+
+
+def unique_all(x: Array, /) -> Unique:
+    """The distinct elements of the flattened array, in ascending order, with indices and counts.
+
+    For each distinct element, the index of the first one that is equal to it, and the number of these. For
+    each element of the array, in its shape, where it is in the distinct ones. Each NaN is distinct.
+    """
+    f, x = accepted("unique_all", x)
+    flat = x.reshape(-1)
+    order = f.call("argsort", flat, False)
+    ordered = flat[order]
+    is_new = f.full(flat, flat.shape, "bool", True)
+    is_new[1:] = ordered[1:] != ordered[:-1]
+    is_new = f.cast(is_new, "int32")
+    inverse = f.empty(flat, flat.shape, "int64")
+    inverse[order] = f.call("scan", is_new, "sum") - 1
+    # Where the runs of equal elements begin.
+    starts = f.call("select", is_new, 1, None)[1]
+    ends = f.concat([starts, f.full(starts, (1,), "int64", flat.shape[0])])
+    first = order[starts]
+    return Unique(flat[first], first, inverse.reshape(x.shape), ends[1:] - starts)
+
+
+def searchsorted(
+    x1: Array, x2: Array, /, *, side: Literal["left", "right"] = "left", sorter: Array | None = None
+) -> Array:
+    """The index in `x1`, of one dimension and in ascending order, before which each element of `x2` belongs.
+
+    Before equal elements, or after them if `side` is right. `sorter` has the indices that sort `x1`. Both
+    arrays have elements of one type. NaN is greater than all others.
+    """
+    f, x1 = accepted("searchsorted", x1)
+    x2 = same(f, "values", x2)
+    if f.dtype(x1) != f.dtype(x2):
+        raise TypeError(f"elements of {f.dtype(x1)} and values of {f.dtype(x2)}: convert them to one type")
+    if side not in ("left", "right"):
+        raise ValueError(f"side {side} is not left or right")
+    if x1.ndim != 1:
+        raise ValueError(f"a sorted array of shape {tuple(x1.shape)}: pass one of one dimension")
+    if sorter is not None:
+        sorter = same(f, "indices", sorter)
+        expect("a sorter", f.dtype(sorter), SIGNED | UNSIGNED)
+        if sorter.shape != x1.shape:
+            shapes = f"{tuple(x1.shape)} and {tuple(sorter.shape)}"
+            raise ValueError(f"elements and a sorter of shapes {shapes}: pass an index for each element")
+        x1 = x1[f.cast(sorter, "int64")]
+    return f.result(f.call("searchsorted", x1, x2, side == "right"))
 
 
 def histogram(

@@ -162,6 +162,15 @@ def unique(f: Framework, x: Array) -> tuple[Array, Array]:
     return f.cast(f.first(values, found), dtype), f.first(counts, found)
 
 
+def searchsorted(f: Framework, x1: Array, x2: Array, right: bool) -> Array:
+    """The index in a sorted array of one dimension of each element of another."""
+    dtype = full(f.dtype(x1))
+    x1, x2 = (f.contiguous(f.cast(each, dtype)) for each in (x1, x2))
+    out = f.empty(x2, x2.shape, "int64")
+    f.run(_native.searchsorted, x1, x2, right, out, f.stream(x1))
+    return out
+
+
 def select(f: Framework, x: Array, low: float | None, high: float | None) -> tuple[Array, Array]:
     """The elements from `low` to `high`, and their indices."""
     values, indices = f.empty(x, x.shape, f.dtype(x)), f.empty(x, x.shape, "int64")

@@ -28,6 +28,7 @@ _SCHEMAS = {
     "kth_value": "(Tensor x, SymInt k) -> (Tensor, Tensor)",
     "quantile": "(Tensor x, float[] q, str method) -> Tensor",
     "dot": "(Tensor x, Tensor y) -> Tensor",
+    "searchsorted": "(Tensor x1, Tensor x2, bool right) -> Tensor",
     "segment_sum": "(Tensor x, Tensor offsets) -> Tensor",
     "scatter_sum": "(Tensor into, Tensor indices, Tensor values) -> Tensor",
     "histogram": "(Tensor x, float[] bins, bool is_even, Tensor? weights) -> (Tensor, Tensor)",
@@ -290,6 +291,18 @@ def _batched(operator: Any, info: Any, dims: tuple[Any, ...], x: torch.Tensor, *
     return out, tuple(0 for _ in out) if isinstance(out, tuple) else 0
 
 
+def _batched_values(
+    info: Any, dims: tuple[Any, ...], x1: torch.Tensor, x2: torch.Tensor, right: bool
+) -> tuple[torch.Tensor, int]:
+    """The values of a batch are more values, unless each has an array of its own."""
+    operator, (of_x1, of_x2, _) = torch.ops.gridsync.searchsorted, dims
+    if of_x1 is None:
+        return operator(x1, x2.movedim(of_x2, 0), right), 0
+    each = range(info.batch_size)
+    values = [x2 if of_x2 is None else x2.select(of_x2, at) for at in each]
+    return torch.stack([operator(x1.select(of_x1, at), values[at], right) for at in each]), 0
+
+
 def _register(library: torch.library.Library, name: str) -> None:
     full, function = f"gridsync::{name}", getattr(_rows, name)
     library.define(name + _SCHEMAS[name])
@@ -302,6 +315,8 @@ def _register(library: torch.library.Library, name: str) -> None:
     if name in _OF_ROWS:
         operator = getattr(torch.ops.gridsync, name)
         torch.library.register_vmap(full, functools.partial(_batched, operator), lib=library)
+    if name == "searchsorted":
+        torch.library.register_vmap(full, _batched_values, lib=library)
 
 
 _LIBRARY = torch.library.Library("gridsync", "DEF")
