@@ -25,7 +25,7 @@
 /// | `rows` | each row of a matrix to one value | as for `reduce`, for long rows; `[SHORT LONG]` if short rows need fewer than 3 blocks of 256 threads |
 /// | `mean_rows` | the kernels of `rows` | `shared` |
 /// | `scan` | an array to as many values, on one GPU and spread over several | blocks of 256 threads; `bulk` if there are also kernels with bulk copies |
-/// | `scan_rows` | each row of a matrix to as many values | blocks of 256 threads, for long rows |
+/// | `scan_rows` | each row of a matrix to as many values | blocks of 256 threads, for short rows, and for middle rows; two for long rows |
 /// | `counted_reduce` | as `reduce`, with the length in memory | as for `reduce` |
 /// | `counted_scan` | as `scan`, with the length in memory | blocks of 256 threads |
 /// | `segments` | each segment to one value, and a scan of each segment | blocks of 256 threads for the scan; `[N reduce M]` if M, not 4, blocks of 256 reduce; `[M]` if there is no scan |
@@ -41,35 +41,35 @@
 #[macro_export]
 macro_rules! operations {
     ($each:ident) => { $crate::operations! { @ $each
-        (sum_f32: "sum" Sum<f32>, Values) reduce 2, mean shared, rows 2, mean_rows shared, scan [2 bulk], scan_rows 2, segments [4 reduce 5], ranges float, counted_reduce 2, counted_scan 2;
+        (sum_f32: "sum" Sum<f32>, Values) reduce 2, mean shared, rows 2, mean_rows shared, scan [2 bulk], scan_rows [4 2], segments [4 reduce 5], ranges float, counted_reduce 2, counted_scan 2;
         (sum_f32_in_f64: "sum" Sum<f32, f64>, Values) reduce 2, mean shared, scan 2, segments 4, ranges float, counted_reduce 2, counted_scan 2;
         (sum_compensated_f32: "sum" CompensatedSum<f32>, Values) reduce 2, mean shared, scan 2;
-        (sum_f64: "sum" Sum<f64>, Values) reduce 2, mean shared, rows 2, mean_rows shared, scan [2 bulk], scan_rows 2, segments 4, ranges float, counted_reduce 2, counted_scan 2;
+        (sum_f64: "sum" Sum<f64>, Values) reduce 2, mean shared, rows 2, mean_rows shared, scan [2 bulk], scan_rows [4 2], segments 4, ranges float, counted_reduce 2, counted_scan 2;
         (sum_compensated_f64: "sum" CompensatedSum<f64>, Values) reduce 2, mean shared, scan 2;
         (sum_f16_in_f32: "sum" Sum<f16, f32>, Values) reduce 2, mean shared, rows 2, mean_rows shared, scan 2, ranges float;
         (sum_f16_in_f64: "sum" Sum<f16, f64>, Values) reduce 2, mean shared, scan 2, ranges float;
         (sum_bf16_in_f32: "sum" Sum<bf16, f32>, Values) reduce 2, mean shared, rows 2, mean_rows shared, scan 2, ranges float;
         (sum_bf16_in_f64: "sum" Sum<bf16, f64>, Values) reduce 2, mean shared, scan 2, ranges float;
-        (sum_i32_in_i64: "sum" Sum<i32, i64>, Values) reduce 2, mean shared, rows 1, mean_rows shared, scan 2, scan_rows 2, segments 4, ranges integer, counted_reduce 2, counted_scan 2;
-        (sum_u32_in_u64: "sum" Sum<u32, u64>, Values) reduce 2, mean shared, rows 1, mean_rows shared, scan 2, scan_rows 2, segments 4, ranges integer, counted_reduce 2, counted_scan 2;
+        (sum_i32_in_i64: "sum" Sum<i32, i64>, Values) reduce 2, mean shared, rows 1, mean_rows shared, scan 2, scan_rows [2 1], segments 4, ranges integer, counted_reduce 2, counted_scan 2;
+        (sum_u32_in_u64: "sum" Sum<u32, u64>, Values) reduce 2, mean shared, rows 1, mean_rows shared, scan 2, scan_rows [2 1], segments 4, ranges integer, counted_reduce 2, counted_scan 2;
         (sum_i32: "sum" Sum<i32> as Sum<u32>, Values) scan [shared bulk];
         (sum_u32: "sum" Sum<u32>, Values) scan [2 bulk];
         (sum_i64_in_i128: "sum" WideSum<i64>, Values) reduce 2, mean shared;
         (sum_u64_in_i128: "sum" WideSum<u64>, Values) reduce 2, mean shared;
         (sum_i64: "sum" Sum<i64> as Sum<u64>, Values) reduce shared, rows shared, mean_rows shared, scan [shared bulk], scan_rows shared, segments shared, ranges integer, counted_reduce shared, counted_scan shared;
-        (sum_u64: "sum" Sum<u64>, Values) reduce [registers 56], rows 2, mean_rows shared, scan [2 bulk], scan_rows 2, segments 4, ranges integer, counted_reduce [registers 56], counted_scan 2;
+        (sum_u64: "sum" Sum<u64>, Values) reduce [registers 56], rows 2, mean_rows shared, scan [2 bulk], scan_rows [4 2], segments 4, ranges integer, counted_reduce [registers 56], counted_scan 2;
 
-        (prod_f32: "prod" Product<f32>, Factors) reduce 2, rows 2, scan 2, scan_rows 2;
+        (prod_f32: "prod" Product<f32>, Factors) reduce 2, rows 2, scan 2, scan_rows [4 2];
         (prod_f32_in_f64: "prod" Product<f32, f64>, Factors) reduce 2, scan 2;
-        (prod_f64: "prod" Product<f64>, Factors) reduce 2, rows 2, scan 2, scan_rows 2;
+        (prod_f64: "prod" Product<f64>, Factors) reduce 2, rows 2, scan 2, scan_rows [4 2];
         (prod_f16_in_f32: "prod" Product<f16, f32>, Factors) reduce 2, rows 2, scan 2;
         (prod_f16_in_f64: "prod" Product<f16, f64>, Factors) reduce 2, scan 2;
         (prod_bf16_in_f32: "prod" Product<bf16, f32>, Factors) reduce 2, rows 2, scan 2;
         (prod_bf16_in_f64: "prod" Product<bf16, f64>, Factors) reduce 2, scan 2;
-        (prod_i32_in_i64: "prod" Product<i32, i64>, Factors) reduce 2, rows 1, scan 2, scan_rows 2;
-        (prod_u32_in_u64: "prod" Product<u32, u64>, Factors) reduce 2, rows 1, scan 2, scan_rows 2;
+        (prod_i32_in_i64: "prod" Product<i32, i64>, Factors) reduce 2, rows 1, scan 2, scan_rows [2 1];
+        (prod_u32_in_u64: "prod" Product<u32, u64>, Factors) reduce 2, rows 1, scan 2, scan_rows [2 1];
         (prod_i64: "prod" Product<i64> as Product<u64>, Factors) reduce shared, rows shared, scan shared, scan_rows shared;
-        (prod_u64: "prod" Product<u64>, Factors) reduce 2, rows 2, scan 2, scan_rows 2;
+        (prod_u64: "prod" Product<u64>, Factors) reduce 2, rows 2, scan 2, scan_rows [4 2];
 
         (min_f32: "min" Min<f32>, Values) reduce 2, rows 2, scan [2 bulk], segments [4 reduce 5], counted_reduce 2;
         (min_f64: "min" Min<f64>, Values) reduce 2, rows 2, scan [2 bulk], segments 4, counted_reduce 2;

@@ -82,7 +82,11 @@ const OTHERS: &[(&str, &str)] = &[
         "scan_long_rows_prod_f32 scan_long_rows_prod_f64 scan_long_rows_prod_i32_in_i64 \
          scan_long_rows_prod_u32_in_u64 scan_long_rows_prod_u64 scan_long_rows_sum_f32 \
          scan_long_rows_sum_f64 scan_long_rows_sum_i32_in_i64 scan_long_rows_sum_u32_in_u64 \
-         scan_long_rows_sum_u64 scan_short_rows_prod_f32 scan_short_rows_prod_f64 \
+         scan_long_rows_sum_u64 scan_middle_rows_prod_f32 scan_middle_rows_prod_f64 \
+         scan_middle_rows_prod_i32_in_i64 scan_middle_rows_prod_u32_in_u64 \
+         scan_middle_rows_prod_u64 scan_middle_rows_sum_f32 scan_middle_rows_sum_f64 \
+         scan_middle_rows_sum_i32_in_i64 scan_middle_rows_sum_u32_in_u64 \
+         scan_middle_rows_sum_u64 scan_short_rows_prod_f32 scan_short_rows_prod_f64 \
          scan_short_rows_prod_i32_in_i64 scan_short_rows_prod_u32_in_u64 \
          scan_short_rows_prod_u64 scan_short_rows_sum_f32 scan_short_rows_sum_f64 \
          scan_short_rows_sum_i32_in_i64 scan_short_rows_sum_u32_in_u64 \

@@ -34,6 +34,14 @@ class Arrays:
         """The array with elements of another type, or itself."""
         return x.astype(dtype, copy=False)
 
+    def signed(self, x: Array) -> Array:
+        """The array itself, whose elements its library can compare."""
+        return x
+
+    def gather(self, x: Array, indices: Array) -> Array:
+        """The elements at these indices."""
+        return x[indices]
+
     def contiguous(self, x: Array) -> Array:
         """The array in row-major order, or itself."""
         return self.library.require(x, requirements=["C", "A"])
@@ -148,6 +156,17 @@ class Tensors:
         """The tensor with elements of another type, or itself."""
         wanted = getattr(self.library, dtype)
         return x if x.dtype == wanted else x.to(wanted)
+
+    def signed(self, x: Array) -> Array:
+        """Unsigned integers as signed ones of the same bits, for which torch has more kernels."""
+        dtype = self.dtype(x)
+        return x.view(getattr(self.library, dtype[1:])) if dtype in ("uint16", "uint32", "uint64") else x
+
+    def gather(self, x: Array, indices: Array) -> Array:
+        """The elements at these indices."""
+        bits = self.signed(x)
+        found = bits[indices]
+        return found if bits is x else found.view(x.dtype)
 
     def contiguous(self, x: Array) -> Array:
         """The tensor in row-major order, or itself."""

@@ -49,7 +49,7 @@ def unique_all(x: Array, /) -> Unique:
     f, x = accepted("unique_all", x)
     flat = x.reshape(-1)
     order = f.call("argsort", flat, False)
-    ordered = flat[order]
+    ordered = f.signed(f.gather(flat, order))
     is_new = f.full(flat, flat.shape, "bool", True)
     is_new[1:] = ordered[1:] != ordered[:-1]
     is_new = f.cast(is_new, "int32")
@@ -59,7 +59,7 @@ def unique_all(x: Array, /) -> Unique:
     starts = f.call("select", is_new, 1, None)[1]
     ends = f.concat([starts, f.full(starts, (1,), "int64", flat.shape[0])])
     first = order[starts]
-    return Unique(flat[first], first, inverse.reshape(x.shape), ends[1:] - starts)
+    return Unique(f.gather(flat, first), first, inverse.reshape(x.shape), ends[1:] - starts)
 
 
 def searchsorted(
@@ -84,7 +84,7 @@ def searchsorted(
         if sorter.shape != x1.shape:
             shapes = f"{tuple(x1.shape)} and {tuple(sorter.shape)}"
             raise ValueError(f"elements and a sorter of shapes {shapes}: pass an index for each element")
-        x1 = x1[f.cast(sorter, "int64")]
+        x1 = f.gather(x1, f.cast(sorter, "int64"))
     return f.result(f.call("searchsorted", x1, x2, side == "right"))
 
 

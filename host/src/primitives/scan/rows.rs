@@ -8,13 +8,19 @@ use bytemuck::Pod;
 use cuda_std::memory::{Global, Scalar};
 use cuda_std::warp::WARP_SIZE;
 pub use gridsync_entries::scan_rows::RowScannable;
-use gridsync_entries::scan_rows::{LongArguments, LongCommon, ShortArguments, ShortCommon};
+use gridsync_entries::scan_rows::{
+    LongArguments, LongCommon, MiddleArguments, MiddleCommon, ShortArguments, ShortCommon,
+};
 use gridsync_entries::{Entry, KernelOf};
-use gridsync_kernels::grid::scan::{ROW_STATE, RowLanes, ScanOperation, Shape};
+use gridsync_kernels::grid::scan::{MIDDLE_TILES, ROW_STATE, RowLanes, ScanOperation, Shape};
 use gridsync_kernels::op::{Carried, Operation};
 
-/// Warps per block for short rows. Other numbers have not been measured.
+/// Warps per block for short and middle rows. Other numbers have not been measured.
 const WARPS: u32 = 8;
+
+/// The fewest rows per multiprocessor of which each has a warp if it has several tiles. Other numbers
+/// have not been measured.
+const MIDDLE_ROWS: u32 = 8;
 
 /// Scans each row of `columns` elements by `op` on all cores of the CPU, with the bits of a
 /// [`RowScanner`].
@@ -73,34 +79,37 @@ enum Plan {
     Nothing,
     /// Some lanes of a warp per row.
     Short { lanes: RowLanes, geometry: Geometry },
+    /// A warp per row.
+    Middle { geometry: Geometry },
     /// One grid of blocks per row.
     Long { shape: Shape, geometry: Geometry },
 }
 
 impl Plan {
-    fn of<O: ScanOperation>(rows: usize, columns: usize) -> Self {
+    fn of<O: ScanOperation>(device: &Device, rows: usize, columns: usize) -> Self {
         if rows == 0 || columns == 0 {
             return Self::Nothing;
         }
+        // For more than 2^32 blocks, the rows would not fit in any memory.
+        let warps =
+            |count: usize| Geometry::new(count.div_ceil(WARPS as usize) as u32, WARPS * WARP_SIZE);
         if let Some(lanes) = RowLanes::of::<O::Element>(columns) {
-            let warps = rows.div_ceil(lanes.rows());
-            // For more than 2^32 blocks, the rows would not fit in any memory.
-            let blocks = warps.div_ceil(WARPS as usize) as u32;
-            return Self::Short { lanes, geometry: Geometry::new(blocks, WARPS * WARP_SIZE) };
+            return Self::Short { lanes, geometry: warps(rows.div_ceil(lanes.rows())) };
         }
         let shape = Shape::of::<O::Element, O::Accumulator>(columns);
-        let warps = match shape.tiles {
-            1 => columns.div_ceil(shape.strip::<O::Element>()) as u32,
-            _ => shape.warps,
-        };
-        let geometry = Geometry::new(grid_of_rows(shape.tiles, rows), warps * WARP_SIZE);
+        let has_small_tiles = shape.rows == 1 && shape.tiles <= MIDDLE_TILES;
+        let many = (MIDDLE_ROWS * device.properties().multiprocessors) as usize;
+        if has_small_tiles && (shape.tiles == 1 || rows >= many) {
+            return Self::Middle { geometry: warps(rows) };
+        }
+        let geometry = Geometry::new(grid_of_rows(shape.tiles, rows), shape.threads());
         Self::Long { shape, geometry }
     }
 
     /// The values that blocks send to each other, and the words of the state, of each row.
     fn workspace(&self) -> (usize, usize) {
         match self {
-            Self::Long { shape, .. } if shape.tiles > 1 => (shape.places(), ROW_STATE),
+            Self::Long { shape, .. } => (shape.places(), ROW_STATE),
             _ => (0, 0),
         }
     }
@@ -108,8 +117,8 @@ impl Plan {
 
 impl<O: RowScannable<Element: Pod, Output: Pod>> RowScanner<O> {
     /// Plans scans by `op` of `rows` rows of `columns` elements on `device`, and allocates their
-    /// working memory: if a row has more than one tile of 4 to 32 KiB, 8 bytes per tile and per word
-    /// of an accumulator.
+    /// working memory: if rows are long, or of several tiles of 4 KiB and few, 8 bytes per tile and
+    /// per word of an accumulator.
     ///
     /// # Errors
     /// If the device fails.
@@ -117,7 +126,7 @@ impl<O: RowScannable<Element: Pod, Output: Pod>> RowScanner<O> {
     /// # Panics
     /// If a row is too long to scan: 16 TiB and more.
     pub fn new(op: O, device: &Device, rows: usize, columns: usize) -> Result<Self, DeviceError> {
-        let plan = Plan::of::<O>(rows, columns);
+        let plan = Plan::of::<O>(device, rows, columns);
         let (places, state) = plan.workspace();
         let words = places * O::Accumulator::WORDS;
         Ok(Self {
@@ -139,6 +148,7 @@ impl<O: RowScannable<Element: Pod, Output: Pod>> RowScanner<O> {
         match &self.plan {
             Plan::Nothing => Ok(()),
             Plan::Short { .. } => self.device.compile::<KernelOf<O, ShortCommon<O>>>(),
+            Plan::Middle { .. } => self.device.compile::<KernelOf<O, MiddleCommon<O>>>(),
             Plan::Long { .. } => self.device.compile::<KernelOf<O, LongCommon<O>>>(),
         }
     }
@@ -219,6 +229,15 @@ impl<O: RowScannable<Element: Pod, Output: Pod>> RowScanner<O> {
                 // the previous kernel; the caller vouches for the views.
                 unsafe {
                     self.device.launch_in_a_row::<KernelOf<O, ShortCommon<O>>>(geometry, args)
+                }
+            }
+            Plan::Middle { geometry } => {
+                let common = MiddleArguments { input, output, columns: columns as u32, form };
+                let args = Entry::arguments(self.op, common);
+                // SAFETY: the shape of the columns has few small tiles, and the grid has a warp for
+                // each row; otherwise as above.
+                unsafe {
+                    self.device.launch_in_a_row::<KernelOf<O, MiddleCommon<O>>>(geometry, args)
                 }
             }
             Plan::Long { shape, geometry } => {

@@ -29,7 +29,9 @@ pub use bulk::{BulkOperation, SHARED as BULK_SHARED, THREADS as BULK_THREADS};
 #[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
 pub use bulk::{scan_by_bulk, scan_spread_by_bulk};
 pub use mode::{Form, Mode};
-pub use rows::{ROW_STATE, RowLanes, scan_long_rows, scan_short_rows};
+pub use rows::{
+    MIDDLE_TILES, ROW_STATE, RowLanes, scan_long_rows, scan_middle_rows, scan_short_rows,
+};
 pub use segments::scan_segments;
 pub use shape::{Shape, most_rows};
 pub use spread::{Stripes, head_and_places, scan_spread};

@@ -38,6 +38,8 @@ fn faults_in_scans_and_selections_name_the_caller() {
             scan::scan_segments::<Sum<u32>>(rows, zeros.of(0, 3000), zeros.of(3, 3000), workspace(zeros), 1, 4, MODE);
         on(1, 64) => |zeros|
             scan::scan_short_rows(op, zeros.of(0, 300), zeros.of(3, 300), 20, lanes, form);
+        on(1, 64) => |zeros|
+            scan::scan_middle_rows(op, zeros.of(0, 300), zeros.of(3, 300), 150, form);
         on(few.tiles, 64) => |zeros|
             scan::scan_long_rows(op, zeros.of(0, 300), zeros.of(3, 300), workspace(zeros), 300, (1, 4), form);
         bulk => |zeros|

@@ -2,7 +2,7 @@
 
 use super::{FORMS, same_bits};
 use bytemuck::Pod;
-use gridsync::device::{Buffer, Device, DeviceError};
+use gridsync::device::{Buffer, Device, DeviceError, Emulator, EmulatorConfig};
 use gridsync::primitives::RowScanner;
 use gridsync::primitives::scan::{Form, RowScannable, Scanner, scan_rows_on_cpu};
 use gridsync_kernels::grid::scan::Shape;
@@ -17,6 +17,7 @@ pub(crate) fn trials() -> Trials {
     let mut trials = trials! {
         test:
             rows_of_any_length_are_right_under_every_schedule,
+            a_warp_goes_through_the_tiles_of_its_row,
             large_matrices_have_the_bits_of_each_row_on_cuda;
         on_each_backend:
             a_row_has_the_bits_of_a_scan_of_it_alone,
@@ -60,10 +61,11 @@ pub(crate) fn small_matrices_have_the_bits_of_the_cpu(device: &Device) {
 }
 
 /// The numbers of rows and columns around every limit: of a pack, the lanes of a row, a tile.
-fn shapes<O: Operation>() -> Vec<(usize, usize)> {
+fn shapes<O: Operation>(device: &Device) -> Vec<(usize, usize)> {
     use cuda_std::memory::Scalar;
     let (pack, row) = (O::Element::PACK, Shape::row::<O::Element>());
     let tile = Shape::of::<O::Element, O::Accumulator>(1).tile::<O::Element>();
+    let many = 8 * device.properties().multiprocessors as usize;
     vec![
         (1, 1),
         (259, 1),
@@ -80,6 +82,8 @@ fn shapes<O: Operation>() -> Vec<(usize, usize)> {
         (3, tile),
         (3, tile + 1),
         (2, 3 * tile + pack),
+        // Many rows of several tiles have a warp each.
+        (many, tile + 1),
     ]
 }
 
@@ -106,7 +110,7 @@ fn every_shape<O>(device: &Device)
 where
     O: RowScannable<Element: Pod + Sample, Output: Pod + Debug> + Default,
 {
-    for (rows, columns) in shapes::<O>() {
+    for (rows, columns) in shapes::<O>(device) {
         check::<O>(device, rows, columns);
     }
 }
@@ -115,7 +119,7 @@ fn small_shapes<O>(device: &Device)
 where
     O: RowScannable<Element: Pod + Sample, Output: Pod + Debug> + Default,
 {
-    for (rows, columns) in [(5, 19), (2, 200)] {
+    for (rows, columns) in [(5, 19), (2, 200), (1, 1025)] {
         check::<O>(device, rows, columns);
     }
 }
@@ -137,17 +141,31 @@ fn rows_of_any_length_are_right_under_every_schedule() {
     let tile = Shape::of::<f32, f32>(1).tile::<f32>();
     for schedule in schedules() {
         let device = emulator_under(schedule);
-        for (rows, columns) in [(30, 7), (3, 200), (3, 2 * tile + 9)] {
+        let many = 8 * device.properties().multiprocessors as usize;
+        for (rows, columns) in [(30, 7), (3, 200), (3, 2 * tile + 9), (many, tile + 4)] {
             check::<Sum<f32>>(&device, rows, columns);
         }
     }
 }
 
+fn a_warp_goes_through_the_tiles_of_its_row() {
+    let config = EmulatorConfig { multiprocessors: 1, ..EmulatorConfig::default() };
+    let tile = Shape::of::<f32, f32>(1).tile::<f32>();
+    // As many rows as one multiprocessor needs.
+    check::<Sum<f32>>(&Device::new(Emulator::new(config)), 8, 21 * tile + 700);
+}
+
 fn large_matrices_have_the_bits_of_each_row_on_cuda() {
     with_cuda(|cuda| {
         // More rows than blocks along y, rows of many tiles and of several groups.
-        for (rows, columns) in [(1_000_003, 17), (70_001, 132), (1003, 4099), (7, (1 << 24) + 1025)]
-        {
+        for (rows, columns) in [
+            (1_000_003, 17),
+            (70_001, 132),
+            (1003, 4099),
+            (1100, 262_144),
+            (1100, 250_001),
+            (7, (1 << 24) + 1025),
+        ] {
             check::<Sum<f32>>(cuda, rows, columns);
         }
         check::<Sum<f64>>(cuda, 3, 9_000_002);
