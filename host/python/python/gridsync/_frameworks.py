@@ -138,6 +138,10 @@ class GpuArrays(Arrays):
         return current.ptr, _cupy_allocator(self.library)
 
 
+_NAMES: dict[Any, str] = {}
+"""The name of each type of torch so far."""
+
+
 class Tensors:
     """torch."""
 
@@ -150,7 +154,10 @@ class Tensors:
 
     def dtype(self, x: Array) -> str:
         """The name of the type of the elements."""
-        return str(x.dtype).removeprefix("torch.")
+        found = _NAMES.get(x.dtype)
+        if found is None:
+            found = _NAMES[x.dtype] = str(x.dtype).removeprefix("torch.")
+        return found
 
     def cast(self, x: Array, dtype: str) -> Array:
         """The tensor with elements of another type, or itself."""
@@ -293,8 +300,19 @@ _KINDS = (
 )
 
 
+_FOUND: dict[type, Framework] = {}
+"""The library of each type of array so far."""
+
+
 def framework_of(x: Array) -> Framework:
     """The library of an array. One that the program has not imported has made none."""
+    found = _FOUND.get(type(x))
+    if found is None:
+        found = _FOUND[type(x)] = _library_of(x)
+    return found
+
+
+def _library_of(x: Array) -> Framework:
     for name, types, kind in _KINDS:
         library = sys.modules.get(name)
         if library is not None and isinstance(x, tuple(getattr(library, t) for t in types)):
