@@ -321,8 +321,8 @@ fn mismatched_spreads_are_refused() {
     let mut sums = SpreadReducer::new(op, &devices).expect("there is room");
     let error = sums.reduce(&spread(4096, 1024)).expect_err("it is refused");
     assert_eq!(error, DeviceError::ShortStripes { what: "a reduction", stripe: 1024, tile: 4096 });
-    let max = SpreadScanner::new(Max::<f32>::new(), &devices, 9).expect("there is room");
-    let refused = max.with_design(Design::Bulk).map(|_| ()).expect_err("it has none");
+    let product = SpreadScanner::new(Product::<f32>::new(), &devices, 9).expect("there is room");
+    let refused = product.with_design(Design::Bulk).map(|_| ()).expect_err("it has none");
     assert!(refused.to_string().contains("a scan by bulk copies"), "{refused}");
     let alone = Device::new(Emulator::new(EmulatorConfig::default()));
     let one = Devices::from(&alone);
