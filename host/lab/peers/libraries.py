@@ -138,7 +138,7 @@ class Torch:
             # Both arrays are in one.
             "torch.dot": lambda x: torch.dot(x[:n], x[n:]),
             "torch.softmax": lambda x: torch.softmax(x, dim=-1),
-            "torch.cumsum": lambda x: torch.cumsum(x, 0, dtype=x.dtype),
+            "torch.cumsum": lambda x: torch.cumsum(x, -1, dtype=x.dtype),
         }.get(name)
 
 

@@ -76,6 +76,7 @@ fn the_help_of_a_suite_has_exactly_the_flags_that_it_accepts() {
                 "reduce",
                 "reduce-rows",
                 "scan",
+                "scan-rows",
                 "select",
                 "partition",
                 "unique",

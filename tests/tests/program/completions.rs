@@ -56,7 +56,7 @@ fn bash_completes_subcommands_flags_and_values() {
     assert_eq!(completed(&["gridsync", "lab", "la"]), "ladder launches");
     assert_eq!(
         completed(&["gridsync", "bench", "s"]),
-        "scan-threads system scaling scan select segments softmax sort"
+        "scan-threads system scaling scan select segments scan-rows softmax sort"
     );
     assert_eq!(completed(&["gridsync", "bench", "scan", "--op"]), "--ops");
     assert_eq!(completed(&["gridsync", "reduce", "--tr"]), "--transport");

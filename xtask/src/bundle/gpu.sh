@@ -175,6 +175,7 @@ partition --sizes 2^16,2^20,2^24
 unique --sizes 2^16,2^20,2^24
 segments --sizes 2^16,2^24,2^28
 by-key --sizes 2^20,2^28
+scan-rows --sizes 2^20,2^28
 softmax --sizes 2^20,2^28
 sort --sizes 2^16,2^20,2^24,2^28
 histogram

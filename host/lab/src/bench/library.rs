@@ -45,6 +45,19 @@ const SOFTMAXES: &[&str] = &[
     "softmax-1048576",
 ];
 
+/// The sums of rows of so many elements.
+const SUMS_OF_ROWS: &[&str] = &[
+    "rows-16",
+    "rows-17",
+    "rows-128",
+    "rows-1000",
+    "rows-1001",
+    "rows-1024",
+    "rows-4096",
+    "rows-65536",
+    "rows-1048576",
+];
+
 /// All calls. PyTorch's median of an even number of elements is the lower of the two in the middle,
 /// and its quantile is their mean, as our median is.
 const CALLS: &[Call] = &[
@@ -75,6 +88,7 @@ const CALLS: &[Call] = &[
     Call::new("torch.var", "reduce", &["var"], FLOATS).of(&["tiles"]),
     Call::new("torch.dot", "reduce", &["dot"], FLOATS),
     Call::new("torch.softmax", "softmax", SOFTMAXES, FLOATS),
+    Call::new("torch.cumsum", "scan-rows", SUMS_OF_ROWS, FLOATS),
     Call::new("torch.cumsum", "scan", &["sum"], OF_TORCH).of(&["auto"]),
     Call::new("cupy.cumsum", "scan", &["sum"], OF_CUPY).of(&["auto"]),
 ];
@@ -189,7 +203,7 @@ impl Library {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::{HISTOGRAM, RANK, REDUCE, SCAN, SOFTMAX, SORT, Throughput};
+    use crate::bench::{HISTOGRAM, RANK, REDUCE, SCAN, SCAN_ROWS, SOFTMAX, SORT, Throughput};
 
     /// The modes of the calls of each case of an operation, in order.
     fn modes(suite: &Throughput, op: &str, dtype: Dtype) -> Vec<Vec<&'static str>> {
@@ -220,6 +234,7 @@ mod tests {
         assert_eq!(of_variance, [&["torch.var"][..], &[]]);
         assert_eq!(modes(&REDUCE, "dot", Dtype::F32), [["torch.dot"]]);
         assert_eq!(modes(&SOFTMAX, "softmax-16", Dtype::F32), [["torch.softmax"]]);
+        assert_eq!(modes(&SCAN_ROWS, "rows-17", Dtype::F32), [["torch.cumsum"]]);
         let of_scan = modes(&SCAN, "sum", Dtype::F64);
         assert_eq!(of_scan, [&["torch.cumsum", "cupy.cumsum"][..], &[], &[]]);
     }
@@ -227,7 +242,7 @@ mod tests {
     #[test]
     fn every_call_is_of_a_case() {
         for call in CALLS {
-            let suites = [SORT, RANK, HISTOGRAM, REDUCE, SCAN, SOFTMAX];
+            let suites = [SORT, RANK, HISTOGRAM, REDUCE, SCAN, SCAN_ROWS, SOFTMAX];
             let suite = suites.iter().find(|suite| suite.name == call.suite).expect("a suite");
             for op in call.ops {
                 let is_its = |case: &&Case| {

@@ -1,14 +1,14 @@
 //! The suite `softmax`: the softmax of each row of a matrix, compared with PyTorch's.
 
-use super::throughput::{Bench, Load, time_cold};
-use super::{Case, Ceiling, MeasureError, Measurement, PeerProgram, Throughput};
-use gridsync::device::{Buffer, DeviceError};
+use super::rows::{RowWork, measure};
+use super::{Case, Ceiling, PeerProgram, Throughput};
+use gridsync::device::{Buffer, Device, DeviceError};
 use gridsync::primitives::softmax::{RowSoftmax, softmax_rows_on_cpu};
 
 /// Softmax of rows of so many f32.
 macro_rules! rows_of {
     ($($columns:literal),*) => {
-        &[$(Case::new::<f32>("rows", concat!("softmax-", $columns), &[], measure::<$columns>)),*]
+        &[$(Case::new::<f32>("rows", concat!("softmax-", $columns), &[], measure::<RowSoftmax<f32>, $columns>)),*]
     };
 }
 
@@ -30,45 +30,20 @@ pub const SOFTMAX: Throughput = Throughput {
     on_cpu: None,
 };
 
-/// µs of one softmax of all rows of `COLUMNS` elements in device memory to another matrix. `None` if
-/// the matrix has less than a whole row.
-fn measure<const COLUMNS: usize>(
-    bench: &mut Bench<'_>,
-    load: &Load,
-) -> Result<Option<Measurement>, MeasureError> {
-    let Load { n, plan } = *load;
-    let rows = n / COLUMNS;
-    if rows == 0 {
-        return Ok(None);
-    }
-    let len = rows * COLUMNS;
-    let inputs = bench.stock.inputs::<f32>(bench.device, len, plan.calls)?;
-    let outputs = (0..plan.calls).map(|_| bench.device.alloc(len));
-    let mut outputs: Vec<Buffer<f32>> = outputs.collect::<Result<_, DeviceError>>()?;
-    let mut softmax = RowSoftmax::new(bench.device, rows, COLUMNS)?;
-    let call = |i: usize| softmax.launch(&inputs[i], &mut outputs[i]);
-    // SAFETY: a softmax only reads its input, writes its output and leaves its working memory ready
-    // for the next one. All of them outlive the measurement.
-    let measured = unsafe { time_cold(bench.device, &plan, bench.sampling, call) }?;
-    if load.is_checked() {
-        let right = softmax_rows_on_cpu(&inputs[0].download()?, COLUMNS);
-        check(&outputs[0].download()?, &right, COLUMNS)?;
-    }
-    Ok(Some(measured))
-}
+// SAFETY: the kernels do only that, on the memory of the plan and of the two buffers.
+unsafe impl RowWork for RowSoftmax<f32> {
+    const RESULT: &'static str = "softmax";
 
-/// Compares every bit.
-fn check(found: &[f32], right: &[f32], columns: usize) -> Result<(), MeasureError> {
-    let differ = |(a, b): (&f32, &f32)| a.to_bits() != b.to_bits();
-    match found.iter().zip(right).position(differ) {
-        None => Ok(()),
-        Some(at) => Err(MeasureError::Wrong(format!(
-            "the softmax of rows of {columns} is {} in row {}, column {}, not {}",
-            found[at],
-            at / columns,
-            at % columns,
-            right[at]
-        ))),
+    fn new(device: &Device, rows: usize, columns: usize) -> Result<Self, DeviceError> {
+        Self::new(device, rows, columns)
+    }
+
+    fn launch(&mut self, input: &Buffer<f32>, output: &mut Buffer<f32>) -> Result<(), DeviceError> {
+        Self::launch(self, input, output)
+    }
+
+    fn on_cpu(input: &[f32], columns: usize) -> Vec<f32> {
+        softmax_rows_on_cpu(input, columns)
     }
 }
 
@@ -91,13 +66,5 @@ mod tests {
         let records = SOFTMAX.in_emulator(&SOFTMAX.cases[..1], 160);
         let bytes: Vec<_> = records.iter().map(|record| record.bytes).collect();
         assert_eq!(bytes, [Some(2 * 4 * 160); 2], "in a row and alone");
-    }
-
-    #[test]
-    fn a_wrong_result_is_found() {
-        assert_eq!(check(&[0.5; 4], &[0.5; 4], 2), Ok(()));
-        let wrong = check(&[0.5, 0.5, 0.5, 0.25], &[0.5; 4], 2).expect_err("the last is wrong");
-        let said = "the softmax of rows of 2 is 0.25 in row 1, column 1, not 0.5";
-        assert_eq!(wrong.to_string(), said);
     }
 }

@@ -11,8 +11,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, Args, Command, Subcommand};
 use gridsync_lab::bench::{
     ALL_REDUCE, BARRIER, BY_KEY, HISTOGRAM, KENDALL, PARTITION, PeerKind, PeerKinds, PeerProgram,
-    RANK, REDUCE, REDUCE_ROWS, Record, SCAN, SCAN_THREADS, SEGMENTS, SELECT, SOFTMAX, SORT, Suite,
-    Throughput, UNIQUE,
+    RANK, REDUCE, REDUCE_ROWS, Record, SCAN, SCAN_ROWS, SCAN_THREADS, SEGMENTS, SELECT, SOFTMAX,
+    SORT, Suite, Throughput, UNIQUE,
 };
 use serde_json::Value;
 
@@ -212,6 +212,12 @@ suites! {
     /// The peers are CUB's DeviceReduce::ReduceByKey, DeviceScan::InclusiveSumByKey and
     /// DeviceSelect::UniqueByKey. They leave their results on the GPU.
     ByKey("by-key", Throughput = BY_KEY, "--peers", "--ops reduce-16,scan-16 --sizes 2^20");
+    /// The sums up to each element of each row of a matrix
+    ///
+    /// The time, as in bench reduce, of the sums up to each element of the rows of f32 matrices, for
+    /// rows of 16 to 2^20 elements. The results are checked. The peer is torch.cumsum. The program in
+    /// CUDA C++ only measures how long it takes to copy the elements.
+    ScanRows("scan-rows", Throughput = SCAN_ROWS, "--peers=cuda,torch", "--ops rows-1024 --sizes 2^20");
     /// The softmax of each row of a matrix
     ///
     /// The time, as in bench reduce, of the softmax of the rows of f32 matrices, for rows of 16 to

@@ -154,7 +154,7 @@ mod tests {
     use super::*;
     use gridsync_lab::bench::{
         BY_KEY, HISTOGRAM, KENDALL, Measurement, PARTITION, Peer, RANK, REDUCE, REDUCE_ROWS, SCAN,
-        SEGMENTS, SELECT, SOFTMAX, SORT, Spread, UNIQUE,
+        SCAN_ROWS, SEGMENTS, SELECT, SOFTMAX, SORT, Spread, UNIQUE,
     };
     use serde_json::json;
 
@@ -201,6 +201,7 @@ mod tests {
             &UNIQUE,
             &SEGMENTS,
             &BY_KEY,
+            &SCAN_ROWS,
             &SOFTMAX,
             &SORT,
             &HISTOGRAM,
