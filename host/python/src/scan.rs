@@ -10,7 +10,7 @@ use crate::threads::on_all_cores;
 use gridsync::device::{Buffer, Device};
 use gridsync::op::{InSegments, Max, Min, Operation, Product, Segments, Sum};
 use gridsync::primitives::scan::{Form, RowScannable, RowScanner, Scannable, Scanner};
-use gridsync::reference::{RowScan, scan_columns, scan_each_row};
+use gridsync::reference::{RowScan, scan_columns, scan_each_column, scan_each_row};
 use gridsync_kernels::grid::scan::ScanOperation;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -57,14 +57,13 @@ where
     O: ScanOperation<Element: Element, Output: Element> + Default,
 {
     let ((rows, len, columns), form) = (x.matrices, Form::Inclusive);
-    if !O::EXACT {
-        expect_rows(columns)?;
-    }
     let from = x.array.elements::<O::Element>()?;
     let to = out.elements_mut::<O::Output>()?;
     let done = on_all_cores(py, || {
-        if columns > 1 {
+        if columns > 1 && O::EXACT {
             scan_columns::<O>(from, (len, columns), form, to)
+        } else if columns > 1 {
+            scan_each_column(O::default(), from, (len, columns), form, to)
         } else if rows > 1 && O::EXACT {
             RowScan::<O>::new(from.len(), len, form).map(|mut scan| scan.next(from, to))
         } else {

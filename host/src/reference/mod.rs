@@ -40,7 +40,7 @@ pub use reduce::{Reduction, reduce, reduce_depth};
 pub use reduce_columns::{ColumnReduction, reduce_columns};
 pub use reduce_rows::reduce_rows;
 pub use scan::{Scan, scan, scan_depth, scan_in};
-pub use scan_columns::{ColumnScan, scan_columns};
+pub use scan_columns::{ColumnScan, scan_columns, scan_each_column};
 pub use scan_each_row::scan_each_row;
 pub use scan_rows::RowScan;
 pub use search::{Side, search};

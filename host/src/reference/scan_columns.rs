@@ -1,7 +1,7 @@
 //! The scan of each column of a matrix, without a transposed copy of it: row by row if the
 //! operation is exact, otherwise some columns at a time.
 
-use super::RowScan;
+use super::{RowScan, scan_each_row};
 use crate::memory::{self, NoRoom};
 use crate::parallel;
 use gridsync_kernels::grid::scan::{Form, ScanOperation};
@@ -108,39 +108,78 @@ pub fn scan_columns<O: ScanOperation + Default>(
     form: Form,
     output: &mut [O::Output],
 ) -> Result<(), NoRoom> {
-    assert_eq!(input.len(), output.len(), "a result for each element");
-    let matrix = len * columns;
-    assert!(matrix > 0 && input.len().is_multiple_of(matrix), "whole matrices with elements");
-    let mut gathered = Gathered::<O>::new(input.len(), len, form)?;
-    if matrix <= HELD / SIDE {
-        let few = HELD / matrix;
-        let each = input.chunks(few * matrix).zip(output.chunks_mut(few * matrix));
-        for (number, (input, output)) in each.enumerate() {
-            let gather = |into: &mut [_]| transpose_each(input, into, (len, columns));
-            let results = gathered.scan(number * few * columns, input.len(), gather)?;
-            transpose_each(results, output, (columns, len));
+    Gathered::<O>::new(input.len(), len, form)?.scan_all(input, (len, columns), output)
+}
+
+/// Scans each column of such matrices, with the bits of a [`scan`](super::scan()) of the column alone.
+///
+/// # Errors
+/// As for [`scan_columns`].
+///
+/// # Panics
+/// As for [`scan_columns`].
+pub fn scan_each_column<O: ScanOperation>(
+    op: O,
+    input: &[O::Element],
+    (len, columns): (usize, usize),
+    form: Form,
+    output: &mut [O::Output],
+) -> Result<(), NoRoom> {
+    let alone = Alone { op, form, len, elements: Vec::new(), results: Vec::new() };
+    { alone }.scan_all(input, (len, columns), output)
+}
+
+/// Columns that are transposed, scanned as rows, and transposed back.
+trait Transposed<O: ScanOperation> {
+    /// Scans the columns starting at index `first` of all matrices, whose `count` elements `gather`
+    /// writes.
+    fn scan(
+        &mut self,
+        first: usize,
+        count: usize,
+        gather: impl FnOnce(&mut [O::Element]),
+    ) -> Result<&[O::Output], NoRoom>;
+
+    /// Scans all columns, some at a time.
+    fn scan_all(
+        &mut self,
+        input: &[O::Element],
+        (len, columns): (usize, usize),
+        output: &mut [O::Output],
+    ) -> Result<(), NoRoom> {
+        assert_eq!(input.len(), output.len(), "a result for each element");
+        let matrix = len * columns;
+        assert!(matrix > 0 && input.len().is_multiple_of(matrix), "whole matrices with elements");
+        if matrix <= HELD / SIDE {
+            let few = HELD / matrix;
+            let each = input.chunks(few * matrix).zip(output.chunks_mut(few * matrix));
+            for (number, (input, output)) in each.enumerate() {
+                let gather = |into: &mut [_]| transpose_each(input, into, (len, columns));
+                let results = self.scan(number * few * columns, input.len(), gather)?;
+                transpose_each(results, output, (columns, len));
+            }
+            return Ok(());
         }
-        return Ok(());
-    }
-    let width = (HELD / len).next_multiple_of(SIDE);
-    let matrices = input.chunks(matrix).zip(output.chunks_mut(matrix));
-    for (number, (input, output)) in matrices.enumerate() {
-        for first in (0..columns).step_by(width) {
-            let width = width.min(columns - first);
-            let gather = |into: &mut [_]| {
-                parallel::for_each(into.chunks_mut(SIDE * len), &|number, into| {
-                    let (from, width) = (&input[first + number * SIDE..], into.len() / len);
-                    transpose((from, columns), (into, len), (len, width));
+        let width = (HELD / len).next_multiple_of(SIDE);
+        let matrices = input.chunks(matrix).zip(output.chunks_mut(matrix));
+        for (number, (input, output)) in matrices.enumerate() {
+            for first in (0..columns).step_by(width) {
+                let width = width.min(columns - first);
+                let gather = |into: &mut [_]| {
+                    parallel::for_each(into.chunks_mut(SIDE * len), &|number, into| {
+                        let (from, width) = (&input[first + number * SIDE..], into.len() / len);
+                        transpose((from, columns), (into, len), (len, width));
+                    });
+                };
+                let results = self.scan(number * columns + first, width * len, gather)?;
+                parallel::for_each(output.chunks_mut(ROWS * columns), &|number, into| {
+                    let (from, rows) = (&results[number * ROWS..], into.len() / columns);
+                    transpose((from, len), (&mut into[first..], columns), (width, rows));
                 });
-            };
-            let results = gathered.scan(number * columns + first, width * len, gather)?;
-            parallel::for_each(output.chunks_mut(ROWS * columns), &|number, into| {
-                let (from, rows) = (&results[number * ROWS..], into.len() / columns);
-                transpose((from, len), (&mut into[first..], columns), (width, rows));
-            });
+            }
         }
+        Ok(())
     }
-    Ok(())
 }
 
 /// Some columns of the matrices, concatenated, and their results.
@@ -161,8 +200,9 @@ impl<O: ScanOperation + Default> Gathered<O> {
         let tile = RowScan::<O>::tile(all);
         Ok(Self { scan, tile, len, elements: Vec::new(), results: Vec::new() })
     }
+}
 
-    /// Scans the columns starting at index `first`, whose `count` elements `gather` writes.
+impl<O: ScanOperation + Default> Transposed<O> for Gathered<O> {
     fn scan(
         &mut self,
         first: usize,
@@ -180,6 +220,31 @@ impl<O: ScanOperation + Default> Gathered<O> {
         self.scan.go_to(start - others);
         self.scan.next(&self.elements, &mut self.results);
         Ok(&self.results[others..])
+    }
+}
+
+/// Some columns of the matrices, each scanned alone, and their results.
+struct Alone<O: ScanOperation> {
+    op: O,
+    form: Form,
+    /// Elements of a column.
+    len: usize,
+    elements: Vec<O::Element>,
+    results: Vec<O::Output>,
+}
+
+impl<O: ScanOperation> Transposed<O> for Alone<O> {
+    fn scan(
+        &mut self,
+        _: usize,
+        count: usize,
+        gather: impl FnOnce(&mut [O::Element]),
+    ) -> Result<&[O::Output], NoRoom> {
+        resize(&mut self.elements, count)?;
+        resize(&mut self.results, count)?;
+        gather(&mut self.elements);
+        scan_each_row(self.op, &self.elements, self.len, self.form, &mut self.results)?;
+        Ok(&self.results)
     }
 }
 
@@ -308,6 +373,29 @@ mod tests {
             let same = |&at: &usize| bits(&output[place(at)]) == bits(&expected[at]);
             let differs = (0..input.len()).find(|at| !same(at));
             assert_eq!(differs, None, "{form:?} of {matrices} of {len} by {columns}");
+        }
+    }
+
+    #[test]
+    fn each_float_column_has_the_bits_of_a_scan_of_it_alone() {
+        for (matrices, len, columns) in
+            [(1, 1, 33), (3, 33, 31), (2, 257, 300), (1, 4097, 48), (1, 100_000, 37)]
+        {
+            let of = |i: usize| (i as u32).wrapping_mul(0x9E37_79B1) as f32 / 1e7 - 200.0;
+            let input: Vec<f32> = (0..matrices * len * columns).map(of).collect();
+            let op = Sum::<f32>::new();
+            let mut output = vec![0.0; input.len()];
+            scan_each_column(op, &input, (len, columns), Form::Inclusive, &mut output)
+                .expect("there is room");
+            let matrix = len * columns;
+            for column in (0..matrices).flat_map(|m| (0..columns).map(move |c| m * matrix + c)) {
+                let of = |all: &[f32]| -> Vec<f32> {
+                    all[column..].iter().step_by(columns).take(len).copied().collect()
+                };
+                let bits = |all: Vec<f32>| all.into_iter().map(f32::to_bits).collect::<Vec<_>>();
+                let expected = scan(op, &of(&input), Form::Inclusive);
+                assert_eq!(bits(of(&output)), bits(expected), "{matrices} of {len} by {columns}");
+            }
         }
     }
 

@@ -1,8 +1,9 @@
 //! The scan of each row of a matrix, with the bits of a [`Scan`] of the row alone.
 
-use super::scan::{Blocks, Scan, scan_tile};
+use super::scan::{Blocks, LANES, Scan, lanes_before, scan_tile};
 use crate::memory::NoRoom;
 use crate::parallel::{self, CHUNK};
+use cuda_std::memory::Scalar;
 use gridsync_kernels::grid::scan::{Form, ScanOperation, Shape};
 
 /// Scans each row of `columns` elements of `input`, on all cores, and writes a result for each
@@ -33,11 +34,16 @@ pub fn scan_each_row<O: ScanOperation>(
     }
     let shape = Shape::of::<O::Element, O::Accumulator>(columns);
     let tile = shape.tile::<O::Element>().min(columns);
+    let is_short = columns <= Shape::row::<O::Element>();
     let few = CHUNK / columns * columns;
     parallel::for_each(input.chunks(few).zip(output.chunks_mut(few)), &|_, (input, output)| {
         let mut in_tile = vec![op.identity(); tile];
         for (row, results) in input.chunks(columns).zip(output.chunks_mut(columns)) {
-            scan_row(op, shape, row, form, &mut in_tile, results);
+            if is_short {
+                scan_short_row(op, row, form, results);
+            } else {
+                scan_row(op, shape, row, form, &mut in_tile, results);
+            }
         }
     });
     Ok(())
@@ -65,6 +71,43 @@ fn scan_row<O: ScanOperation>(
     }
 }
 
+/// Scans a row of at most one pack per lane of a warp on one core. All else is the identity, which
+/// changes no bits.
+fn scan_short_row<O: ScanOperation>(
+    op: O,
+    row: &[O::Element],
+    form: Form,
+    results: &mut [O::Output],
+) {
+    let width = O::Element::PACK;
+    let mut lanes = [op.identity(); LANES];
+    let packs = row.chunks(width).zip((0..).step_by(width));
+    let count = row.len().div_ceil(width);
+    for (lane, (pack, first)) in lanes.iter_mut().zip(packs.clone()) {
+        for (&x, index) in pack.iter().zip(first..) {
+            *lane = op.combine(*lane, op.lift(x, index));
+        }
+    }
+    for distance in [1, 2, 4, 8, 16] {
+        for lane in (distance..count).rev() {
+            lanes[lane] = op.combine(lanes[lane - distance], lanes[lane]);
+        }
+    }
+    for ((lane, (pack, first)), results) in packs.enumerate().zip(results.chunks_mut(width)) {
+        let before = lanes_before(op, &lanes, lane);
+        let mut packed = op.identity();
+        for ((&x, index), result) in pack.iter().zip(first..).zip(results) {
+            let with_x = op.combine(packed, op.lift(x, index));
+            let in_pack = match form {
+                Form::Inclusive => with_x,
+                Form::Exclusive => op.before(packed, index),
+            };
+            *result = op.finish(op.combine(before, in_pack));
+            packed = with_x;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::scan;
@@ -74,9 +117,16 @@ mod tests {
 
     fn rows_have_their_own_bits<O: ScanOperation<Element = f32, Output: Pod>>(op: O) {
         let drawn = |i: usize| (i as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        for (rows, columns) in
-            [(1, 1), (700, 3), (300, 128), (9, 1025), (3, 70_001), (2, CHUNK + 1)]
-        {
+        for (rows, columns) in [
+            (1, 1),
+            (700, 3),
+            (90, 17),
+            (300, 128),
+            (30, 129),
+            (9, 1025),
+            (3, 70_001),
+            (2, CHUNK + 1),
+        ] {
             let input: Vec<f32> =
                 (0..rows * columns).map(|i| (drawn(i) >> 40) as f32 / 1e7 - 0.1).collect();
             for form in [Form::Inclusive, Form::Exclusive] {

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from . import _native
-from ._types import FLOATS, full, real, scanned, summed, wide
+from ._types import full, real, scanned, summed, wide
 
 if TYPE_CHECKING:
     from ._frameworks import Array, Framework
@@ -58,11 +58,7 @@ def reduce(f: Framework, x: Array, op: str, correction: int = 0) -> Array:
 def scan(f: Framework, x: Array, op: str) -> Array:
     """Each element combined with all before it in its row. Floats of 16 bits become float32."""
     x = f.cast(x, full(f.dtype(x)))
-    if op in ("sum", "prod") and f.dtype(x) in FLOATS:
-        # The order in which a row is combined is that of a row in memory.
-        laid_out, axis = f.contiguous(x), x.ndim - 1
-    else:
-        laid_out, axis = f.laid_out(x)
+    laid_out, axis = f.laid_out(x)
     out = f.empty(x, laid_out.shape, scanned(op, f.dtype(x)))
     f.run(_native.scan, op, laid_out, axis, out, f.stream(x))
     return f.move_last(out, (axis,))
