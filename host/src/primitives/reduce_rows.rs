@@ -23,7 +23,7 @@ const WARPS: u32 = SMALL;
 /// Threads per block of the kernel that finishes results, as many as it is compiled for.
 const FINISH_THREADS: u32 = 128;
 
-/// A grid with `blocks` blocks along x for each of `rows` rows, of which there is at least one.
+/// A grid with `blocks` blocks along x for each of `rows` rows, which are at least one.
 pub(super) fn grid_of_rows(blocks: u32, rows: usize) -> (u32, u32, u32) {
     let along_z = rows.div_ceil(Geometry::MOST_ALONG_Y as usize);
     let along_y = rows.div_ceil(along_z);

@@ -99,7 +99,7 @@ fn a_search_counts_duplicates_zeros_and_nan_as_numpy_does(device: &Device) {
             let found = search(Order::ASCENDING, side, &sorted, &values);
             found.and_then(|indices| indices.download()).expect("it should search")
         };
-        // Those of numpy.searchsorted.
+        // As numpy.searchsorted finds them.
         assert_eq!(of(Side::Left), [2, 2, 7, 7, 6, 0, 5, 6]);
         assert_eq!(of(Side::Right), [5, 5, 9, 9, 7, 1, 5, 6]);
     }

@@ -10,7 +10,7 @@ use gridsync::device::{Buffer, Device, DeviceError};
 /// The launched work only reads its input, writes its output, and leaves its working memory ready for
 /// the next call.
 pub(super) unsafe trait RowWork: Sized {
-    /// What an error calls a result.
+    /// The name of a result in an error.
     const RESULT: &'static str;
 
     /// Plans the work on `rows` rows of `columns` elements.
@@ -65,8 +65,17 @@ fn check(what: &str, found: &[f32], right: &[f32], columns: usize) -> Result<(),
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
+    use crate::bench::{Case, Throughput};
+
+    /// Measures the cases of a suite with `n` elements. The first `measured` have rows that fit.
+    pub(in crate::bench) fn expect_measured(suite: &Throughput, n: usize, measured: usize) {
+        let is_measured = |case: &Case| case.alone_in_emulator(n).is_some();
+        let found: Vec<_> = suite.cases.iter().map(is_measured).collect();
+        let right: Vec<_> = (0..suite.cases.len()).map(|case| case < measured).collect();
+        assert_eq!(found, right, "rows that are longer than {n} are left out");
+    }
 
     #[test]
     fn a_wrong_result_is_found() {

@@ -56,14 +56,11 @@ unsafe impl RowWork for RowScanner<Sum<f32>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bench::rows::tests::expect_measured;
 
     #[test]
     fn every_case_is_measured_and_right() {
-        for (n, measured) in [(1023, 5), (5000, 7)] {
-            let is_measured = |case: &Case| case.alone_in_emulator(n).is_some();
-            let found: Vec<_> = SCAN_ROWS.cases.iter().map(is_measured).collect();
-            let right: Vec<_> = (0..SCAN_ROWS.cases.len()).map(|case| case < measured).collect();
-            assert_eq!(found, right, "rows that are longer than {n} are left out");
-        }
+        expect_measured(&SCAN_ROWS, 1023, 5);
+        expect_measured(&SCAN_ROWS, 5000, 7);
     }
 }

@@ -8,7 +8,12 @@ use gridsync::primitives::softmax::{RowSoftmax, softmax_rows_on_cpu};
 /// Softmax of rows of so many f32.
 macro_rules! rows_of {
     ($($columns:literal),*) => {
-        &[$(Case::new::<f32>("rows", concat!("softmax-", $columns), &[], measure::<RowSoftmax<f32>, $columns>)),*]
+        &[$(Case::new::<f32>(
+            "rows",
+            concat!("softmax-", $columns),
+            &[],
+            measure::<RowSoftmax<f32>, $columns>,
+        )),*]
     };
 }
 
@@ -50,15 +55,12 @@ unsafe impl RowWork for RowSoftmax<f32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bench::rows::tests::expect_measured;
 
     #[test]
     fn every_case_is_measured_and_right() {
-        for (n, measured) in [(5000, 4), (40_000, 5)] {
-            let is_measured = |case: &Case| case.alone_in_emulator(n).is_some();
-            let found: Vec<_> = SOFTMAX.cases.iter().map(is_measured).collect();
-            let right: Vec<_> = (0..SOFTMAX.cases.len()).map(|case| case < measured).collect();
-            assert_eq!(found, right, "rows that are longer than {n} are left out");
-        }
+        expect_measured(&SOFTMAX, 5000, 4);
+        expect_measured(&SOFTMAX, 40_000, 5);
     }
 
     #[test]
