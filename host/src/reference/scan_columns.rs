@@ -111,7 +111,8 @@ pub fn scan_columns<O: ScanOperation + Default>(
     Gathered::<O>::new(input.len(), len, form)?.scan_all(input, (len, columns), output)
 }
 
-/// Scans each column of such matrices, with the bits of a [`scan`](super::scan()) of the column alone.
+/// Scans each column of matrices as in [`scan_columns`], with the bits of a [`scan`](super::scan()) of
+/// the column alone.
 ///
 /// # Errors
 /// As for [`scan_columns`].
@@ -125,8 +126,8 @@ pub fn scan_each_column<O: ScanOperation>(
     form: Form,
     output: &mut [O::Output],
 ) -> Result<(), NoRoom> {
-    let alone = Alone { op, form, len, elements: Vec::new(), results: Vec::new() };
-    { alone }.scan_all(input, (len, columns), output)
+    let mut alone = Alone { op, form, len, elements: Vec::new(), results: Vec::new() };
+    alone.scan_all(input, (len, columns), output)
 }
 
 /// Columns that are transposed, scanned as rows, and transposed back.
