@@ -8,7 +8,7 @@ use cuda_std::launch::KernelArg;
 use cuda_std::prelude::*;
 use gridsync_kernels::grid::Workspace;
 use gridsync_kernels::grid::scan::{
-    Form, RowLanes, ScanOperation, scan_long_rows, scan_middle_rows, scan_short_rows,
+    Form, RowLanes, RowStrips, ScanOperation, scan_long_rows, scan_middle_rows, scan_short_rows,
 };
 
 /// The arguments of every kernel for short rows, as in [`scan_short_rows`].
@@ -49,6 +49,8 @@ pub struct MiddleArguments<T, A> {
     pub output: Global<A>,
     /// The number of elements per row.
     pub columns: u32,
+    /// The [`RowStrips`], as their `log`.
+    pub log_strips: u32,
     /// The [`Form`], as a number.
     pub form: u32,
 }
@@ -60,7 +62,8 @@ impl<T: Scalar, A: Scalar> MiddleArguments<T, A> {
     /// Scans each row with `op`: [`scan_middle_rows`].
     #[device]
     pub fn scan(self, op: impl ScanOperation<Element = T, Output = A>) {
-        scan_middle_rows(op, self.input, self.output, self.columns, Form::of(self.form));
+        let (strips, form) = (RowStrips { log: self.log_strips }, Form::of(self.form));
+        scan_middle_rows(op, self.input, self.output, self.columns, strips, form);
     }
 }
 

@@ -12,7 +12,9 @@ use gridsync_entries::scan_rows::{
     LongArguments, LongCommon, MiddleArguments, MiddleCommon, ShortArguments, ShortCommon,
 };
 use gridsync_entries::{Entry, KernelOf};
-use gridsync_kernels::grid::scan::{MIDDLE_TILES, ROW_STATE, RowLanes, ScanOperation, Shape};
+use gridsync_kernels::grid::scan::{
+    MIDDLE_TILES, ROW_STATE, RowLanes, RowStrips, ScanOperation, Shape,
+};
 use gridsync_kernels::op::{Carried, Operation};
 
 /// Warps per block for short and middle rows. Other numbers have not been measured.
@@ -79,8 +81,8 @@ enum Plan {
     Nothing,
     /// Some lanes of a warp per row.
     Short { lanes: RowLanes, geometry: Geometry },
-    /// A warp per row.
-    Middle { geometry: Geometry },
+    /// A warp per row, or for several.
+    Middle { strips: RowStrips, geometry: Geometry },
     /// One grid of blocks per row.
     Long { shape: Shape, geometry: Geometry },
 }
@@ -100,7 +102,8 @@ impl Plan {
         let has_small_tiles = shape.rows == 1 && shape.tiles <= MIDDLE_TILES;
         let many = (MIDDLE_ROWS * device.properties().multiprocessors) as usize;
         if has_small_tiles && (shape.tiles == 1 || rows >= many) {
-            return Self::Middle { geometry: warps(rows) };
+            let strips = RowStrips::of::<O::Element>(columns);
+            return Self::Middle { strips, geometry: warps(rows.div_ceil(strips.rows())) };
         }
         let geometry = Geometry::new(grid_of_rows(shape.tiles, rows), shape.threads());
         Self::Long { shape, geometry }
@@ -231,11 +234,12 @@ impl<O: RowScannable<Element: Pod, Output: Pod>> RowScanner<O> {
                     self.device.launch_in_a_row::<KernelOf<O, ShortCommon<O>>>(geometry, args)
                 }
             }
-            Plan::Middle { geometry } => {
-                let common = MiddleArguments { input, output, columns: columns as u32, form };
+            Plan::Middle { strips, geometry } => {
+                let (columns, log_strips) = (columns as u32, strips.log);
+                let common = MiddleArguments { input, output, columns, log_strips, form };
                 let args = Entry::arguments(self.op, common);
-                // SAFETY: the shape of the columns has few small tiles, and the grid has a warp for
-                // each row; otherwise as above.
+                // SAFETY: the strips are made for the columns, whose shape has few small tiles, and
+                // the grid has a warp for their rows; otherwise as above.
                 unsafe {
                     self.device.launch_in_a_row::<KernelOf<O, MiddleCommon<O>>>(geometry, args)
                 }

@@ -30,7 +30,7 @@ pub use bulk::{BulkOperation, SHARED as BULK_SHARED, THREADS as BULK_THREADS};
 pub use bulk::{scan_by_bulk, scan_spread_by_bulk};
 pub use mode::{Form, Mode};
 pub use rows::{
-    MIDDLE_TILES, ROW_STATE, RowLanes, scan_long_rows, scan_middle_rows, scan_short_rows,
+    MIDDLE_TILES, ROW_STATE, RowLanes, RowStrips, scan_long_rows, scan_middle_rows, scan_short_rows,
 };
 pub use segments::scan_segments;
 pub use shape::{Shape, most_rows};

@@ -5,13 +5,13 @@
 //!   rounded up to a power of two. So few lanes are idle, however short the rows are.
 //! * A **middle** row, of at most [`MIDDLE_TILES`] small tiles, has a warp, which goes through its
 //!   tiles. It holds a tile in registers, so as many bytes are in flight as in a scan of large tiles,
-//!   and it waits for no other warp.
+//!   and it waits for no other warp. If a row has at most half a tile, a warp scans several.
 //! * A **long** row gets the grid that it would have alone, next to the grids of the other rows. So
 //!   do middle rows, if they are too few to keep the GPU busy with a warp each.
 //!
-//! 2^28 f32 in rows of 4 to 128 take 530 µs, a copy 507, and rows of 17, which begin at any element,
-//! 749. With the grid of a long row, rows of 1024 took 1791, because a small tile has a pack per lane,
-//! and rows of 2^20 take 849 (an H200, 2026-11-29).
+//! 2^28 f32 in rows of 4 to 2^16 take 526 to 568 µs, a copy 513, and rows of 17 and 1001, which begin
+//! at any element, 771 and 736. With the grid of a long row, rows of 1024 took 1791, because a small
+//! tile has a pack per lane, and rows of 2^20 take 862 (an H200, 2026-11-29).
 //!
 //! Rows that do not begin at multiples of 16 bytes are read and written element by element.
 
@@ -39,6 +39,40 @@ const STRIPS: usize = MOST_WARPS as usize;
 pub const MIDDLE_TILES: u32 = 1 << LEVELS;
 const LEVELS: usize = 8;
 const _: () = assert!(MIDDLE_TILES <= MOST_GROUP, "a middle row is one group");
+
+/// The strips of a middle row in a tile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowStrips {
+    /// Log2 of their number: 0 to 3.
+    pub log: u32,
+}
+
+impl RowStrips {
+    /// The strips for rows of `columns` elements of `T`. Longer rows have several tiles of 8.
+    #[must_use]
+    pub fn of<T: Scalar>(columns: usize) -> Self {
+        let strips = columns.div_ceil(T::PACK * WARP_SIZE as usize).clamp(1, STRIPS);
+        Self { log: strips.next_power_of_two().ilog2() }
+    }
+
+    /// Rows that a warp scans: 1 to 8.
+    #[must_use]
+    pub const fn rows(self) -> usize {
+        STRIPS >> self.log
+    }
+
+    /// The row of a strip of the warp.
+    #[inline(always)]
+    const fn row(self, strip: usize) -> usize {
+        strip >> self.log
+    }
+
+    /// The index of a strip of the warp in its row.
+    #[inline(always)]
+    const fn in_row(self, strip: usize) -> usize {
+        strip & ((1 << self.log) - 1)
+    }
+}
 
 /// Words of the state of each row, in the workspace of [`scan_long_rows`].
 pub const ROW_STATE: usize = tiles::STATE;
@@ -146,21 +180,22 @@ pub fn scan_short_rows<O: ScanOperation>(
 
 /// Scans each row of `columns` elements of `input` into `output`. For middle rows.
 ///
-/// Called by every thread of a grid along x, of whole warps, at least one per row. The
-/// [`Shape`](super::Shape) of the columns has at most [`MIDDLE_TILES`] tiles of 8 warps with one row.
-/// Otherwise the same as for [`scan_short_rows`].
+/// Called by every thread of a grid along x, of whole warps, at least one per `strips.rows()` rows.
+/// `strips` is [`RowStrips::of`] the columns. The [`Shape`](super::Shape) of the columns has at most
+/// [`MIDDLE_TILES`] tiles of 8 warps with one row. Otherwise the same as for [`scan_short_rows`].
 #[device]
 pub fn scan_middle_rows<O: ScanOperation>(
     op: O,
     input: Global<O::Element>,
     output: Global<O::Output>,
     columns: u32,
+    strips: RowStrips,
     form: Form,
 ) {
     begin();
-    let (at, columns, width) = (ThreadPosition::here(), columns as usize, O::Element::PACK);
+    let (at, columns) = (ThreadPosition::here(), columns as usize);
     let number = thread::block_idx_x() as usize * at.warps as usize + at.warp as usize;
-    let start = number * columns;
+    let start = number * strips.rows() * columns;
     // The whole warp returns together, because its lanes shuffle below.
     if start >= input.len() {
         return;
@@ -168,69 +203,122 @@ pub fn scan_middle_rows<O: ScanOperation>(
     let reads_packs = is_aligned(input, columns);
     let narrows = size_of::<O::Output>() < size_of::<O::Element>();
     let writes_packs = reads_packs && !narrows && output.unaligned_head() == 0;
-    let (input, output) = (input.part(start, columns), output.part(start, columns));
+    let len = (strips.rows() * columns).min(input.len() - start);
+    let (input, output) = (input.part(start, len), output.part(start, len));
+    let rows = MiddleRows::<O> { input, output, columns, reads_packs, writes_packs, form };
+    let (mut first, tile) = (at.lane as usize * O::Element::PACK, MiddleRows::<O>::TILE);
+    if columns <= tile {
+        rows.scan_tile(op, first, strips, op.identity());
+        return;
+    }
+    // The compiler knows the strips of a row with several tiles.
+    let strips = RowStrips { log: STRIPS.ilog2() };
     let mut tiles = Before { blocks: Pack::splat(op.identity()), count: 0 };
-    let mut first = at.lane as usize * width;
     // The same number of turns for all lanes.
-    while first - at.lane as usize * width < columns {
-        let place = |strip: usize| first + strip * WARP_SIZE as usize * width;
+    while first - at.lane as usize * O::Element::PACK < columns {
+        let aggregate = rows.scan_tile(op, first, strips, tiles.combined(op));
+        tiles.push(op, aggregate);
+        first += tile;
+    }
+}
+
+/// The middle rows of a warp.
+struct MiddleRows<O: ScanOperation> {
+    input: Global<O::Element>,
+    output: Global<O::Output>,
+    columns: usize,
+    reads_packs: bool,
+    writes_packs: bool,
+    form: Form,
+}
+
+impl<O: ScanOperation> MiddleRows<O> {
+    /// Elements of a tile.
+    const TILE: usize = STRIPS * WARP_SIZE as usize * O::Element::PACK;
+
+    /// Scans a tile of which this lane's first element is at `first` of its row, after elements with
+    /// the combined value `prefix`. Returns the aggregate of the last row. Called by all lanes of the
+    /// warp.
+    #[device]
+    fn scan_tile(
+        &self,
+        op: O,
+        first: usize,
+        strips: RowStrips,
+        prefix: O::Accumulator,
+    ) -> O::Accumulator {
+        let Self { input, output, columns, reads_packs, writes_packs, form } = *self;
+        let row = |strip| strips.row(strip) * columns;
+        let place = |strip| first + strips.in_row(strip) * WARP_SIZE as usize * O::Element::PACK;
+        let is_there = |strip, i| place(strip) + i < columns && row(strip) < input.len();
         let loaded: [Places<O>; STRIPS] = if reads_packs {
-            let read = |strip| input.read_pack(place(strip), CacheHint::Streaming);
-            Pack::from_fn(|strip| match place(strip) < columns {
-                true => lift(op, read(strip), place(strip)),
-                false => Pack::splat(op.identity()),
+            let read = |strip| input.read_pack(row(strip) + place(strip), CacheHint::Streaming);
+            Pack::from_fn(|strip| {
+                if is_there(strip, 0) {
+                    lift(op, read(strip), place(strip))
+                } else {
+                    Pack::splat(op.identity())
+                }
             })
         } else {
+            let read = |strip, i| input.read(row(strip) + place(strip) + i);
             Pack::from_fn(|strip| {
-                Pack::from_fn(|i| match place(strip) + i {
-                    at if at < columns => op.lift(input.read(at), at as u64),
-                    _ => op.identity(),
+                Pack::from_fn(|i| {
+                    if is_there(strip, i) {
+                        op.lift(read(strip, i), (place(strip) + i) as u64)
+                    } else {
+                        op.identity()
+                    }
                 })
             })
         };
-        let (mut held, aggregate) = tile_of_warp(op, loaded);
+        let (mut held, aggregate) = tile_of_warp(op, loaded, strips);
         if form == Form::Exclusive {
             held.shift(op, |strip| place(strip) as u64);
         }
-        held.results(op, tiles.combined(op), |strip, results| {
-            let at = place(strip);
+        held.results(op, prefix, |strip, results| {
+            let at = row(strip) + place(strip);
             if writes_packs {
-                if at < columns {
+                if is_there(strip, 0) {
                     write_packs::<O>(output, at, results);
                 }
                 return;
             }
             results.for_each(|i, result| {
-                if at + i < columns {
+                if is_there(strip, i) {
                     output.write(at + i, result);
                 }
             });
         });
-        tiles.push(op, aggregate);
-        first += STRIPS * WARP_SIZE as usize * width;
+        aggregate
     }
 }
 
-/// The scan of a small tile whose strips are all held by one warp, and its aggregate. Called by all
-/// lanes of the warp.
+/// The scans of the rows in a small tile whose strips are all held by one warp, and the aggregate of
+/// the last row. Called by all lanes of the warp.
 #[device]
 fn tile_of_warp<O: ScanOperation>(
     op: O,
     loaded: [Places<O>; STRIPS],
+    of_row: RowStrips,
 ) -> (Held<O, STRIPS>, O::Accumulator) {
     let packs = Held::<O, STRIPS>::packs(op, loaded);
     let scanned = warp::scan_each(op, Held::<O, STRIPS>::totals(packs));
     let totals: [_; STRIPS] = Pack::from_fn(|strip| warp::total(scanned[strip]));
-    // The scan of a warp over the totals, which all lanes have.
+    // The scan of a warp over the totals of each row, which all lanes have.
     let step = |values: [O::Accumulator; STRIPS], distance: usize| -> [_; STRIPS] {
-        Pack::from_fn(|strip| match strip.checked_sub(distance) {
-            Some(earlier) => op.combine(values[earlier], values[strip]),
-            None => values[strip],
+        Pack::from_fn(|strip| {
+            if of_row.in_row(strip) >= distance {
+                op.combine(values[strip - distance], values[strip])
+            } else {
+                values[strip]
+            }
         })
     };
     let strips = step(step(step(totals, 1), 2), 4);
     let before = Pack::from_fn(|strip| {
-        let strips = if strip == 0 { op.identity() } else { strips[strip - 1] };
+        let is_first = of_row.in_row(strip) == 0;
+        let strips = if is_first { op.identity() } else { strips[strip - 1] };
         op.combine(strips, warp::before(op, scanned[strip]))
     });
     (Held::of(op, packs, before), strips[STRIPS - 1])
@@ -322,5 +410,12 @@ mod tests {
         assert_eq!(RowLanes::of::<f64>(65), None);
         assert_eq!(RowLanes { log: 5 }.rows(), 4);
         assert_eq!(RowLanes { log: 0 }.rows(), 128);
+    }
+
+    #[test]
+    fn a_warp_scans_several_rows_of_half_a_tile() {
+        let rows = |columns| RowStrips::of::<f32>(columns).rows();
+        assert_eq!([129, 256, 257, 512, 513, 1 << 18].map(rows), [4, 4, 2, 2, 1, 1]);
+        assert_eq!(RowStrips::of::<f64>(128).rows(), 4);
     }
 }

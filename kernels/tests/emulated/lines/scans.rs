@@ -3,7 +3,7 @@
 use super::{Add, On, on, scan_workspace};
 use crate::support::Zeros;
 use gridsync_kernels::grid;
-use gridsync_kernels::grid::scan::{self, Form, Mode, RowLanes, Shape, Stripes};
+use gridsync_kernels::grid::scan::{self, Form, Mode, RowLanes, RowStrips, Shape, Stripes};
 use gridsync_kernels::grid::segments::Scattered;
 use gridsync_kernels::grid::select::{Outputs, Within};
 use gridsync_kernels::op::{Segments, Sum};
@@ -28,7 +28,7 @@ fn faults_in_scans_and_selections_name_the_caller() {
         count: zeros.of::<u64>(2, 100).part(40, 1),
     };
     let indices = |zeros: Zeros| Scattered { narrow: zeros.of(0, 1), wide: zeros.of(4, 0) };
-    let lanes = RowLanes { log: 3 };
+    let (lanes, strips) = (RowLanes { log: 3 }, RowStrips { log: 1 });
     let few = Shape::with::<u32>(300, 2, 1, 4);
     let kept = Within::greater_than(7u32);
     walk! {
@@ -39,7 +39,7 @@ fn faults_in_scans_and_selections_name_the_caller() {
         on(1, 64) => |zeros|
             scan::scan_short_rows(op, zeros.of(0, 300), zeros.of(3, 300), 20, lanes, form);
         on(1, 64) => |zeros|
-            scan::scan_middle_rows(op, zeros.of(0, 300), zeros.of(3, 300), 150, form);
+            scan::scan_middle_rows(op, zeros.of(0, 300), zeros.of(3, 300), 150, strips, form);
         on(few.tiles, 64) => |zeros|
             scan::scan_long_rows(op, zeros.of(0, 300), zeros.of(3, 300), workspace(zeros), 300, (1, 4), form);
         bulk => |zeros|
