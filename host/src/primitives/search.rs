@@ -21,7 +21,7 @@ use crate::reference;
 pub use crate::reference::Side;
 use gridsync_entries::search::Searching;
 use gridsync_entries::{Entry, KernelOf};
-use gridsync_kernels::grid::search::{BLOCKS, THREADS};
+use gridsync_kernels::grid::search::{BLOCKS, Levels, THREADS};
 
 /// An element type with kernels for searches: f32, f64, and integers of 32 and 64 bits.
 pub trait Searchable: Key<Order: Entry<Searching<Self::Word>>> {}
@@ -67,18 +67,22 @@ pub fn search_into<T: Searchable>(
     if values.is_empty() {
         return Ok(());
     }
+    let levels = Levels::of(sorted.len(), size_of::<T>());
     let args = T::order(order).arguments(Searching {
         sorted: sorted.view().cast(),
         values: values.view().cast(),
         indices: indices.view(),
         is_right: (side == Side::Right).into(),
+        levels: levels.count,
     });
     let most = (BLOCKS * device.properties().multiprocessors) as usize;
     let blocks = values.len().div_ceil(THREADS as usize).min(most);
-    let geometry = Geometry::new(blocks as u32, THREADS);
-    // SAFETY: there are as many indices as values, and they are borrowed exclusively; the kernel
-    // needs no order of `sorted` to stay inside it; a dropped buffer waits for the stream; `Entry`
-    // promises that the kernel searches by the order, after the wait for the previous kernel.
+    let geometry = Geometry::new(blocks as u32, THREADS)
+        .with_dynamic_shared(levels.shared_bytes(size_of::<T>()));
+    // SAFETY: the levels are for the length of `sorted`, and the block has their shared memory; there
+    // are as many indices as values, and they are borrowed exclusively; the kernel needs no order of
+    // `sorted` to stay inside it; a dropped buffer waits for the stream; `Entry` promises that the
+    // kernel searches by the order, after the wait for the previous kernel.
     unsafe { device.launch_in_a_row::<KernelOf<T::Order, Searching<T::Word>>>(&geometry, args) }
 }
 

@@ -2,7 +2,7 @@
 
 use cuda_std::launch::KernelArg;
 use cuda_std::prelude::*;
-use gridsync_kernels::grid::search;
+use gridsync_kernels::grid::search::{self, Levels};
 use gridsync_kernels::grid::sort::{Floats, Integers, Order, Word};
 
 /// The common arguments of a search, as in [`search::search()`]. The order comes after them.
@@ -17,6 +17,8 @@ pub struct Searching<W> {
     pub indices: Global<u64>,
     /// Not 0 if keys that are equal to a value come before it.
     pub is_right: u32,
+    /// The [`Levels`], as their `count`.
+    pub levels: u32,
 }
 
 // SAFETY: `repr(C)`; views and numbers are the same on host and device.
@@ -26,13 +28,14 @@ impl<W: Word> Searching<W> {
     /// Searches by `order`: [`search::search()`].
     #[device]
     pub fn search(self, order: impl Order<Word = W>) {
-        search::search(order, self.sorted, self.values, self.indices, self.is_right);
+        let levels = Levels { count: self.levels };
+        search::search(order, self.sorted, self.values, self.indices, self.is_right, levels);
     }
 }
 
 macro_rules! kernels {
     ($($name:ident: $order:ident<$word:ident>;)*) => {$(
-        entry! { @ $name $order<$word> [order] Searching<$word>, search (max_threads = 256, min_blocks = 4) "Searches by", "grid::search::search()" }
+        entry! { @ $name $order<$word> [order] Searching<$word>, search (max_threads = 1024, min_blocks = 1) "Searches by", "grid::search::search()" }
     )*};
 }
 kernels! {

@@ -30,8 +30,10 @@ pub(crate) fn trials() -> Trials {
     trials
 }
 
-/// Lengths of sorted arrays, around powers of two, where the number of comparisons changes.
-const LENGTHS: [usize; 17] = [0, 1, 2, 3, 4, 5, 7, 8, 9, 31, 32, 33, 255, 256, 257, 1000, 4097];
+/// Lengths of sorted arrays, around powers of two, where the number of comparisons changes. With
+/// 2^13 or 2^14 keys and more, the last comparisons are not in shared memory.
+const LENGTHS: [usize; 20] =
+    [0, 1, 2, 3, 4, 5, 7, 8, 9, 31, 32, 33, 255, 256, 257, 1000, 8191, 8192, 8193, 40_000];
 
 /// Numbers of values: one, fewer than a block has threads, and more than an odd number of blocks.
 const VALUES: [usize; 4] = [0, 1, 200, 1300];

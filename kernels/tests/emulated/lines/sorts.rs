@@ -5,16 +5,19 @@ use crate::support::Zeros;
 use cuda_std::memory::Global;
 use cuda_std::prelude::thread;
 use gridsync_kernels::grid::kendall::{self, Side};
+use gridsync_kernels::grid::search::{self, Levels};
 use gridsync_kernels::grid::sort::{
     self, Arrays, COUNT_THREADS, Floats, Integers, Nothing, Portions, Small, State, Task, WORDS,
 };
-use gridsync_kernels::grid::{merge_sort, range_sum, search};
+use gridsync_kernels::grid::{merge_sort, range_sum};
 
 #[test]
 fn faults_in_sorts_and_correlations_name_the_caller() {
     let threads = merge_sort::THREADS;
     let tile = merge_sort::TILE;
     let queries = |zeros: Zeros| zeros.of::<u64>(1, 4);
+    let levels = Levels { count: 3 };
+    let searching = On { dynamic_shared: levels.shared_bytes(4) as usize, ..on(1, 32) };
     walk! {
         on(1, threads) => |zeros| {
             let keys: Global<u32> = zeros.of(0, 1000);
@@ -24,8 +27,8 @@ fn faults_in_sorts_and_correlations_name_the_caller() {
             merge_sort::merge_runs::<u32>(zeros.of(0, 2 * tile), zeros.of(1, 2 * tile), tile);
         on(1, 32) => |zeros|
             range_sum::range_sums::<u64>(zeros.of(0, 9), queries(zeros), zeros.of(2, 2), zeros.of(3, 1));
-        on(1, 32) => |zeros| search::search(
-            Integers::<u32>::new(true, false), zeros.of(0, 9), zeros.of(1, 140), zeros.of(2, 140), 1);
+        searching => |zeros| search::search(
+            Integers::<u32>::new(true, false), zeros.of(0, 99), zeros.of(1, 140), zeros.of(2, 140), 1, levels);
         on(1, 64) => |zeros| {
             let (values, keys, counts) = (zeros.of::<f32>(0, 50), zeros.of(1, 50), zeros.of(2, 16));
             kendall::place(values, keys, counts, Side::X);
