@@ -220,7 +220,7 @@ where
     /// the device. Does not allocate or wait. Results that are not elements of `R` are stored as
     /// [`Stored`](gridsync_kernels::op::Stored) says.
     ///
-    /// A second launch makes the results, except of integers.
+    /// A second launch makes the results if accumulators have another type.
     ///
     /// # Errors
     /// As for [`launch`](Self::launch); [`DeviceError::LengthMismatch`] unless `output` has one
@@ -240,8 +240,8 @@ where
         }
         if <O as Finished<R>>::Kernel::NAME == NoKernel::NAME {
             let words = self.rows * O::Accumulator::WORDS;
-            // SAFETY: without a kernel, `Finished` promises that an accumulator has the bytes of a
-            // result. The buffer is borrowed exclusively.
+            // SAFETY: without a kernel, `Finished` promises that the words of an accumulator are the
+            // bytes of a result. The buffer is borrowed exclusively.
             let words = unsafe { Global::from_address(output.address(), words) };
             return self.launch_words(input, 0..input.len(), words);
         }

@@ -47,8 +47,8 @@ impl<R: Scalar> Arguments<R> {
 /// # Safety
 ///
 /// A safe method of the host library launches the kernel. It does only what [`finish_rows`] does
-/// with an operation of these accumulators and results. If it is [`NoKernel`], the words of an
-/// accumulator are the bytes of the result.
+/// with an operation of these accumulators and results. If it is [`NoKernel`], the words of a
+/// [settled](Operation::settled) accumulator are the bytes of the result.
 #[cfg(not(target_arch = "nvptx64"))]
 pub unsafe trait Finished<R>: Operation {
     /// The kernel.
@@ -70,7 +70,7 @@ macro_rules! finished {
         finished! { @ none $result $op $(, $other)* }
     };
     (@ none $result:ident $($op:ty),*) => {$(
-        // SAFETY: the accumulator is the result, which finishing does not change.
+        // SAFETY: a settled accumulator is the result, which has the same type.
         #[cfg(not(target_arch = "nvptx64"))]
         unsafe impl Finished<$result> for $op {
             type Kernel = NoKernel;
@@ -129,10 +129,10 @@ finished! {
     none, u32: Min<u32>, Max<u32>;
     none, i64: Sum<i64>, Sum<i32, i64>, Product<i64>, Product<i32, i64>, Min<i64>, Max<i64>;
     none, u64: Sum<u64>, Sum<u32, u64>, Product<u64>, Product<u32, u64>, Min<u64>, Max<u64>;
+    none, f32: Sum<f32>, Product<f32>, Min<f32>, Max<f32>;
+    none, f64: Sum<f64>, Product<f64>, Min<f64>, Max<f64>, SumOfSquares<f64>, SumOfSquares<i32>,
+        SumOfSquares<u32>, SumOfSquares<i64>, SumOfSquares<u64>;
 
-    finish_f32, f32: Sum<f32>, Product<f32>, Min<f32>, Max<f32>;
-    finish_f64, f64: Sum<f64>, Product<f64>, Min<f64>, Max<f64>, SumOfSquares<f64>,
-        SumOfSquares<i32>, SumOfSquares<u32>, SumOfSquares<i64>, SumOfSquares<u64>;
     finish_f16, f16: Sum<f16, f32>, Product<f16, f32>, Min<f16, f32>, Max<f16, f32>;
     finish_bf16, bf16: Sum<bf16, f32>, Product<bf16, f32>, Min<bf16, f32>, Max<bf16, f32>;
 

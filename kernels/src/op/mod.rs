@@ -152,6 +152,13 @@ pub trait Operation: Copy + Send + Sync + 'static {
         before
     }
 
+    /// The combination of all elements as a reduction writes it. It leads to the same result, and is
+    /// the result if that has the type of an accumulator.
+    #[inline(always)]
+    fn settled(self, all: Self::Accumulator) -> Self::Accumulator {
+        all
+    }
+
     /// Turns the combination of all elements into the result. Every NaN gets the same bits here,
     /// because the NaN that arithmetic produces depends on the processor.
     fn finish(self, all: Self::Accumulator) -> Self::Output;

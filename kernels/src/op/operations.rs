@@ -42,6 +42,11 @@ macro_rules! widening {
             }
 
             #[inline(always)]
+            fn settled(self, all: A) -> A {
+                all.canonical()
+            }
+
+            #[inline(always)]
             fn finish(self, all: A) -> A {
                 all.canonical()
             }

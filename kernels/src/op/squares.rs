@@ -46,6 +46,11 @@ impl<T: Real> Operation for SumOfSquares<T> {
     }
 
     #[inline(always)]
+    fn settled(self, all: f64) -> f64 {
+        all.canonical()
+    }
+
+    #[inline(always)]
     fn finish(self, all: f64) -> f64 {
         all.canonical()
     }

@@ -49,7 +49,7 @@ const OTHERS: &[(&str, &str)] = &[
     (
         "finished",
         "finish_bf16 finish_deviation_f32 finish_deviation_f64 finish_deviation_i32 \
-         finish_deviation_i64 finish_f16 finish_f32 finish_f64 finish_index_32 finish_index_64 \
+         finish_deviation_i64 finish_f16 finish_index_32 finish_index_64 \
          finish_log_sum_exp_bf16 finish_log_sum_exp_f16 finish_log_sum_exp_f32 \
          finish_log_sum_exp_f64 finish_mean_bf16 finish_mean_f16 finish_mean_f32 finish_mean_f64 \
          finish_mean_i32 finish_mean_u32 finish_squares_bf16 finish_squares_f16 \

@@ -146,7 +146,7 @@ fn reduce_strips<O: Operation>(
         if at.thread == 0 && alone {
             let words = O::Accumulator::WORDS;
             let own = if goal == Goal::EachTile { tile as usize * words } else { 0 };
-            write(result.part(own, words), value);
+            write(op, result.part(own, words), value);
         } else if at.thread == 0 {
             leaves.send(first_leaf as usize, value);
         }
@@ -170,7 +170,7 @@ fn reduce_strips<O: Operation>(
     if at.warp == 0 {
         let value = combine_warps(op, chains, at);
         if at.thread == 0 {
-            write(result, value);
+            write(op, result, value);
         }
     }
     leave_for_next(words, state, stamp, at);
@@ -197,8 +197,10 @@ fn combine_warps<O: Operation>(
 
 /// Writes each word once, so a host that shares the memory can wait for each.
 #[device]
-fn write<T: Carried>(result: Global<u32>, value: T) {
-    for_each_word(value, |i, word| result.store(i, word, Ordering::Relaxed, Scope::System));
+fn write<O: Operation>(op: O, result: Global<u32>, value: O::Accumulator) {
+    for_each_word(op.settled(value), |i, word| {
+        result.store(i, word, Ordering::Relaxed, Scope::System)
+    });
 }
 
 /// Leaves the stamp for the next launch; the block counter has wrapped to 0. Called by all threads

@@ -138,7 +138,7 @@ impl Taken {
                     let row = place >> self.log_packs;
                     if self.lane & (lanes - 1) == 0 && row < self.rows {
                         let words = O::Accumulator::WORDS;
-                        write(self.results.part(row as usize * words, words), all);
+                        write(op, self.results.part(row as usize * words, words), all);
                     }
                 }
                 is_row
