@@ -159,6 +159,19 @@ def test_operators_pass_opcheck() -> None:
         torch.library.opcheck(operator.default, arguments)
 
 
+def test_functions_compile_in_one_graph() -> None:
+    def function(x: torch.Tensor) -> torch.Tensor:
+        ordered = gridsync.sort(x, descending=True)
+        return gridsync.softmax(gridsync.cumulative_sum(ordered, axis=-1)) + gridsync.sum(x)
+
+    x = torch.linspace(-1, 2, 5000, device="cuda").reshape(5, 1000)
+    found = torch.compile(function, backend="aot_eager", fullgraph=True)(x)
+    expect_same(found, function(x).cpu().numpy())
+    for call in (gridsync.cumulative_max, gridsync.argsort):
+        with torch.no_grad():
+            expect_same(call(x.clone().requires_grad_(), axis=-1), call(x, axis=-1).cpu().numpy())
+
+
 def test_what_no_kernel_has_is_a_type_error() -> None:
     rows = torch.ones(65, 2, dtype=torch.int64, device="cuda")
     with pytest.raises(TypeError, match="65 rows on a GPU"):

@@ -56,7 +56,9 @@ def test_bits_do_not_depend_on_the_layout(name: str, layout: str) -> None:
             np.testing.assert_array_equal(found, case.function(x.copy(), axis=axis), strict=True)
 
 
-@pytest.mark.parametrize("name", ["sum", "mean", "var", "logsumexp", "sum_squares", "softmax", "cumulative_sum", "cumulative_prod"])
+@pytest.mark.parametrize(
+    "name", ["sum", "mean", "var", "logsumexp", "sum_squares", "softmax", "cumulative_sum", "cumulative_prod"]
+)
 def test_bits_of_a_row_do_not_depend_on_the_batch(name: str) -> None:
     function = cases.ALONG[name].function
     for columns in (3, 100, 700, 9000):

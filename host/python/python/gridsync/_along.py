@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from numbers import Integral, Real
 from typing import Any, cast
 
+from . import _common
 from ._arguments import Axis, ValuesAndIndices, accepted, axes_of, flat, kept, name_of, rows_along
 from ._frameworks import Array, Framework, framework_of
 from ._types import EVERY, FLOATS, real, wide
@@ -110,18 +111,27 @@ def cumulative_min(x: Array, /, *, axis: int | None = None) -> Array:
 def softmax(x: Array, /, *, axis: int = -1) -> Array:
     """The softmax along an axis. The bits of a row do not depend on other rows."""
     f, x = accepted("softmax", x, FLOATS)
+    found = _common.softmax(f, x, axis)
+    if found is not None:
+        return found
     return _each(f, x, axis, lambda rows: f.call("softmax", rows))
 
 
 def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
     """The elements in order along an axis. NaN is greater than all others. Always stable."""
     f, x = accepted("sort", x)
+    found = _common.sort(f, x, axis, descending)
+    if found is not None:
+        return found
     return _each(f, x, axis, lambda rows: f.call("sort", rows, descending))
 
 
 def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
     """The indices that sort along an axis. Always stable, also in descending order."""
     f, x = accepted("argsort", x)
+    found = _common.argsort(f, x, axis, descending)
+    if found is not None:
+        return found
     return _each(f, x, axis, lambda rows: f.call("argsort", rows, descending))
 
 
@@ -133,6 +143,9 @@ def topk(x: Array, k: int, /, *, axis: int = -1, largest: bool = True) -> Values
         raise ValueError(
             f"the first {k} of {rows.shape[-1]} elements do not exist: choose 0 to {rows.shape[-1]}"
         )
+    found = _common.topk(f, x, axis, k, largest)
+    if found is not None:
+        return ValuesAndIndices(*found)
     return ValuesAndIndices(*(f.move_back(found, axis) for found in f.call("topk", rows, k, largest)))
 
 
@@ -173,13 +186,19 @@ def _reduced(
     op: str, x: Array, axis: Axis, keepdims: bool, *, dtype: Any = None, correction: float = 0
 ) -> Array:
     f, x = accepted(op, x, FLOATS if op == "logsumexp" else EVERY)
+    is_whole, whole = True, 0
+    if correction != 0:
+        if not isinstance(correction, Real):
+            raise TypeError(f"correction {correction!r} is not a number")
+        # The kernels subtract whole numbers.
+        is_whole = correction >= 0 and float(correction).is_integer()
+        whole = int(correction) if is_whole else 0
+    if dtype is None and not keepdims and is_whole:
+        found = _common.reduce(f, x, axis, op, whole)
+        if found is not None:
+            return found
     axes = axes_of(axis, x.ndim)
     given = f.dtype(x) if dtype is None else name_of(dtype)
-    if not isinstance(correction, Real):
-        raise TypeError(f"correction {correction!r} is not a number")
-    # The kernels subtract whole numbers.
-    is_whole = correction >= 0 and float(correction).is_integer()
-    whole = int(correction) if is_whole else 0
     x = f.cast(x, given)
     rows = flat(f, x, axes)
     if op not in ("any", "all"):
@@ -217,6 +236,10 @@ def _each(f: Framework, x: Array, axis: int, function: Callable[[Array], Array])
 
 def _scanned(op: str, x: Array, axis: int | None, dtype: Any = None, initial: int | None = None) -> Array:
     f, x = accepted(f"cumulative_{op}", x)
+    if dtype is None and initial is None:
+        found = _common.scan(f, x, axis, op)
+        if found is not None:
+            return found
     if x.ndim == 0:
         x = x.reshape(1)
     if axis is None and x.ndim > 1:

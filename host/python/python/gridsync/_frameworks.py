@@ -101,6 +101,14 @@ class Arrays:
         """The handle of the stream on which the caller expects the work, and the number of the allocator."""
         return 0, 0
 
+    def empty_like(self, x: Array) -> Array:
+        """A new array of the type and shape of another, on its device."""
+        return self.library.empty_like(x)
+
+    def common(self, x: Array, axis: object) -> tuple[int, int] | None:
+        """The stream for a call that needs nothing but the compiled function, if it is one."""
+        return None
+
     def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Calls a compiled function."""
         return function(*arguments)
@@ -242,6 +250,27 @@ class Tensors:
             return 0, 0
         # What torch.cuda.current_stream(x.device).cuda_stream is, in a tenth of the time.
         return self.library._C._cuda_getCurrentRawStream(x.device.index), _torch_allocator(self.library)
+
+    def empty_like(self, x: Array) -> Array:
+        """A new tensor of the type and shape of another, on its device."""
+        return self.library.empty_like(x)
+
+    def common(self, x: Array, axis: object) -> tuple[int, int] | None:
+        """The stream for a call that needs nothing but the compiled function, if it is one."""
+        if not x.is_cuda or x.requires_grad:
+            return None
+        from . import torch as registered
+
+        if not (registered.are_plain((x,)) and x.is_contiguous()):
+            return None
+        dimensions = x.ndim
+        is_last = axis in (-1, dimensions - 1) if axis is not None else dimensions == 1
+        if dimensions == 0 or not is_last or x.numel() == 0:
+            return None
+        gpu = x.get_device()
+        if gpu != self.library._C._cuda_getDevice():
+            return None
+        return self.library._C._cuda_getCurrentRawStream(gpu), _torch_allocator(self.library)
 
     def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Calls a compiled function with tensors that need no gradient, as DLPack wants them."""

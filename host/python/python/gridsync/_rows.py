@@ -40,9 +40,14 @@ _RESULTS: dict[str, Callable[[str], str]] = {
 }
 
 
+def reduced(op: str, dtype: str) -> str:
+    """The type of the results of a reduction."""
+    return _RESULTS.get(op, real)(dtype)
+
+
 def reduce(f: Framework, x: Array, op: str, correction: int = 0) -> Array:
     """Each row reduced to one number."""
-    dtype = _RESULTS.get(op, real)(f.dtype(x))
+    dtype = reduced(op, f.dtype(x))
     if x.shape[-1] == 0:
         return f.full(x, x.shape[:-1], dtype, _IDENTITIES[op])
     if op in ("any", "all") and f.is_on_gpu(x):
