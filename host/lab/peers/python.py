@@ -88,6 +88,7 @@ class Torch:
             "torch.argsort": lambda x: torch.argsort(x, stable=True),
             "torch.topk": lambda x: torch.topk(x, K),
             "torch.masked_select": lambda x: torch.masked_select(x, x >= 0.5),
+            "torch.searchsorted": lambda pair: torch.searchsorted(*pair),
             "torch.softmax": lambda x: torch.softmax(x, -1),
             "torch.var": lambda x: torch.var(x, correction=0),
         }
@@ -127,6 +128,7 @@ class Cupy:
             "cupy.cumsum": lambda x: cupy.cumsum(x),
             "cupy.sort": lambda x: cupy.sort(x),
             "cupy.argsort": lambda x: cupy.argsort(x),
+            "cupy.searchsorted": lambda pair: cupy.searchsorted(*pair),
             "cupy.var": lambda x: cupy.var(x),
         }
 
@@ -143,6 +145,7 @@ def calls_of(gridsync):
         "gridsync.argsort": lambda x: gridsync.argsort(x),
         "gridsync.topk": lambda x: gridsync.topk(x, K),
         "gridsync.select": lambda x: gridsync.select(x, low=0.5),
+        "gridsync.searchsorted": lambda pair: gridsync.searchsorted(*pair),
         "gridsync.softmax": lambda x: gridsync.softmax(x),
         "gridsync.var": lambda x: gridsync.var(x),
     }
@@ -156,8 +159,13 @@ class Bench:
         self.times = {"device": self.device, "wall": self.wall, "host": self.host}
 
     def array(self, name, n):
-        """An input of so many elements, in rows for softmax: one row if they are fewer than a row."""
+        """An input of so many elements, in rows for softmax: one row if they are fewer than a row.
+
+        For a search the same elements in order, and those.
+        """
         x = self.library.uniform(n)
+        if name.endswith(".searchsorted"):
+            return self.calls["gridsync.sort"](x), x
         row = min(n, ROW)
         return x[: n - n % row].reshape(-1, row) if name.endswith(".softmax") else x
 

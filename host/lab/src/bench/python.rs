@@ -19,7 +19,7 @@ pub struct PythonFunction {
 }
 
 /// All functions.
-pub const PYTHON_FUNCTIONS: [PythonFunction; 9] = [
+pub const PYTHON_FUNCTIONS: [PythonFunction; 10] = [
     PythonFunction::new("sum", "torch.sum").and("cupy.sum"),
     PythonFunction::new("cumulative_sum", "torch.cumsum").and("cupy.cumsum"),
     PythonFunction::new("cumulative_max", "torch.cummax"),
@@ -27,6 +27,7 @@ pub const PYTHON_FUNCTIONS: [PythonFunction; 9] = [
     PythonFunction::new("argsort", "torch.argsort").and("cupy.argsort"),
     PythonFunction::new("topk", "torch.topk"),
     PythonFunction::new("select", "torch.masked_select"),
+    PythonFunction::new("searchsorted", "torch.searchsorted").and("cupy.searchsorted"),
     PythonFunction::new("softmax", "torch.softmax"),
     PythonFunction::new("var", "torch.var").and("cupy.var"),
 ];
