@@ -60,7 +60,7 @@ impl Gridsync {
         }
     }
 
-    /// The sums of the elements so far, of f32.
+    /// The sums of the elements so far, of f32. The bits of a row do not depend on other rows.
     ///
     /// # Errors
     /// If the elements are not f32, and if the device fails.

@@ -6,12 +6,12 @@ use candle_core::{CpuStorage, CustomOp1, D, Layout, Result, Shape, Tensor};
 #[cfg(feature = "cuda")]
 use gridsync::device::{Buffer, DeviceError};
 use gridsync::op::{InSegments, Max, Segments, Sum};
-#[cfg(feature = "cuda")]
-use gridsync::primitives::Scanner;
-use gridsync::primitives::scan::{Form, scan_on_cpu};
+use gridsync::primitives::scan::{Form, scan_on_cpu, scan_rows_on_cpu};
 #[cfg(feature = "cuda")]
 use gridsync::primitives::sort::Sorter;
 use gridsync::primitives::sort::{Order, argsort_rows_on_cpu, sort_rows_on_cpu};
+#[cfg(feature = "cuda")]
+use gridsync::primitives::{RowScanner, Scanner};
 use std::marker::PhantomData;
 
 pub(crate) struct CumSum(pub(crate) Gridsync);
@@ -31,16 +31,41 @@ pub(crate) struct Sort(pub(crate) Gridsync);
 
 pub(crate) struct ArgSort(pub(crate) Gridsync);
 
-/// Implements [`OnRows`] by a scan of each row.
-macro_rules! scans {
-    ($($op:ty, $of:ident, $element:ty, $field:tt;)*) => {$(
-        impl OnRows for $op {
+impl OnRows for CumSum {
+    type From = f32;
+    type To = f32;
+
+    fn on_cpu(&self, x: &[f32], columns: usize) -> Vec<f32> {
+        scan_rows_on_cpu(Sum::<f32>::new(), x, columns, Form::Inclusive)
+    }
+
+    #[cfg(feature = "cuda")]
+    fn on_gpu(
+        &self,
+        x: &Buffer<f32>,
+        columns: usize,
+        to: &mut Buffer<f32>,
+    ) -> std::result::Result<(), DeviceError> {
+        let (sum, rows) = (Sum::<f32>::new(), x.len() / columns);
+        RowScanner::new(sum, x.device(), rows, columns)?.launch(x, to, Form::Inclusive)
+    }
+
+    #[cfg(feature = "cuda")]
+    fn gridsync(&self) -> &Gridsync {
+        &self.0
+    }
+}
+
+/// Implements [`OnRows`] for maxima: a scan of all rows, where each row is a segment.
+macro_rules! maxima {
+    ($($element:ty),*) => {$(
+        impl OnRows for CumMax<$element> {
             type From = $element;
             type To = $element;
 
             fn on_cpu(&self, x: &[$element], columns: usize) -> Vec<$element> {
                 let rows = Segments::rows(columns as u64);
-                scan_on_cpu(InSegments::<$of<$element>>::new(rows), x, Form::Inclusive)
+                scan_on_cpu(InSegments::<Max<$element>>::new(rows), x, Form::Inclusive)
             }
 
             #[cfg(feature = "cuda")]
@@ -50,22 +75,18 @@ macro_rules! scans {
                 columns: usize,
                 to: &mut Buffer<$element>,
             ) -> std::result::Result<(), DeviceError> {
-                let rows = InSegments::<$of<$element>>::new(Segments::rows(columns as u64));
+                let rows = InSegments::<Max<$element>>::new(Segments::rows(columns as u64));
                 Scanner::new(rows, x.device(), x.len())?.launch(x, to, Form::Inclusive)
             }
 
             #[cfg(feature = "cuda")]
             fn gridsync(&self) -> &Gridsync {
-                &self.$field
+                &self.gridsync
             }
         }
     )*};
 }
-scans! {
-    CumSum, Sum, f32, 0;
-    CumMax<f32>, Max, f32, gridsync;
-    CumMax<u32>, Max, u32, gridsync;
-}
+maxima!(f32, u32);
 
 impl OnRows for Sort {
     type From = f32;
