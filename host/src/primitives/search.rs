@@ -67,7 +67,8 @@ pub fn search_into<T: Searchable>(
     if values.is_empty() {
         return Ok(());
     }
-    let levels = Levels::of(sorted.len(), size_of::<T>());
+    let room = device.properties().shared_per_block_optin as usize;
+    let levels = Levels::of(sorted.len(), size_of::<T>(), room);
     let args = T::order(order).arguments(Searching {
         sorted: sorted.view().cast(),
         values: values.view().cast(),

@@ -29,15 +29,16 @@ pub struct Levels {
 }
 
 impl Levels {
-    /// The most bytes of shared memory. Half of it in each of two blocks is 5 % slower for 2^24 keys
-    /// of 32 bits (an H200, 2026-11-29).
+    /// The most bytes of shared memory. With half of it in each of two blocks, searches among 2^24
+    /// keys of 32 bits take 7 % longer (an H200, 2026-11-29).
     const BYTES: usize = 64 << 10;
 
-    /// The levels for `len` sorted keys of `word` bytes.
+    /// The levels for `len` sorted keys of `word` bytes, where a block may have `room` bytes of
+    /// shared memory.
     #[must_use]
-    pub fn of(len: usize, word: usize) -> Self {
+    pub fn of(len: usize, word: usize, room: usize) -> Self {
         let all = usize::BITS - len.leading_zeros();
-        Self { count: all.min((Self::BYTES / word).ilog2()) }
+        Self { count: all.min((Self::BYTES.min(room) / word).ilog2()) }
     }
 
     /// Bytes of dynamic shared memory of a block, for keys of `word` bytes.
@@ -146,12 +147,14 @@ mod tests {
     #[test]
     fn all_keys_are_in_segments_or_between_them() {
         for len in [0, 1, 2, 8191, 8192, 8193, 1 << 20] {
-            let levels = Levels::of(len, 8);
+            let levels = Levels::of(len, 8, 1 << 20);
             assert!(levels.segment(len) << levels.count > len, "{len}");
         }
-        assert_eq!(Levels::of(1000, 8), Levels { count: 10 });
-        assert_eq!(Levels::of(1 << 20, 4), Levels { count: 14 });
-        assert_eq!(Levels::of(8191, 8).segment(8191), 1);
-        assert_eq!(Levels::of(8192, 8).segment(8192), 2);
+        let of = |len, word| Levels::of(len, word, 1 << 20);
+        assert_eq!(of(1000, 8), Levels { count: 10 });
+        assert_eq!(of(1 << 20, 4), Levels { count: 14 });
+        assert_eq!(of(8191, 8).segment(8191), 1);
+        assert_eq!(of(8192, 8).segment(8192), 2);
+        assert_eq!(Levels::of(8192, 8, 48 << 10), Levels { count: 12 });
     }
 }

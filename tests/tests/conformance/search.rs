@@ -22,7 +22,7 @@ pub(crate) fn trials() -> Trials {
     for len in LENGTHS {
         trials.test(format!("on_the_emulator::len_{len}"), move || every_type(&emulator(), len));
     }
-    for len in LENGTHS.into_iter().chain([1 << 20, (1 << 22) + 7]) {
+    for len in LENGTHS.into_iter().chain([8191, 8192, 16_383, 16_384, 1 << 20, (1 << 22) + 7]) {
         trials.test(format!("on_cuda::len_{len}"), move || {
             with_cuda(|cuda| every_type(cuda, len));
         });
@@ -31,9 +31,9 @@ pub(crate) fn trials() -> Trials {
 }
 
 /// Lengths of sorted arrays, around powers of two, where the number of comparisons changes. With
-/// 2^13 or 2^14 keys and more, the last comparisons are not in shared memory.
+/// 2^12 to 2^14 keys and more, the last comparisons are not in shared memory.
 const LENGTHS: [usize; 20] =
-    [0, 1, 2, 3, 4, 5, 7, 8, 9, 31, 32, 33, 255, 256, 257, 1000, 8191, 8192, 8193, 40_000];
+    [0, 1, 2, 3, 4, 5, 7, 8, 9, 31, 32, 33, 255, 256, 257, 1000, 4095, 4096, 4097, 40_000];
 
 /// Numbers of values: one, fewer than a block has threads, and more than an odd number of blocks.
 const VALUES: [usize; 4] = [0, 1, 200, 1300];

@@ -9,9 +9,10 @@
 //! * A **long** row gets the grid that it would have alone, next to the grids of the other rows. So
 //!   do middle rows, if they are too few to keep the GPU busy with a warp each.
 //!
-//! 2^28 f32 in rows of 4 to 2^16 take 526 to 568 µs, a copy 513, and rows of 17 and 1001, which begin
-//! at any element, 771 and 736. With the grid of a long row, rows of 1024 took 1791, because a small
-//! tile has a pack per lane, and rows of 2^20 take 862 (an H200, 2026-11-29).
+//! 2^28 f32 in rows of 4 to 2^16 take 524 to 575 µs, a copy 505. Rows of 17 and 1001, which begin at
+//! any element, take 755 and 685, and rows of 132, for which most lanes of every other strip are
+//! idle, 699. With the grid of a long row, rows of 1024 took 1791, because a small tile has a pack per
+//! lane, and rows of 2^20 take 821 (an H200, 2026-11-29).
 //!
 //! Rows that do not begin at multiples of 16 bytes are read and written element by element.
 
