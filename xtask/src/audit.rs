@@ -492,7 +492,9 @@ mod tests {
             let Report::Assembled { usages: usage, .. } = report else {
                 panic!("{}: {report:?}", path.display())
             };
-            assert_eq!(usage.keys().collect::<Vec<_>>(), [kernel]);
+            let is_inlined =
+                |name: &&String| !NOT_INLINED.iter().any(|(part, _)| name.contains(part));
+            assert_eq!(usage.keys().filter(is_inlined).collect::<Vec<_>>(), [kernel]);
             assert_eq!(usage[kernel].shared > 0, *shares, "{}", path.display());
         }
     }
