@@ -167,6 +167,10 @@ def test_functions_compile_in_one_graph() -> None:
     x = torch.linspace(-1, 2, 5000, device="cuda").reshape(5, 1000)
     found = torch.compile(function, backend="aot_eager", fullgraph=True)(x)
     expect_same(found, function(x).cpu().numpy())
+
+
+def test_a_tensor_that_needs_a_gradient_is_accepted_without_gradients() -> None:
+    x = torch.linspace(-1, 2, 5000, device="cuda").reshape(5, 1000)
     for call in (gridsync.cumulative_max, gridsync.argsort):
         with torch.no_grad():
             expect_same(call(x.clone().requires_grad_(), axis=-1), call(x, axis=-1).cpu().numpy())
